@@ -1,0 +1,96 @@
+"""What goes wrong, as exceptions that carry the place and the remedy.
+
+Every error of a user's making is a subclass of `SeqkernError` and of a builtin, prints as one line
+(``file: record 'id': problem; remedy``), and keeps each part as an attribute.
+"""
+
+import difflib
+
+
+class SeqkernError(Exception):
+    """Base of all errors that a user can mend.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, with the offending value.
+    file : path-like, optional
+        The file in which it was found.
+    record : str, optional
+        The id of the record (or the line) in question.
+    remedy : str, optional
+        What to do about it.
+    """
+
+    def __init__(self, problem, *, file=None, record=None, remedy=None):
+        super().__init__(problem)
+        self.problem = problem
+        self.file = file
+        self.record = record
+        self.remedy = remedy
+
+    def __str__(self):
+        where = [str(self.file)] if self.file is not None else []
+        if self.record is not None:
+            where.append(f"record {str(self.record)!r}")
+        line = ": ".join([*where, self.problem])
+        if self.remedy:
+            line += f"; {self.remedy}"
+        return " ".join(line.split())
+
+    def __reduce__(self):
+        return _rebuild, (type(self), self.problem, self.file, self.record, self.remedy)
+
+
+def _rebuild(cls, problem, file, record, remedy):
+    return cls(problem, file=file, record=record, remedy=remedy)
+
+
+class SequenceError(SeqkernError, ValueError):
+    """A sequence or FASTA record that cannot be used."""
+
+
+class LabelError(SeqkernError, ValueError):
+    """Labels, groups or positions that do not fit the sequences or the task."""
+
+
+class FoldError(SeqkernError, ValueError):
+    """Folds that cannot be made or do not fit."""
+
+
+class ParameterError(SeqkernError, ValueError):
+    """A parameter of a kernel, solver or function outside its domain, or an unknown name."""
+
+
+class ConfigError(SeqkernError, ValueError):
+    """A study's configuration that does not fit the schema."""
+
+
+class GramError(SeqkernError, ValueError):
+    """A Gram matrix that does not belong to the data, or cannot be used."""
+
+
+class ModelError(SeqkernError, ValueError):
+    """A model file that cannot be used here."""
+
+
+class FileError(SeqkernError, OSError):
+    """A file that cannot be read or written."""
+
+
+def unknown_name(kind, name, choices):
+    """Return a ParameterError for a name that is none of `choices`, with the nearest of them.
+
+    Parameters
+    ----------
+    kind : str
+        What the name should have named, such as ``"kernel"``.
+    name : str
+        What was given.
+    choices : iterable of str
+        The known names.
+    """
+    choices = sorted(choices)
+    near = difflib.get_close_matches(str(name), choices, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return ParameterError(f"unknown {kind} {name!r}", remedy=f"{hint}choose from: {', '.join(choices)}")

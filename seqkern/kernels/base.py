@@ -1,0 +1,309 @@
+"""The contract of every kernel.
+
+A kernel family subclasses `Kernel` and writes three things: ``__init__`` (parameters only), ``_prepare`` and
+``_block``. Everything else is done here: coercion and checks of the input, normalisation, the diagonal, float32,
+threads, specs, state. Who calls whom::
+
+    kernel(X, Y) ─▶ prepare(Y), prepare(X, like=…) ─▶ blocks.fill ─▶ block(rows, cols, out) ─▶ _block (compiled)
+
+``prepare`` looks at a whole set once (k-mer indices, features, packed letters) and returns a `Prepared` that can be
+cut into row ranges; ``block`` fills one rectangle of the kernel matrix and is called from several threads.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..archive import canonical_json
+from ..errors import ParameterError, SequenceError
+from ..parameters import Parameters
+from ..sequences import SequenceSet, as_sequences
+from ..tables import as_features, as_similarities
+from . import _blocks
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What one kernel made of one set of n sequences.
+
+    Attributes
+    ----------
+    payload : object
+        The family's own representation; has ``len()`` and ``rows(start, stop)``.
+    raw_diagonal : ndarray of float64, shape (n,)
+        K(x, x) before normalisation.
+    diagonal : ndarray of float64, shape (n,)
+        K(x, x) as the kernel returns it.
+    """
+
+    payload: object
+    raw_diagonal: np.ndarray
+    diagonal: np.ndarray
+
+    def __len__(self):
+        return len(self.raw_diagonal)
+
+    def rows(self, start, stop):
+        """Return the Prepared of records `start` to `stop`, as a view."""
+        return Prepared(self.payload.rows(start, stop), self.raw_diagonal[start:stop], self.diagonal[start:stop])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which exact algorithm will run, and what it is expected to cost.
+
+    Attributes
+    ----------
+    algorithm : str
+    seconds : float
+        Predicted CPU seconds for the whole matrix.
+    bytes : int
+        Predicted working memory besides the matrix itself.
+    reason : str
+        One line: the candidates and their predicted seconds.
+    """
+
+    algorithm: str
+    seconds: float = 0.0
+    bytes: int = 0
+    reason: str = ""
+
+
+class Kernel(Parameters):
+    """Base of all kernels.
+
+    Attributes
+    ----------
+    name : str
+        The name in configs and on the command line; a class without one is not registered.
+    accepts : {"sequences", "features", "similarities"}
+        The kind of data.
+    tracks : tuple of str
+        Names of the tracks that the sequences must carry.
+    data_dependent : bool
+        Whether `fit` learns from the data; then one Gram matrix is needed for each training part.
+    positive_semidefinite : bool
+        Whether every Gram matrix is positive semi-definite.
+    execution_parameters : tuple of str
+        Parameters that change how the numbers are computed, not the numbers; no part of a kernel's identity.
+    """
+
+    name = None
+    accepts = "sequences"
+    tracks = ()
+    data_dependent = False
+    positive_semidefinite = True
+    execution_parameters = ("n_threads", "algorithm")
+    normalize = False
+    zero_diagonal = "error"
+    alphabet = None
+    n_threads = None
+
+    # ---- what a kernel family writes -------------------------------------------------------------------------
+
+    def _check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain; called before every use."""
+
+    def _prepare(self, X, like):
+        """Return the payload of `X`; `like` is None or the payload that it will be compared with as columns.
+
+        A payload has ``len()``, ``rows(start, stop)`` and ``diagonal()`` (float64 (n,), before normalisation).
+        Raises SequenceError for sequences the kernel cannot take.
+        """
+        raise NotImplementedError
+
+    def _block(self, rows, cols, out):
+        """Write K(rows, cols), not normalised, to `out` (float64, C order); two payloads. Must not hold the GIL."""
+        raise NotImplementedError
+
+    def _fit(self, X, y):
+        """Learn from training data; only for ``data_dependent`` kernels. Sets attributes ending in ``_``."""
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays) of what `_fit` learned."""
+        return {}, {}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        return Plan("direct")
+
+    # ---- what its users call ---------------------------------------------------------------------------------
+
+    def __call__(self, X, Y=None):
+        """Return ``kernel(X, Y)``."""
+        return self.kernel(X, Y)
+
+    def fit(self, X, y=None):
+        """Learn from training data (nothing, unless `data_dependent`) and return self.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table
+            The training part, and nothing but the training part.
+        y : array_like, shape (n,), optional
+            Labels, for kernels that use them.
+        """
+        self._check_parameters()
+        self._fit(self.coerce(X), y)
+        return self
+
+    def kernel(self, X, Y=None, *, dtype=np.float64, n_threads=None):
+        """Return the kernel matrix.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+        Y : the same, m records, optional
+            By default `X`; then the matrix is exactly symmetric.
+        dtype : {float64, float32}
+        n_threads : int, optional
+            By default the kernel's own `n_threads`, or all cores. Never changes a bit of the result.
+
+        Returns
+        -------
+        ndarray of `dtype`, shape (n, m)
+        """
+        from .blocks import fill
+
+        if Y is not None and not isinstance(X, SequenceSet) and not isinstance(Y, SequenceSet):
+            X, Y = self._coerce_pair(X, Y)
+        cols = self.prepare(X if Y is None else Y)
+        rows = cols if Y is None else self.prepare(X, like=cols)
+        out = np.empty((len(rows), len(cols)), dtype=dtype)
+        return fill(self, rows, cols, out, n_threads=n_threads)
+
+    def diagonal(self, X):
+        """Return K(x, x) for each record, float64 (n,), without the matrix."""
+        return self.prepare(X).diagonal
+
+    def prepare(self, X, like=None):
+        """Look at a set once and return its `Prepared`.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table
+        like : Prepared, optional
+            The columns that `X` will be compared with; the same algorithm and features are used.
+
+        Raises
+        ------
+        SequenceError
+            If a sequence is too short, lacks a track, or has a zero diagonal under the policy ``"error"``.
+        """
+        self._check_parameters()
+        X = self.coerce(X)
+        payload = self._prepare(X, None if like is None else like.payload)
+        raw = payload.diagonal()
+        if not self.normalize:
+            return Prepared(payload, raw, raw)
+        zero = np.flatnonzero(~(raw > 0))
+        if len(zero) and self.zero_diagonal == "error":
+            raise SequenceError(
+                "its kernel with itself is zero, so it cannot be normalised",
+                record=X.ids[zero[0]],
+                remedy="leave it out, or choose zero_diagonal=zero or normalize=false",
+            )
+        return Prepared(payload, raw, np.where(raw > 0, 1.0, 0.0))
+
+    def block(self, rows, cols, out=None):
+        """Return K(rows, cols), float64 (n, m).
+
+        Parameters
+        ----------
+        rows, cols : Prepared
+            From `prepare`, or row ranges of one; `rows` prepared with ``like`` the whole that `cols` is cut from.
+        out : ndarray of float64, shape (n, m), optional
+            Where to write; rows contiguous.
+        """
+        if out is None:
+            out = np.empty((len(rows), len(cols)))
+        self._block(rows.payload, cols.payload, out)
+        if self.normalize:
+            _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
+        return out
+
+    def coerce(self, X):
+        """Return `X` as the kind of data that this kernel accepts, checked."""
+        if self.accepts == "features":
+            return as_features(X)
+        if self.accepts == "similarities":
+            return as_similarities(X)
+        X = as_sequences(X, self.alphabet)
+        for track in self.tracks:
+            if track not in X.tracks:
+                raise SequenceError(f"kernel {self.name} needs the track {track!r}", remedy="give it with the sequences")
+        return X
+
+    def _coerce_pair(self, X, Y):
+        """Coerce two lists of str with one alphabet."""
+        if self.accepts != "sequences":
+            return self.coerce(X), self.coerce(Y)
+        both = as_sequences([*X, *Y], self.alphabet)
+        return both.take(slice(0, len(X))), both.take(slice(len(X), None))
+
+    # ---- identity and state ----------------------------------------------------------------------------------
+
+    def spec(self):
+        """Return the kernel as a config would write it: ``{"kernel": name, parameter: value, …}``."""
+        return {"kernel": self.name, **{key: _plain(value) for key, value in self.get_params(deep=False).items()}}
+
+    def identity(self):
+        """Return canonical JSON of everything that the numbers depend on."""
+        header, arrays = self.fitted_state()
+        learned = hashlib.blake2b(canonical_json(header).encode(), digest_size=16)
+        for key in sorted(arrays):
+            learned.update(key.encode() + np.ascontiguousarray(arrays[key]).tobytes())
+        return canonical_json([_without(self.spec(), self.execution_parameters), learned.hexdigest()])
+
+    def state(self):
+        """Return (JSON dict, dict of arrays) from which `from_state` of seqkern.kernels makes this kernel again."""
+        header, arrays = self.fitted_state()
+        return {"spec": self.spec(), "fitted": header}, arrays
+
+
+def _plain(value):
+    """Return a parameter's value as JSON can hold it: kernels as specs, numpy scalars as Python's."""
+    if isinstance(value, Kernel):
+        return value.spec()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _without(spec, names):
+    """Return a nested spec without the parameters `names`."""
+    if isinstance(spec, dict):
+        return {key: _without(value, names) for key, value in spec.items() if key not in names}
+    if isinstance(spec, list):
+        return [_without(item, names) for item in spec]
+    return spec
+
+
+def check_choice(name, value, choices):
+    """Raise ParameterError unless `value` is one of `choices`."""
+    if value not in choices:
+        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"choose {' or '.join(map(str, choices))}")
+
+
+def check_integer(name, value, low, high=None):
+    """Raise ParameterError unless `value` is an integer from `low` to `high`."""
+    good = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not good or value < low or (high is not None and value > high):
+        span = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give an integer {span}")
+
+
+def check_real(name, value, low, *, open_low=False):
+    """Raise ParameterError unless `value` is a finite number ≥ `low` (> `low` with `open_low`)."""
+    good = isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and np.isfinite(value)
+    if not good or value < low or (open_low and value == low):
+        sign = ">" if open_low else "≥"
+        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give a number {sign} {low}")

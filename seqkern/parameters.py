@@ -1,0 +1,47 @@
+"""Constructor parameters as scikit-learn sees them, without importing it."""
+
+import inspect
+
+from .errors import unknown_name
+
+
+class Parameters:
+    """Mixin: `get_params`, `set_params` and a readable `repr` from the signature of ``__init__``.
+
+    A subclass stores each constructor argument, unchanged, under its own name; `sklearn.base.clone` then works.
+    """
+
+    @classmethod
+    def parameter_names(cls):
+        """Return the names of the constructor's parameters, in order."""
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep=True):
+        """Return the parameters as a dict; with `deep`, those of nested objects too, as ``outer__inner``."""
+        params = {name: getattr(self, name) for name in self.parameter_names()}
+        if deep:
+            for name, value in list(params.items()):
+                if isinstance(value, Parameters):
+                    params.update({f"{name}__{key}": item for key, item in value.get_params().items()})
+        return params
+
+    def set_params(self, **params):
+        """Set parameters by name (``outer__inner`` for nested ones) and return self."""
+        for key, value in params.items():
+            name, _, inner = key.partition("__")
+            if name not in self.parameter_names():
+                raise unknown_name(f"parameter of {type(self).__name__}", name, self.parameter_names())
+            if inner:
+                getattr(self, name).set_params(**{inner: value})
+            else:
+                setattr(self, name, value)
+        return self
+
+    def __repr__(self):
+        defaults = inspect.signature(type(self).__init__).parameters
+        shown = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if defaults[name].default is inspect.Parameter.empty or value != defaults[name].default
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"

@@ -1,0 +1,79 @@
+"""Find classes by their names: every public module of a package is looked through, so none has to be listed."""
+
+import importlib
+import inspect
+import pkgutil
+from functools import cached_property
+
+from .errors import ParameterError, unknown_name
+
+
+class Registry:
+    """The named classes of one package.
+
+    Parameters
+    ----------
+    kind : str
+        What the classes are called in messages and configs: ``"kernel"`` or ``"solver"``.
+    package : str
+        Full name of the package; its modules without a leading underscore are searched.
+    base : str
+        ``module:Class`` of the base class; concrete subclasses with a `name` of their own are registered.
+    """
+
+    def __init__(self, kind, package, base):
+        self.kind = kind
+        self.package = package
+        self.base = base
+
+    @cached_property
+    def classes(self):
+        """Dict from name to class, sorted by name."""
+        module, _, name = self.base.partition(":")
+        base = getattr(importlib.import_module(module), name)
+        package = importlib.import_module(self.package)
+        found = {}
+        for info in pkgutil.iter_modules(package.__path__):
+            if info.name.startswith("_"):
+                continue
+            for item in vars(importlib.import_module(f"{self.package}.{info.name}")).values():
+                if inspect.isclass(item) and issubclass(item, base) and "name" in vars(item) and item.name:
+                    found[item.name] = item
+        return dict(sorted(found.items()))
+
+    def by_class_name(self, name):
+        """Return the class called `name` (as in ``from package import name``); AttributeError if there is none."""
+        for cls in self.classes.values():
+            if cls.__name__ == name:
+                return cls
+        raise AttributeError(f"module {self.package!r} has no attribute {name!r}")
+
+    def get(self, name):
+        """Return the class registered as `name`.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown name, with the nearest known one.
+        """
+        if name not in self.classes:
+            raise unknown_name(self.kind, name, self.classes)
+        return self.classes[name]
+
+    def build(self, name, **params):
+        """Return an instance of the class registered as `name`.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown name or parameter (with the nearest known one) or a missing parameter.
+        """
+        cls = self.get(name)
+        signature = inspect.signature(cls)
+        for key in params:
+            if key not in signature.parameters:
+                raise unknown_name(f"parameter of {self.kind} {name!r}", key, signature.parameters)
+        for key, parameter in signature.parameters.items():
+            if parameter.default is inspect.Parameter.empty and key not in params:
+                raise ParameterError(f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=…")
+        return cls(**params)

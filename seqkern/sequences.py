@@ -1,0 +1,269 @@
+"""Sequences as codes: text is encoded once, and everything after it sees `SequenceSet`.
+
+A set is a flat buffer of uint8 codes and, for each record, where it starts and stops in that buffer. Records,
+parts of records and windows are therefore index views that copy nothing. *Tracks* are further arrays over the
+same positions: letters (an annotation, residue states) or float32 columns (a profile).
+"""
+
+import hashlib
+
+import numpy as np
+
+from .alphabets import MASK, Alphabet, as_alphabet, guess_alphabet
+from .errors import SequenceError
+
+
+def _frozen(array, dtype=None):
+    """Return a read-only contiguous view (a copy only where the dtype or layout asks for one)."""
+    view = np.ascontiguousarray(array, dtype=dtype).view()
+    view.flags.writeable = False
+    return view
+
+
+class SequenceSet:
+    """An immutable set of encoded sequences.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8, shape (total,)
+        The codes of all letters; `MASK` for a letter outside the alphabet.
+    starts, stops : ndarray of int64, shape (n,)
+        Record i is ``codes[starts[i]:stops[i]]``.
+    ids : sequence of str, length n
+    alphabet : Alphabet or str
+    tracks : dict of str to ndarray, optional
+        Arrays over the positions of `codes`: uint8 (total,) or float32 (total, columns).
+    counts : dict of str to int, optional
+        What the policies of reading touched, such as ``{"masked letters": 3}``.
+
+    Attributes
+    ----------
+    lengths : ndarray of int64, shape (n,)
+    """
+
+    def __init__(self, codes, starts, stops, ids, alphabet, tracks=None, counts=None):
+        self.codes = _frozen(codes, np.uint8)
+        self.starts = _frozen(starts, np.int64)
+        self.stops = _frozen(stops, np.int64)
+        self.ids = ids
+        self.alphabet = as_alphabet(alphabet)
+        self.tracks = {name: _frozen(track) for name, track in (tracks or {}).items()}
+        self.counts = dict(counts or {})
+        self._digest = None
+        for name, track in self.tracks.items():
+            if len(track) != len(codes):
+                raise SequenceError(
+                    f"track {name!r} has {len(track)} positions, the sequences {len(codes)}",
+                    remedy="give one value for each letter",
+                )
+
+    @classmethod
+    def from_offsets(cls, codes, offsets, ids, alphabet, tracks=None, counts=None):
+        """Return the set whose record i is ``codes[offsets[i]:offsets[i + 1]]``."""
+        offsets = np.asarray(offsets, dtype=np.int64)
+        return cls(codes, offsets[:-1].copy(), offsets[1:].copy(), ids, alphabet, tracks, counts)
+
+    @classmethod
+    def from_strings(cls, strings, alphabet=None, ids=None, unknown="error"):
+        """Encode a list of strings.
+
+        Parameters
+        ----------
+        strings : list of str
+        alphabet : str or Alphabet, optional
+            By default the first of dna, rna and protein that holds every letter.
+        ids : list of str, optional
+            By default ``"1"``, ``"2"``, ….
+        unknown : {"error", "mask"}
+            What to do about letters outside the alphabet.
+
+        Raises
+        ------
+        SequenceError
+            If a letter is outside the alphabet and `unknown` is ``"error"``.
+        """
+        strings = list(strings)
+        alphabet = guess_alphabet(strings) if alphabet is None else as_alphabet(alphabet)
+        text = np.frombuffer("".join(strings).encode("ascii", "replace"), dtype=np.uint8)
+        offsets = np.zeros(len(strings) + 1, dtype=np.int64)
+        np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=offsets[1:])
+        ids = [str(i) for i in range(1, len(strings) + 1)] if ids is None else list(ids)
+        result = cls.from_offsets(alphabet.code_table[text], offsets, ids, alphabet)
+        if unknown == "error":
+            result.check_letters(text)
+        return result
+
+    def check_letters(self, text=None, file=None):
+        """Raise SequenceError for the first masked letter; `text` (uint8 bytes) names the letter in the message."""
+        masked = np.flatnonzero(self.codes == MASK)
+        if not len(masked):
+            return
+        record = int(np.searchsorted(self.stops, masked[0], side="right"))
+        letter = f" {chr(text[masked[0]])!r}" if text is not None else ""
+        raise SequenceError(
+            f"letter{letter} at position {masked[0] - self.starts[record] + 1} is not in the alphabet "
+            f"{self.alphabet.name}",
+            file=file,
+            record=self.ids[record],
+            remedy="mend it, or choose the policy unknown=mask or unknown=skip",
+        )
+
+    def __len__(self):
+        return len(self.starts)
+
+    def __repr__(self):
+        return f"SequenceSet({len(self)} sequences, alphabet {self.alphabet.name!r}, {self.lengths.sum()} letters)"
+
+    @property
+    def lengths(self):
+        """int64 (n,): the number of letters of each record."""
+        return self.stops - self.starts
+
+    def string(self, i):
+        """Return record i as a string, masked letters as ``*``."""
+        table = np.full(256, ord("*"), dtype=np.uint8)
+        table[: self.alphabet.size] = np.frombuffer(self.alphabet.letters.encode(), dtype=np.uint8)
+        return table[self.codes[self.starts[i] : self.stops[i]]].tobytes().decode()
+
+    def strings(self):
+        """Return all records as strings."""
+        return [self.string(i) for i in range(len(self))]
+
+    def _view(self, starts, stops, ids):
+        return SequenceSet(self.codes, starts, stops, ids, self.alphabet, self.tracks, self.counts)
+
+    def take(self, rows):
+        """Return the records `rows` (integer array, boolean mask or slice) as a view."""
+        rows = np.arange(len(self))[rows]
+        return self._view(self.starts[rows], self.stops[rows], [self.ids[i] for i in rows])
+
+    def part(self, a, b):
+        """Return letters a to b (as in ``s[a:b]``; None and negative numbers allowed) of each record as a view."""
+        lengths = self.lengths
+        a, b = 0 if a is None else a, lengths if b is None else b
+        first = np.clip(np.where(np.less(a, 0), lengths + a, a), 0, lengths)
+        last = np.clip(np.where(np.less(b, 0), lengths + b, b), first, lengths)
+        return self._view(self.starts + first, self.starts + last, self.ids)
+
+    def windows(self, record, centre, left, right):
+        """Return windows around positions as a view.
+
+        Parameters
+        ----------
+        record : array_like of int, shape (w,)
+            The record of each window.
+        centre : array_like of int, shape (w,)
+            0-based position of the window's centre in its record.
+        left, right : int
+            Letters before and after the centre; a window has ``left + 1 + right`` letters.
+
+        Returns
+        -------
+        SequenceSet
+            Records named ``id:position``, positions 1-based.
+
+        Raises
+        ------
+        SequenceError
+            If a window runs past an end of its record.
+        """
+        record, centre = np.asarray(record, dtype=np.int64), np.asarray(centre, dtype=np.int64)
+        outside = np.flatnonzero((centre < left) | (centre + right >= self.lengths[record]))
+        if len(outside):
+            w = outside[0]
+            raise SequenceError(
+                f"a window of -{left}:+{right} around position {centre[w] + 1} runs past the end of "
+                f"{self.lengths[record[w]]} letters",
+                record=self.ids[record[w]],
+                remedy="leave it out, or take a smaller window",
+            )
+        start = self.starts[record] + centre - left
+        ids = [f"{self.ids[r]}:{c + 1}" for r, c in zip(record, centre, strict=True)]
+        return self._view(start, start + left + 1 + right, ids)
+
+    def positions(self):
+        """Return int64 (total of lengths,): the place in `codes` of each letter, record after record."""
+        lengths = self.lengths
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        return np.repeat(self.starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+
+    def compact(self):
+        """Return a copy that holds the letters and tracks of these records only, in order."""
+        where = self.positions()
+        offsets = np.concatenate(([0], np.cumsum(self.lengths)))
+        tracks = {name: track[where] for name, track in self.tracks.items()}
+        return SequenceSet.from_offsets(
+            self.codes[where], offsets, list(self.ids), self.alphabet, tracks, self.counts
+        )
+
+    def reverse_complement(self):
+        """Return the reverse complements as a compact copy without tracks.
+
+        Raises
+        ------
+        ParameterError
+            If the alphabet has no complement.
+        """
+        compact = self.compact()
+        codes = self.alphabet.complement_codes[compact.codes[::-1]]
+        lengths = compact.lengths
+        stops = len(codes) - compact.starts
+        return SequenceSet(codes, stops - lengths, stops, self.ids, self.alphabet, counts=self.counts)
+
+    def digest(self):
+        """Return a hexadecimal digest of alphabet, ids, codes and tracks in order: equal sets, equal digests."""
+        if self._digest is None:
+            where = self.positions()
+            digest = hashlib.blake2b(digest_size=16)
+            digest.update(repr((self.alphabet.letters, len(self), sorted(self.tracks))).encode())
+            digest.update("\n".join(self.ids).encode())
+            for array in (self.lengths, self.codes[where], *(self.tracks[key][where] for key in sorted(self.tracks))):
+                digest.update(np.ascontiguousarray(array).data)
+            self._digest = digest.hexdigest()
+        return self._digest
+
+    def state(self):
+        """Return what `from_state` needs: a JSON dict and a dict of arrays."""
+        compact = self.compact()
+        letters = {"name": self.alphabet.name, "letters": self.alphabet.letters, "complement": self.alphabet.complement}
+        header = {"alphabet": letters, "ids": list(self.ids), "counts": self.counts, "tracks": sorted(self.tracks)}
+        tracks = {f"track/{name}": track for name, track in compact.tracks.items()}
+        offsets = np.concatenate(([0], np.cumsum(self.lengths)))
+        return header, {"codes": compact.codes, "offsets": offsets, **tracks}
+
+    @classmethod
+    def from_state(cls, header, arrays):
+        """Return the set whose `state` this was."""
+        tracks = {name: arrays[f"track/{name}"] for name in header["tracks"]}
+        alphabet = Alphabet(**header["alphabet"])
+        return cls.from_offsets(
+            arrays["codes"], arrays["offsets"], header["ids"], alphabet, tracks, header["counts"]
+        )
+
+
+def as_sequences(X, alphabet=None):
+    """Return `X` as a SequenceSet: itself, or a list of str encoded.
+
+    Parameters
+    ----------
+    X : SequenceSet or list of str
+    alphabet : str or Alphabet, optional
+        For strings the alphabet to encode with; for a SequenceSet the one that it must have.
+
+    Raises
+    ------
+    SequenceError
+        If `X` is neither, or has another alphabet.
+    """
+    if not isinstance(X, SequenceSet):
+        if isinstance(X, str) or not all(isinstance(item, str) for item in X):
+            raise SequenceError(
+                f"expected a SequenceSet or a list of str, got {type(X).__name__}", remedy="see seqkern.read_fasta"
+            )
+        return SequenceSet.from_strings(X, alphabet)
+    if alphabet is not None and as_alphabet(alphabet) != X.alphabet:
+        raise SequenceError(
+            f"the sequences have the alphabet {X.alphabet.name}, the kernel {as_alphabet(alphabet).name}",
+            remedy="read them with the kernel's alphabet",
+        )
+    return X

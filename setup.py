@@ -1,0 +1,40 @@
+"""Find the compiled modules: every ``seqkern/**/_*.pyx`` is one extension, and nothing else needs to be told.
+
+C headers beside a module (``_*.h``) are included by it. ``SEQKERN_DEBUG=1`` builds with bounds checks and warnings.
+"""
+
+import os
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+DEBUG = os.environ.get("SEQKERN_DEBUG") == "1"
+
+
+def extensions():
+    """Return one Extension for each compiled twin."""
+    flags = ["-O1", "-g", "-Wall", "-Wextra"] if DEBUG else ["-O3"]
+    for source in sorted(Path("seqkern").rglob("_*.pyx")):
+        yield Extension(
+            ".".join(source.with_suffix("").parts),
+            [str(source)],
+            depends=[str(header) for header in sorted(source.parent.glob("_*.h"))],
+            include_dirs=[str(source.parent)],
+            extra_compile_args=flags,
+        )
+
+
+setup(
+    ext_modules=cythonize(
+        list(extensions()),
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": DEBUG,
+            "wraparound": False,
+            "initializedcheck": DEBUG,
+            "cdivision": True,
+            "freethreading_compatible": True,
+        },
+    )
+)
