@@ -2,6 +2,9 @@
 
 from libc.math cimport sqrt
 
+cdef enum:
+    TILE = 32
+
 ctypedef fused floating:
     float
     double
@@ -23,11 +26,10 @@ def normalise(double[:, :] block, const double[::1] row_diagonal, const double[:
 
 def mirror(floating[:, ::1] matrix, Py_ssize_t start, Py_ssize_t stop):
     """Copy the upper triangle of the square `matrix` to rows `start`:`stop` of the lower one, tile by tile."""
-    cdef Py_ssize_t tile = 32
     cdef Py_ssize_t i0, j0, i, j
     with nogil:
-        for i0 in range(start, stop, tile):
-            for j0 in range(0, min(i0 + tile, stop), tile):
-                for i in range(i0, min(i0 + tile, stop)):
-                    for j in range(j0, min(j0 + tile, i)):
+        for i0 in range(start, stop, TILE):
+            for j0 in range(0, min(i0 + TILE, stop), TILE):
+                for i in range(i0, min(i0 + TILE, stop)):
+                    for j in range(j0, min(j0 + TILE, i)):
                         matrix[i, j] = matrix[j, i]
