@@ -2,9 +2,6 @@
 
 from libc.math cimport sqrt
 
-cdef enum:
-    TILE = 32
-
 ctypedef fused floating:
     float
     double
@@ -25,11 +22,16 @@ def normalise(double[:, :] block, const double[::1] row_diagonal, const double[:
 
 
 def mirror(floating[:, ::1] matrix, Py_ssize_t start, Py_ssize_t stop):
-    """Copy the upper triangle of the square `matrix` to rows `start`:`stop` of the lower one, tile by tile."""
-    cdef Py_ssize_t i0, j0, i, j
+    """Copy the upper triangle of the square `matrix` to rows `start`:`stop` of the lower one.
+
+    Tiles of 32 × 32 keep both the rows read and the rows written in the first-level cache.
+    """
+    cdef Py_ssize_t i0, j0, i, j, i1, j1
     with nogil:
-        for i0 in range(start, stop, TILE):
-            for j0 in range(0, min(i0 + TILE, stop), TILE):
-                for i in range(i0, min(i0 + TILE, stop)):
-                    for j in range(j0, min(j0 + TILE, i)):
+        for i0 in range(start, stop, 32):
+            i1 = min(i0 + 32, stop)
+            for j0 in range(0, i1, 32):
+                for i in range(i0, i1):
+                    j1 = min(j0 + 32, i)
+                    for j in range(j0, j1):
                         matrix[i, j] = matrix[j, i]
