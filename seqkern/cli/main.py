@@ -1,0 +1,97 @@
+"""``seqkern VERB …``: find the verb's module, parse, run, and turn errors into one line and an exit code.
+
+The table of verbs is static so that ``seqkern --help`` imports nothing heavy; a verb's module is imported only when
+it is called. It offers ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+
+from .. import __version__
+from ..errors import SeqkernError
+
+VERBS = {
+    "simulate": "make demo data: splice-site windows, protein superfamilies",
+    "datasets": "encode a study's data set once, or list the public ones",
+    "folds": "write the splits of a data set, and check them for leaks",
+    "gram": "compute a Gram matrix from FASTA or from a data set",
+    "evaluate": "train and test over all folds; hyperparameters by an inner loop",
+    "report": "write the HTML page and the tables of a study",
+    "train": "train a model that can be applied to new sequences",
+    "predict": "apply a model to new sequences",
+    "kernels": "list the kernels and their parameters",
+    "solvers": "list the solvers and their parameters",
+}
+
+
+def build_parser(verb=None):
+    """Return the parser; only the arguments of `verb` are filled in."""
+    parser = argparse.ArgumentParser(
+        prog="seqkern",
+        description="Classify biological sequences with string kernels, SVM and P-SVM.",
+        epilog="seqkern VERB --help tells more, with an example.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and the digest of this build")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
+    for name, summary in VERBS.items():
+        if name != verb:
+            verbs.add_parser(name, help=summary)
+            continue
+        module = importlib.import_module(f".{name}", __package__)
+        child = verbs.add_parser(
+            name,
+            help=summary,
+            description=summary[0].upper() + summary[1:] + ".",
+            epilog=f"example:\n  {module.EXAMPLE}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.add_arguments(child)
+        child.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv=None):
+    """Run the command line and return the exit code: 0, 1 (an error of input) or 2 (wrong usage)."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    verb = next((word for word in argv if not word.startswith("-")), None)
+    parser = build_parser(verb if verb in VERBS else None)
+    try:
+        args = parser.parse_args(argv)
+    except SystemExit as stop:
+        return stop.code
+    if args.version:
+        from ..build import build_digest
+
+        print(f"seqkern {__version__} ({build_digest()})")
+        return 0
+    if args.verb is None:
+        parser.print_help()
+        return 2
+    return _run(args)
+
+
+def _run(args):
+    """Run a parsed verb; one line on standard error for what a user can mend."""
+    try:
+        return args.run(args) or 0
+    except SeqkernError as error:
+        print(f"seqkern: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("seqkern: interrupted; run the same command again to go on", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone; nothing more can be said, not even at interpreter exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except MemoryError:
+        print("seqkern: out of memory; set a memory limit or use fewer sequences", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
