@@ -1,35 +1,38 @@
-"""Open the small input files that come with the package (the folder ``resources/`` of the repository)."""
+"""Open the small files that come with the package: ``resources/`` and ``workflow/schemas/`` of the repository."""
 
-import importlib.resources
 from pathlib import Path
 
 from .errors import FileError
 
-
-def resource_path(name):
-    """Return the place of the resource file `name`, installed or in a source checkout.
-
-    Raises
-    ------
-    FileError
-        If there is no such file.
-    """
-    try:
-        folder = importlib.resources.files("seqkern.resources")
-    except ModuleNotFoundError:  # a source checkout: the folder lies beside the package
-        folder = Path(__file__).resolve().parent.parent / "resources"
-    path = folder / name
-    if not path.is_file():
-        raise FileError("no such resource file", file=path, remedy="install seqkern again")
-    return path
+PACKAGE = Path(__file__).resolve().parent
+CHECKOUT = {"resources": PACKAGE.parent / "resources", "schemas": PACKAGE.parent / "workflow" / "schemas"}
 
 
-def open_resource(name):
-    """Open the resource file `name` (such as ``"public.tsv"``) for reading as UTF-8 text.
+def resource_path(name, folder="resources"):
+    """Return the place of a file, installed or in a source checkout.
+
+    Parameters
+    ----------
+    name : str
+    folder : {"resources", "schemas"}
 
     Raises
     ------
     FileError
         If there is no such file.
     """
-    return resource_path(name).open(encoding="utf-8")
+    for path in (PACKAGE / folder / name, CHECKOUT[folder] / name):
+        if path.is_file():
+            return path
+    raise FileError("no such resource file", file=CHECKOUT[folder] / name, remedy="install seqkern again")
+
+
+def open_resource(name, folder="resources"):
+    """Open a file (such as ``"public.tsv"``) for reading as UTF-8 text.
+
+    Raises
+    ------
+    FileError
+        If there is no such file.
+    """
+    return resource_path(name, folder).open(encoding="utf-8")
