@@ -1,8 +1,10 @@
-"""Constructor parameters as scikit-learn sees them, without importing it."""
+"""Constructor parameters as scikit-learn sees them, without importing it, and checks of their values."""
 
 import inspect
+import math
+import numbers
 
-from .errors import unknown_name
+from .errors import ParameterError, unknown_name
 
 
 class Parameters:
@@ -45,3 +47,25 @@ class Parameters:
             if defaults[name].default is inspect.Parameter.empty or value != defaults[name].default
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def check_choice(name, value, choices):
+    """Raise ParameterError unless `value` is one of `choices`."""
+    if value not in choices:
+        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"choose {' or '.join(map(str, choices))}")
+
+
+def check_integer(name, value, low, high=None):
+    """Raise ParameterError unless `value` is an integer from `low` to `high`."""
+    good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not good or value < low or (high is not None and value > high):
+        span = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give an integer {span}")
+
+
+def check_real(name, value, low, high=None, *, open_low=False):
+    """Raise ParameterError unless `value` is a finite number from `low` (above it with `open_low`) to `high`."""
+    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not good or value < low or (open_low and value == low) or (high is not None and value > high):
+        span = f"{'>' if open_low else '≥'} {low}" + (f" and ≤ {high}" if high is not None else "")
+        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give a number {span}")

@@ -16,8 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..archive import canonical_json
-from ..errors import ParameterError, SequenceError
+from ..errors import SequenceError
 from ..parameters import Parameters
+from ..parameters import check_choice as check_choice
+from ..parameters import check_integer as check_integer
+from ..parameters import check_real as check_real
 from ..sequences import SequenceSet, as_sequences
 from ..tables import as_features, as_similarities
 from . import _blocks
@@ -285,25 +288,3 @@ def _without(spec, names):
     if isinstance(spec, list):
         return [_without(item, names) for item in spec]
     return spec
-
-
-def check_choice(name, value, choices):
-    """Raise ParameterError unless `value` is one of `choices`."""
-    if value not in choices:
-        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"choose {' or '.join(map(str, choices))}")
-
-
-def check_integer(name, value, low, high=None):
-    """Raise ParameterError unless `value` is an integer from `low` to `high`."""
-    good = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not good or value < low or (high is not None and value > high):
-        span = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give an integer {span}")
-
-
-def check_real(name, value, low, *, open_low=False):
-    """Raise ParameterError unless `value` is a finite number ≥ `low` (> `low` with `open_low`)."""
-    good = isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and np.isfinite(value)
-    if not good or value < low or (open_low and value == low):
-        sign = ">" if open_low else "≥"
-        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give a number {sign} {low}")
