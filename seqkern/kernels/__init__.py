@@ -1,0 +1,24 @@
+"""Kernels: one public module for each family, its compiled twin ``_name.pyx`` beside it.
+
+Who calls whom: `base` is the contract and `blocks` fills matrices; `spectrum`, `mismatch`, … are families;
+`algebra` makes kernels of kernels, `vector` kernels of numbers and of other kernels' distances; `specs` turns a
+config or a line of text into a kernel. Importing this package imports none of them: a class is found by its name,
+``from seqkern.kernels import SpectrumKernel``.
+"""
+
+import importlib
+
+from ..registry import Registry
+
+KERNELS = Registry("kernel", __name__, f"{__name__}.base:Kernel")
+
+_HOMES = {"Kernel": "base", "build_kernel": "specs", "kernel_from_state": "specs"}
+
+
+def __getattr__(name):
+    """Import the public names on first use."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    if name.endswith("Kernel"):
+        return KERNELS.by_class_name(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,235 @@
+"""The text and config forms of a kernel.
+
+A *spec* is what a config holds: ``{"kernel": "mismatch", "k": 5, "m": 1, "part": [0, 40]}``, nested where a kernel
+is made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text form says the same in one line::
+
+    mismatch:k=5,m=1                                       a kernel and its parameters
+    spectrum:k=1-5                                         a range: k = [1, 2, 3, 4, 5]
+    spectrum:k=3,part=0:40 + spectrum:k=3,part=42:82       a sum; each on its part of the sequence
+    0.5*spectrum:k=3 + 0.5*(spectrum:k=1*spectrum:k=2)     weights and products
+    rbf:gamma=0.5,base=(spectrum:k=3)                      a kernel on a kernel
+
+Values are none, true, false, integers, numbers, ranges, ``[lists]``, ``(kernels)`` or else strings.
+"""
+
+import re
+from collections.abc import Mapping
+
+from ..errors import ParameterError
+from . import KERNELS
+from .base import Kernel
+
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
+_WEIGHT = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?=\s*(?:[,+*)\]]|$))")
+_WORD = re.compile(r"[^,+*()\[\]=]+")
+_RANGE = re.compile(r"(\d+)-(\d+)")
+_CONSTANTS = {"none": None, "true": True, "false": False}
+
+
+def build_kernel(spec):
+    """Return the kernel that a spec describes.
+
+    Parameters
+    ----------
+    spec : str, mapping or Kernel
+        Text or config form, as above. A Kernel is returned as it is.
+
+    Returns
+    -------
+    Kernel
+
+    Raises
+    ------
+    ParameterError
+        If the text cannot be read, a kernel or parameter is unknown (with the nearest name), or a value is
+        outside its domain.
+    """
+    if isinstance(spec, Kernel):
+        return spec
+    if isinstance(spec, str):
+        spec = parse_text(spec)
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("kernel"), str):
+        raise ParameterError(
+            f"{spec!r} is no kernel", remedy="write one as {kernel: spectrum, k: 3} or spectrum:k=3"
+        )
+    params = {
+        str(key): _build_value(key, value) for key, value in spec.items() if key not in ("kernel", "part")
+    }
+    kernel = KERNELS.build(spec["kernel"], **params)
+    if spec.get("part") is not None:
+        start, stop = _ends(spec["part"])
+        kernel = KERNELS.build("part", base=kernel, start=start, stop=stop)
+    kernel._check_parameters()
+    return kernel
+
+
+def kernel_from_state(header, arrays):
+    """Return the kernel whose `state` this was, fitted if it was fitted.
+
+    Parameters
+    ----------
+    header : dict
+    arrays : dict of str to ndarray
+    """
+    kernel = build_kernel(header["spec"])
+    if header["fitted"] or arrays:
+        kernel.restore_fitted(header["fitted"], arrays)
+    return kernel
+
+
+def parse_text(text, key="kernel"):
+    """Return the config form of a text form.
+
+    Parameters
+    ----------
+    text : str
+    key : str
+        The key of the name: ``"kernel"``; for other things written the same way, theirs.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ParameterError
+        If the text cannot be read, with the place.
+    """
+    return _Reader(text, key).read()
+
+
+def parse_value(text):
+    """Return what one word of a text form means: a constant, integer, number, range, or the word itself."""
+    word = text.strip()
+    if word.lower() in _CONSTANTS:
+        return _CONSTANTS[word.lower()]
+    span = _RANGE.fullmatch(word)
+    if span:
+        return list(range(int(span[1]), int(span[2]) + 1))
+    if not _NUMBER.fullmatch(word):
+        return word
+    return float(word) if set(word) & set(".eE") else int(word)
+
+
+def _build_value(key, value):
+    """Return a parameter's value with kernels built: of mappings always, of text where a kernel belongs."""
+    if isinstance(value, Mapping) or (key == "base" and isinstance(value, str)):
+        return build_kernel(value)
+    if key == "parts" and isinstance(value, (list, tuple)):
+        return [build_kernel(item) for item in value]
+    if isinstance(value, str) and _RANGE.fullmatch(value):
+        return parse_value(value)
+    return value
+
+
+def _ends(part):
+    """Return (start, stop) of a part written as ``[0, 40]`` or ``"0:40"``; either end may be open."""
+    ends = part
+    if isinstance(part, str):
+        ends = [parse_value(end or "none") for end in part.split(":")]
+    if not isinstance(ends, (list, tuple)) or len(ends) != 2:
+        raise ParameterError(f"part={part!r} is not possible", remedy="write it as 0:40 or [0, 40]")
+    return ends
+
+
+class _Reader:
+    """Recursive descent over one text."""
+
+    def __init__(self, text, key):
+        self.text = text
+        self.key = key
+        self.place = 0
+
+    def read(self):
+        spec = self.sum()
+        if self.place < len(self.text):
+            self.fail()
+        return spec
+
+    def fail(self):
+        """Raise ParameterError naming the place."""
+        raise ParameterError(
+            f"cannot read {self.text!r} at {self.text[self.place :]!r}",
+            remedy="write name:parameter=value,parameter=value, sums with +, nested ones in parentheses",
+        )
+
+    def skip(self, token):
+        """Step over `token` and the spaces around it, if it comes next; return whether it did."""
+        found = re.compile(rf"\s*{re.escape(token)}\s*").match(self.text, self.place)
+        self.place = found.end() if found else self.place
+        return bool(found)
+
+    def need(self, token):
+        """Step over `token`, which must come next."""
+        if not self.skip(token):
+            self.fail()
+
+    def take(self, pattern):
+        """Step over a match of `pattern` and return it, or None."""
+        found = pattern.match(self.text, self.place)
+        self.place = found.end() if found else self.place
+        return found
+
+    def sum(self):
+        weights, parts = zip(*self.separated("+", self.term), strict=True)
+        if len(parts) == 1 and weights[0] == 1:
+            return parts[0]
+        spec = {self.key: "sum", "parts": list(parts)}
+        return spec if set(weights) == {1} else {**spec, "weights": list(weights)}
+
+    def term(self):
+        """Read factors joined by ``*``; return (weight, spec)."""
+        self.skip("")
+        weight = 1
+        while found := self.take(_WEIGHT):
+            weight *= parse_value(found[1])
+            self.skip("")
+        parts = self.separated("*", self.atom)
+        return weight, parts[0] if len(parts) == 1 else {self.key: "product", "parts": parts}
+
+    def atom(self):
+        if self.skip("("):
+            return self.nested()
+        name = self.take(_NAME)
+        if not name:
+            self.fail()
+        spec = {self.key: name[0]}
+        if self.skip(":"):
+            for parameter, value in self.separated(",", self.parameter):
+                if parameter in spec:
+                    raise ParameterError(f"{parameter!r} is given twice in {self.text!r}", remedy="keep one")
+                spec[parameter] = value
+        return spec
+
+    def nested(self):
+        spec = self.sum()
+        self.need(")")
+        return spec
+
+    def parameter(self):
+        """Read ``name=value``."""
+        name = self.take(_NAME)
+        if not name:
+            self.fail()
+        self.need("=")
+        return name[0], self.value()
+
+    def value(self):
+        if self.skip("("):
+            return self.nested()
+        if self.skip("["):
+            items = self.separated(",", self.value)
+            self.need("]")
+            return items
+        word = self.take(_NUMBER) or self.take(_WORD)
+        if not word:
+            self.fail()
+        return parse_value(word[0])
+
+    def separated(self, token, read):
+        """Return what `read` gives, once or more, with `token` between."""
+        items = [read()]
+        while self.skip(token):
+            items.append(read())
+        return items
