@@ -1,0 +1,239 @@
+"""Which units are held out together: the ways to divide a data set into training and test parts.
+
+Every function here is pure: arrays in, arrays out. `folds` gives them names, checks what they return and
+keeps it in files. The k-fold routine is our own and not scikit-learn's: one routine then serves single units
+and groups alike, deals groups more evenly by class, and gives the same folds with every version of anything.
+"""
+
+import re
+import zlib
+
+import numpy as np
+
+from .errors import FoldError, LabelError
+
+ROLES = ("", "positive-train", "negative-train", "positive-test", "negative-test")
+
+
+def natural_key(text):
+    """Return a sort key that puts ``a.4.1`` before ``a.26.1``."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(text))]
+
+
+def merge_groups(n, *partitions, pairs=None):
+    """Merge partitions of n units: units that share a group in any, or a pair, share one in the result.
+
+    Parameters
+    ----------
+    n : int
+    *partitions : array_like of shape (n,), or None
+        The group of each unit; None is ignored.
+    pairs : array_like of int, shape (m, 2), optional
+        Further units to keep together.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Groups numbered in the order of their first units.
+    """
+    parent = np.arange(n, dtype=np.int64)
+
+    def root(i):
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    def join(i, j):
+        a, b = root(i), root(j)
+        parent[max(a, b)] = min(a, b)
+
+    for partition in partitions:
+        if partition is None:
+            continue
+        _, first, group = np.unique(np.asarray(partition), return_index=True, return_inverse=True)
+        leader = first[group]
+        for i in np.flatnonzero(leader != np.arange(n)):
+            join(i, leader[i])
+    for i, j in np.asarray([] if pairs is None else pairs, dtype=np.int64).reshape(-1, 2):
+        join(i, j)
+    roots = np.array([root(i) for i in range(n)], dtype=np.int64)
+    return np.unique(roots, return_inverse=True)[1].astype(np.int64)
+
+
+def _level(counts, units, totals):
+    """Return how many of `units` each fold gets so that its `counts` end as even as they can.
+
+    What is left after levelling goes to the folds with the smallest `totals`.
+    """
+    order = np.argsort(counts, kind="stable")
+    level = counts[order]
+    # the lowest a folds can be raised to the next one's height at this cost
+    cost = np.append(level[1:] * np.arange(1, len(level)) - np.cumsum(level)[:-1], np.iinfo(np.int64).max)
+    a = int(np.searchsorted(cost, units, side="right")) + 1
+    height, left = divmod(units + int(level[:a].sum()), a)
+    given = np.maximum(height - counts, 0)
+    lowest = order[:a]
+    favoured = lowest[np.lexsort((lowest, (totals + given)[lowest]))]
+    given[favoured[:left]] += 1
+    return given
+
+
+def deal(y, k, seed, groups=None):
+    """Deal units into k folds, each with its share of every class, no group divided.
+
+    Groups of several units go first, from the largest to the smallest, each to the fold where its classes are
+    rarest; single units then level every class. Without groups the folds' counts of a class, and their sizes,
+    differ by one at most. Order within equals is drawn with `seed`.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n,)
+        The class of each unit; zeros where there are no classes.
+    k : int
+    seed : int
+    groups : ndarray of int, shape (n,), optional
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        The fold of each unit, 0 to k − 1.
+    """
+    rng = np.random.default_rng(seed)
+    y = np.unique(y, return_inverse=True)[1]
+    n, n_classes = len(y), int(y.max()) + 1
+    if groups is None:
+        groups = np.arange(n)
+    _, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    share = 1.0 / np.bincount(y, minlength=n_classes)
+    fold = np.full(n, -1, dtype=np.int64)
+    counts = np.zeros((k, n_classes), dtype=np.int64)
+
+    several = rng.permutation(np.flatnonzero(sizes > 1))
+    several = several[np.argsort(-sizes[several], kind="stable")]
+    members = np.split(np.argsort(group, kind="stable"), np.cumsum(sizes)[:-1])
+    for g in several:
+        inside = np.bincount(y[members[g]], minlength=n_classes)
+        totals = counts.sum(axis=1)
+        crowding = (counts * share) @ (inside * share) + totals * (sizes[g] / n**2)
+        best = np.lexsort((totals, crowding))[0]
+        fold[members[g]] = best
+        counts[best] += inside
+
+    single = sizes[group] == 1
+    for c in range(n_classes):
+        units = rng.permutation(np.flatnonzero(single & (y == c)))
+        given = _level(counts[:, c], len(units), counts.sum(axis=1))
+        fold[units] = np.repeat(np.arange(k), given)
+        counts[:, c] += given
+    return fold
+
+
+def locus_blocks(chromosome, position, gap, block=0):
+    """Cut chromosomes into blocks of windows, at least `gap` bases apart from one another.
+
+    Windows nearer than `gap` to their neighbour on the chromosome stay with it, whatever their strands; a
+    block ends at the first such gap after it spans `block` bases.
+
+    Parameters
+    ----------
+    chromosome : array_like of str, shape (n,)
+    position : array_like of int, shape (n,)
+        A position of the window, the same for all windows (its start or its site).
+    gap : int
+        At least the length of a window, so that windows of two blocks do not overlap.
+    block : int
+        Least span of a block in bases; 0 cuts at every gap.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        The block of each window.
+    """
+    chromosome, position = np.asarray(chromosome), np.asarray(position, dtype=np.int64)
+    order = np.lexsort((position, chromosome))
+    cuts = np.zeros(len(order), dtype=np.int64)
+    begin = None
+    for rank in range(len(order)):
+        here, before = order[rank], order[rank - 1]
+        if begin is None or chromosome[here] != chromosome[before]:
+            begin, cuts[rank] = position[here], rank > 0
+        elif position[here] - position[before] >= gap and position[before] - begin >= block:
+            begin, cuts[rank] = position[here], 1
+    blocks = np.empty(len(order), dtype=np.int64)
+    blocks[order] = np.cumsum(cuts)
+    return blocks
+
+
+def liao_noble(superfamily, family, seed, *, min_family=10, min_rest=5, fold=None):
+    """Return the roles of all units in the Liao-Noble protocol, one task for each family held out.
+
+    Positive test units are the family, positive training units the rest of its superfamily. Negatives are
+    the units outside the superfamily, or, where `fold` is given, outside the fold (units of the fold but not
+    of the superfamily are then unused, since they may be related); they are divided at random in the ratio of
+    the positives. A family's division depends on the seed and its name only.
+
+    Parameters
+    ----------
+    superfamily, family : array_like of str, shape (n,)
+    seed : int
+    min_family : int
+        Least number of members of a family that is held out.
+    min_rest : int
+        Least number of other members of its superfamily.
+    fold : array_like of str, shape (n,), optional
+
+    Returns
+    -------
+    dict of str to ndarray of str
+        For each family, in natural order, the role of each unit: one of `ROLES`.
+
+    Raises
+    ------
+    LabelError
+        If a family lies in two superfamilies, or a superfamily in two folds.
+    FoldError
+        If no family is large enough.
+
+    References
+    ----------
+    Liao & Noble 2003, J. Comput. Biol. 10:857-868.
+    """
+    superfamily, family = np.asarray(superfamily), np.asarray(family)
+    region = superfamily if fold is None else np.asarray(fold)
+    _one_parent(family, superfamily, "family", "superfamilies")
+    _one_parent(superfamily, region, "superfamily", "folds")
+    tasks = {}
+    for name in sorted(np.unique(family).tolist(), key=natural_key):
+        test = family == name
+        above = superfamily == superfamily[test][0]
+        n_test, n_train = int(test.sum()), int((above & ~test).sum())
+        if n_test < min_family or n_train < min_rest:
+            continue
+        rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+        negatives = rng.permutation(np.flatnonzero(region != region[test][0]))
+        cut = len(negatives) - round(len(negatives) * n_train / (n_test + n_train))
+        roles = np.full(len(family), "", dtype="U14")
+        roles[above] = "positive-train"
+        roles[test] = "positive-test"
+        roles[negatives[:cut]] = "negative-test"
+        roles[negatives[cut:]] = "negative-train"
+        tasks[name] = roles
+    if not tasks:
+        raise FoldError(
+            f"no family has {min_family} members and {min_rest} others in its superfamily",
+            remedy="lower min_family or min_rest",
+        )
+    return tasks
+
+
+def _one_parent(child, parent, kind, parents):
+    """Raise LabelError if a child group lies in two parent groups."""
+    pairs = np.unique(np.stack([child.astype(str), parent.astype(str)], axis=1), axis=0)
+    twice = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
+    if len(twice):
+        first, second = pairs[twice[0]], pairs[twice[0] + 1]
+        raise LabelError(
+            f"{kind} {first[0]!r} lies in the {parents} {first[1]!r} and {second[1]!r}",
+            remedy="mend the classification: every group has one parent",
+        )
