@@ -1,0 +1,72 @@
+"""``seqkern evaluate``: one method over all folds of a data set."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from ..archive import canonical_json
+from ..checkpoint import Checkpoint
+
+EXAMPLE = (
+    "seqkern evaluate results/demo/datasets/donor --folds results/demo/folds/donor"
+    " --kernel mismatch:k=5,m=1 --solver csvc:C=1 -o out"
+)
+
+
+def add_arguments(parser):
+    """Add the arguments of ``seqkern evaluate``."""
+    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
+    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
+    parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as spectrum:k=3")
+    parser.add_argument("--gram", help="Gram matrix over all units, for kernels that learn nothing from data")
+    parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
+    parser.add_argument("--inner-folds", type=int, default=3, help="folds of the inner loop (default 3)")
+    parser.add_argument("--inner-metric", default="auto", help="what the inner loop maximises (default auto)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default 1)")
+    parser.add_argument("--threads", type=int, help="threads (default: all cores)")
+    parser.add_argument("-o", "--output", required=True, help="folder for the tables")
+
+
+def run(args):
+    """Run ``seqkern evaluate``."""
+    from ..datasets import load_dataset
+    from ..evaluation.crossval import FoldResult, evaluate_fold, write_results
+    from ..folds import read_folds
+    from ..progress import progress_bar
+    from ..solvers import expand_grid
+
+    dataset = load_dataset(args.dataset)
+    source, identity = kernel_source(dataset, args)
+    grid = expand_grid(args.solver)
+    fold_sets = {name: read_folds(Path(args.folds) / f"{name}.tsv", dataset.X.ids) for name in dataset.tasks}
+    work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
+    output = Path(args.output)
+    options = {"inner_folds": args.inner_folds, "metric": args.inner_metric, "seed": args.seed}
+    done = Checkpoint(output / ".finished", canonical_json([identity, grid, options]))
+    results = []
+    for name, split in progress_bar(work, "folds"):
+        key = canonical_json([name, split.name, split.train.tolist(), split.test.tolist()])
+        row = done.get(key)
+        if row is None:
+            row = asdict(evaluate_fold(dataset.tasks[name], split, source, grid, **options))
+            done.put(key, row)
+        results.append(FoldResult(**row))
+    write_results(output, list(dataset.tasks.values()), results)
+    done.clear()
+
+
+def kernel_source(dataset, args):
+    """Return where kernel values come from, and the identity of their kernel and data."""
+    from ..build import build_digest
+    from ..config import split_transforms
+    from ..evaluation.sources import FittedKernel, StoredGram
+    from ..gram import open_gram
+    from ..kernels import build_kernel, parse_spec
+    from ..transforms import build_transform
+
+    spec, transform_specs = split_transforms(parse_spec(args.kernel))
+    kernel = build_kernel(spec)
+    transforms = [build_transform(item) for item in transform_specs]
+    identity = [build_digest(), kernel.identity(), transform_specs, dataset.X.digest()]
+    if args.gram:
+        return StoredGram(open_gram(args.gram, dataset.X, kernel=kernel), transforms), identity
+    return FittedKernel(kernel, dataset.X, transforms, args.threads), identity

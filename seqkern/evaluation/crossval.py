@@ -1,0 +1,170 @@
+"""Train and test a method on every fold of every task, and write what came out.
+
+One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparameters on the training part alone, the
+solver is fitted on the whole training part, and the test part is decided once.
+"""
+
+import resource
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..solvers import make_solver
+from ..tsv import write_tsv
+from .metrics import scores
+from .selection import select
+
+METRIC_COLUMNS = {
+    "binary": (
+        "auc",
+        "roc50",
+        "median_rfp",
+        "average_precision",
+        "balanced_accuracy",
+        "mcc",
+        "sensitivity",
+        "specificity",
+        "accuracy",
+    ),
+    "multiclass": ("auc", "balanced_accuracy", "mcc", "accuracy"),
+    "real": ("rmse", "r2", "pearson", "spearman"),
+}
+
+
+@dataclass(frozen=True)
+class FoldResult:
+    """What one outer fold gave, as rows of the tables that are written."""
+
+    decisions: list
+    metrics: dict
+    choices: list
+    fit: dict
+    cost: list = field(default_factory=list)
+
+
+def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed):
+    """Choose, train and test on one fold.
+
+    Parameters
+    ----------
+    task : Task
+    split : Split
+        Row indices of the training and the test part.
+    source : StoredGram or FittedKernel
+        Gives kernel values for index arrays.
+    grid : list of dict
+        Solver specifications to choose among.
+    inner_folds : int
+    metric : str
+        What the inner loop maximises.
+    seed : int
+
+    Returns
+    -------
+    FoldResult
+    """
+    clock = _Clock()
+    labels = task.labels
+    y = labels.signs() if labels.kind == "binary" else labels.y
+    train_labels = labels.take(split.train)
+    choice = select(
+        lambda train, valid, y_train: source.pair(split.train[train], split.train[valid], y_train),
+        train_labels,
+        grid,
+        make_solver,
+        folds=inner_folds,
+        metric=metric,
+        seed=seed,
+    )
+    clock.lap("choose")
+    K_train, K_test = source.pair(split.train, split.test, y[split.train])
+    clock.lap("kernel")
+    solver = make_solver(choice.spec, labels.kind).fit(K_train, y[split.train])
+    clock.lap("train")
+    decisions = solver.decision_function(K_test) if labels.kind != "real" else solver.predict(K_test)
+    predicted = solver.predict(K_test)
+    clock.lap("predict")
+    place = {"task": task.name, "split": split.name}
+    test = labels.take(split.test)
+    sizes = {"n_train": len(split.train), "n_test": len(split.test)}
+    return FoldResult(
+        decisions=[place | row for row in _decision_rows(test, decisions, predicted)],
+        metrics=place | sizes | scores(labels.kind, test.y, decisions, _codes(labels.kind, predicted)),
+        choices=[place | row for row in _choice_rows(choice)],
+        fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS[2:]},
+        cost=[place | row for row in clock.laps],
+    )
+
+
+FIT_COLUMNS = ("task", "split", "converged", "iterations", "residual", "n_support", "support_share")
+COST_COLUMNS = ("task", "split", "stage", "cpu_seconds", "peak_mb")
+
+
+class _Clock:
+    """CPU seconds of each stage, and the peak memory of the process by its end."""
+
+    def __init__(self):
+        self.laps = []
+        self.start = time.process_time()
+
+    def lap(self, stage):
+        now = time.process_time()
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        self.laps.append({"stage": stage, "cpu_seconds": now - self.start, "peak_mb": peak})
+        self.start = now
+
+
+def _codes(kind, predicted):
+    """Return predictions as class codes (binary: 0 and 1) or numbers."""
+    return (np.asarray(predicted) > 0).astype(np.int64) if kind == "binary" else np.asarray(predicted)
+
+
+def _decision_rows(labels, decisions, predicted):
+    """Return one row for each test unit: its label, decision values and prediction."""
+    names = labels.names()
+    codes = _codes(labels.kind, predicted)
+    for i, name in enumerate(labels.ids):
+        row = {"id": name, "label": names[i]}
+        if labels.kind == "multiclass":
+            row |= {f"decision:{c}": float(value) for c, value in zip(labels.classes, decisions[i], strict=True)}
+        else:
+            row["decision"] = float(decisions[i])
+        row["predicted"] = float(codes[i]) if labels.kind == "real" else labels.classes[int(codes[i])]
+        yield row
+
+
+def _choice_rows(choice):
+    """Return one row for each parameter of the chosen solver, with the score of the inner loop."""
+    for name, value in choice.spec.items():
+        if name != "solver":
+            yield {"parameter": name, "value": value, "inner_score": choice.score}
+
+
+def write_results(folder, tasks, results):
+    """Write decisions, metrics, choices, fits and cost of all folds to `folder`.
+
+    Parameters
+    ----------
+    folder : Path
+    tasks : iterable of Task
+        Those that `results` belong to: their kinds and classes decide the columns.
+    results : list of FoldResult
+    """
+    kinds = {task.labels.kind for task in tasks}
+    classes = dict.fromkeys(c for task in tasks if task.labels.kind == "multiclass" for c in task.labels.classes)
+    metric_columns = dict.fromkeys(name for kind in METRIC_COLUMNS if kind in kinds for name in METRIC_COLUMNS[kind])
+    decision_columns = ["task", "split", "id", "label", "decision", *(f"decision:{c}" for c in classes), "predicted"]
+    write_tsv(folder / "decisions.tsv", decision_columns, (row for result in results for row in result.decisions))
+    write_tsv(
+        folder / "choices.tsv",
+        ["task", "split", "parameter", "value", "inner_score"],
+        (row for result in results for row in result.choices),
+    )
+    write_tsv(folder / "fits.tsv", FIT_COLUMNS, (result.fit for result in results))
+    write_tsv(folder / "cost.tsv", COST_COLUMNS, (row for result in results for row in result.cost))
+    write_tsv(
+        folder / "metrics.tsv",
+        ["task", "split", "n_train", "n_test", *metric_columns],
+        (result.metrics for result in results),
+    )

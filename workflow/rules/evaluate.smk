@@ -1,0 +1,39 @@
+# Train and test over all folds of a method; a kernel that learns from data is fitted on each training part instead.
+
+
+rule evaluate:
+    input:
+        data=rules.datasets.output.data,
+        folds=rules.folds.output,
+        gram=lambda wildcards: (
+            [f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/gram.npy"]
+            if (wildcards.dataset, wildcards.kernel) in stored_grams()
+            else []
+        ),
+    output:
+        multiext(
+            f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/",
+            decisions="decisions.tsv",
+            metrics="metrics.tsv",
+            choices="choices.tsv",
+            fits="fits.tsv",
+            cost="cost.tsv",
+        ),
+    params:
+        kernel=lambda wildcards: as_json(STUDY["kernels"][wildcards.kernel]),
+        solver=lambda wildcards: as_json(STUDY["solvers"][wildcards.solver]),
+        gram=lambda wildcards, input: f"--gram {input.gram}" if input.gram else "",
+        folds=STUDY["inner"]["folds"],
+        metric=STUDY["inner"]["metric"],
+        seed=STUDY["seed"],
+        build=BUILD,
+    log:
+        f"{LOGS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}.log",
+    benchmark:
+        f"{BENCHMARKS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}.tsv"
+    conda:
+        "../envs/seqkern.yaml"
+    shell:
+        "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
+        " --solver {params.solver:q} --inner-folds {params.folds} --inner-metric {params.metric}"
+        " --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) > {log:q} 2>&1"

@@ -1,0 +1,22 @@
+# Splits as files, shared by all kernels and solvers; what leaks from test to training is found here.
+
+
+rule folds:
+    input:
+        rules.datasets.output.data,
+    output:
+        directory(f"{RESULTS}/folds/{{dataset}}"),
+    params:
+        options=lambda wildcards: as_json(STUDY["datasets"][wildcards.dataset].get("folds", {})),
+        leakage=as_json(STUDY["leakage"]),
+        seed=STUDY["seed"],
+        build=BUILD,
+    log:
+        f"{LOGS}/folds/{{dataset}}.log",
+    benchmark:
+        f"{BENCHMARKS}/folds/{{dataset}}.tsv"
+    conda:
+        "../envs/seqkern.yaml"
+    shell:
+        "seqkern folds $(dirname {input:q}) --options {params.options:q} --leakage {params.leakage:q}"
+        " --seed {params.seed} -o {output:q} > {log:q} 2>&1"

@@ -1,0 +1,49 @@
+# One Gram matrix serves all folds of a kernel that learns nothing from the data. Its tiles are the unit of work.
+
+
+rule gram_tile:
+    input:
+        rules.datasets.output.data,
+    output:
+        touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
+    params:
+        kernel=lambda wildcards: as_json(split_transforms(STUDY["kernels"][wildcards.kernel])[0]),
+        memory=STUDY["memory_limit"],
+        build=BUILD,
+    log:
+        f"{LOGS}/gram/{{dataset}}/{{kernel}}-{{tile}}-of-{{tiles}}.log",
+    conda:
+        "../envs/seqkern.yaml"
+    threads: 2
+    shell:
+        "seqkern gram --dataset $(dirname {input:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads}"
+        " -o $(dirname {output:q})/gram.npy > {log:q} 2>&1"
+
+
+rule gram:
+    input:
+        data=rules.datasets.output.data,
+        tiles=lambda wildcards: [
+            f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/tile-{tile}-of-{STUDY['tiles']}.done"
+            for tile in range(1, STUDY["tiles"] + 1)
+            if STUDY["tiles"] > 1
+        ],
+    output:
+        gram=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.npy",
+        side=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.json",
+        cost=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/cost.tsv",
+    params:
+        kernel=lambda wildcards: as_json(split_transforms(STUDY["kernels"][wildcards.kernel])[0]),
+        memory=STUDY["memory_limit"],
+        build=BUILD,
+    log:
+        f"{LOGS}/gram/{{dataset}}/{{kernel}}.log",
+    benchmark:
+        f"{BENCHMARKS}/gram/{{dataset}}/{{kernel}}.tsv"
+    conda:
+        "../envs/seqkern.yaml"
+    threads: 2
+    shell:
+        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        " --threads {threads} --cost {output.cost:q} -o {output.gram:q} > {log:q} 2>&1"
