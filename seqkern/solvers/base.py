@@ -1,0 +1,331 @@
+"""The contract of every solver.
+
+A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes ``__init__``
+(parameters only), ``check_parameters``, ``_fit`` and ``_decide``, and names what it learned for the model
+file. Checks of the input, the coding of classes, the report, state and restriction are done here. Who calls
+whom::
+
+    fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
+    decision_function(K) ─▶ checks ─▶ _decide(K, columns)
+
+Prediction needs the columns `support_` of a kernel matrix between new and training sequences, and no others.
+A restricted solver is the same solver with those columns renumbered, so that a model keeps few sequences.
+"""
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from ..errors import GramError, LabelError, ParameterError
+from ..parameters import Parameters, check_real
+from .specs import plain, solver_from_state
+
+
+class Solver(Parameters, BaseEstimator):
+    """Base of all solvers.
+
+    Attributes
+    ----------
+    name : str
+        The name in configs and on the command line; a class without one is not registered.
+    input : {"gram", "features", "implicit"}
+        What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns
+        together.
+    targets : tuple of {"binary", "multiclass", "real"}
+        The kinds of label that it learns.
+    support_ : ndarray of int64, shape (s,)
+        After `fit`: the columns that prediction needs.
+    report_ : dict
+        After `fit`: ``converged`` (bool), ``iterations`` (int), ``residual`` (float: how far the optimality
+        conditions are from holding), ``objective`` (float), ``n_support`` (int), ``support_share`` (float, of
+        all columns), and what the solver adds.
+    """
+
+    name = None
+    input = "gram"
+    targets = ()
+
+    # ---- what a solver writes ----------------------------------------------------------------------------
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain; called before every fit."""
+
+    def _fit(self, K, y):
+        """Learn; set `support_` and what else ends in ``_``, and return the report but for the support."""
+        raise NotImplementedError
+
+    def _decide(self, K, columns):
+        """Return the decisions for the rows of `K`, whose column ``columns[i]`` belongs to support i."""
+        raise NotImplementedError
+
+    def learned(self):
+        """Return (JSON dict, dict of arrays) of what `_fit` learned besides support, classes and report."""
+        raise NotImplementedError
+
+    def restore_learned(self, header, arrays):
+        """Set what `learned` returned."""
+        raise NotImplementedError
+
+    @classmethod
+    def default_grid(cls):
+        """Return a dict from parameter to the values that a search tries by default."""
+        return {}
+
+    @classmethod
+    def examples(cls):
+        """Return solvers, small and fast, that the contract suite tests."""
+        return [cls()]
+
+    # ---- what its users call -----------------------------------------------------------------------------
+
+    def fit(self, K, y):
+        """Learn from the training part.
+
+        Parameters
+        ----------
+        K : array_like of float64, shape (n, n), or (n, d) for features
+            A C-ordered memory map is used in place.
+        y : array_like, shape (n,)
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterError
+            For a parameter outside its domain.
+        GramError
+            If `K` is not square where it must be, not finite, or not a matrix.
+        LabelError
+            If `y` does not fit `K` or the solver.
+        """
+        self.check_parameters()
+        K = self._checked(K, reset=True)
+        if self.input == "gram" and K.shape[0] != K.shape[1]:
+            raise GramError(
+                f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
+                remedy="slice its rows and its columns with the same indices",
+            )
+        report = self._fit(K, self._coded(self._checked_labels(y, len(K))))
+        size = len(self.support_)
+        self.report_ = {**report, "n_support": size, "support_share": size / K.shape[1]}
+        if not report["converged"]:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {report['iterations']} iterations before it converged",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def decision_function(self, K):
+        """Return the decision values.
+
+        Parameters
+        ----------
+        K : array_like of float64, shape (m, n)
+            The kernel of new records (rows) with the training ones (columns), or features.
+
+        Returns
+        -------
+        ndarray of float64, shape (m,), or (m, classes) for a multi-class solver
+        """
+        check_is_fitted(self)
+        return self._decide(self._checked(K, reset=False), self.support_)
+
+    def state(self):
+        """Return (JSON dict, dict of arrays) from which `solver_from_state` makes this solver again."""
+        check_is_fitted(self)
+        header, arrays = self.learned()
+        header = {
+            "spec": self.spec(),
+            "columns": self.n_features_in_,
+            "report": self.report_,
+            "learned": header,
+        }
+        return header, {"support": self.support_, **arrays}
+
+    def restore(self, header, arrays):
+        """Set what `state` returned."""
+        self.n_features_in_ = header["columns"]
+        self.report_ = header["report"]
+        self.support_ = arrays["support"]
+        self.restore_learned(header["learned"], arrays)
+
+    def restrict(self, rows):
+        """Return an equivalent fitted solver for kernel matrices with fewer columns.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (r,)
+            Training rows (columns of the kernel matrix), the whole support among them; any order.
+
+        Returns
+        -------
+        Solver
+            Its ``decision_function(K[:, rows])`` has the bits of this one's ``decision_function(K)``.
+
+        Raises
+        ------
+        ParameterError
+            If a support column is not among `rows`.
+        """
+        rows = np.asarray(rows, dtype=np.int64)
+        places = np.full(self.n_features_in_, -1, dtype=np.int64)
+        places[rows] = np.arange(len(rows))
+        support = places[self.support_]
+        if np.any(support < 0):
+            raise ParameterError(
+                f"row {self.support_[support < 0][0]} is left out, but prediction needs it",
+                remedy="keep every row of support_",
+            )
+        return self.renumber(support, len(rows))
+
+    def renumber(self, support, columns):
+        """Return this fitted solver for matrices of another width, with its support columns in other places.
+
+        Parameters
+        ----------
+        support : ndarray of int64, shape (s,)
+            The new place of each support column.
+        columns : int
+            The new width.
+        """
+        header, arrays = self.state()
+        return solver_from_state({**header, "columns": columns}, {**arrays, "support": support})
+
+    def spec(self):
+        """Return the solver as a config would write it: ``{"solver": name, parameter: value, …}``."""
+        return {
+            "solver": self.name,
+            **{key: plain(value) for key, value in self.get_params(deep=False).items()},
+        }
+
+    def __sklearn_tags__(self):
+        """Tell scikit-learn that cross-validation must slice rows and columns of a Gram matrix."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.input == "gram"
+        return tags
+
+    # ---- checks ------------------------------------------------------------------------------------------
+
+    def _coded(self, y):
+        """Return checked labels as `_fit` takes them."""
+        return y
+
+    def _checked(self, K, reset):
+        """Return `K` as a finite float64 matrix of the fitted width, not copied if it is one."""
+        try:
+            K = validate_data(self, K, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        except ValueError as error:
+            raise GramError(str(error)) from error
+        for start in range(0, len(K), 256):
+            good = np.isfinite(K[start : start + 256]).all(axis=1)
+            if not good.all():
+                row = start + int(np.argmin(good))
+                raise GramError(
+                    f"row {row} contains NaN or inf", remedy="mend the matrix or leave the record out"
+                )
+        return K
+
+    def _checked_labels(self, y, n):
+        """Return `y` as an array of n labels."""
+        if y is None:
+            raise LabelError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        try:
+            y = column_or_1d(y, warn=True)
+        except ValueError as error:
+            raise LabelError(str(error)) from error
+        if len(y) != n:
+            raise LabelError(f"{len(y)} labels for {n} rows", remedy="give one label for each row")
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise LabelError("y contains NaN or inf", remedy="leave the records without a label out")
+        return y
+
+
+class ClassSolver(ClassifierMixin, Solver):
+    """Base of solvers that learn classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (c,)
+        After `fit`: the classes, sorted.
+    """
+
+    def _coded(self, y):
+        """Set `classes_` and return, for each label, its place among them."""
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            raise LabelError(str(error)) from error
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise LabelError(
+                f"all {len(y)} training labels are of one class, {self.classes_[0]!s}",
+                remedy="a classifier needs members of two classes",
+            )
+        return codes
+
+    def state(self):
+        """Return the state, with the classes."""
+        header, arrays = super().state()
+        classes = self.classes_.astype(str) if self.classes_.dtype == object else self.classes_
+        return header, {"classes": classes, **arrays}
+
+    def restore(self, header, arrays):
+        """Set what `state` returned."""
+        super().restore(header, arrays)
+        self.classes_ = arrays["classes"]
+
+
+class BinarySolver(ClassSolver):
+    """Base of solvers that tell two classes apart; a decision above zero means ``classes_[1]``."""
+
+    targets = ("binary",)
+
+    def predict(self, K):
+        """Return the predicted class of each row of `K`, shape (m,)."""
+        return self.classes_[(self.decision_function(K) > 0).astype(np.int64)]
+
+    def _coded(self, y):
+        """Return the labels as −1.0 and 1.0."""
+        codes = super()._coded(y)
+        if len(self.classes_) > 2:
+            raise LabelError(
+                f"Only binary classification is supported. The type of the target is {type_of_target(y)}.",
+                remedy="wrap the solver in PairwiseVoting",
+            )
+        return 2.0 * codes - 1.0
+
+    def __sklearn_tags__(self):
+        """Tell scikit-learn that more than two classes are an error."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class RealSolver(RegressorMixin, Solver):
+    """Base of solvers that predict a real number; the decision is the prediction."""
+
+    targets = ("real",)
+
+    def predict(self, K):
+        """Return the predicted value of each row of `K`, float64 (m,)."""
+        return self.decision_function(K)
+
+    def _coded(self, y):
+        """Return the labels as float64."""
+        try:
+            return y.astype(np.float64)
+        except ValueError as error:
+            raise LabelError(f"labels are not numbers: {error}") from error
+
+
+def check_cost(cost):
+    """Raise ParameterError unless C is a positive number, infinity included."""
+    if cost != np.inf:
+        check_real("C", cost, 0, open_low=True)
