@@ -4,13 +4,20 @@ A letter's code is its place in the alphabet. `MASK` stands for every letter out
 alignment touches a masked letter.
 """
 
+import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from .errors import ParameterError, SequenceError
 
 MASK = 255
+NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+AMBIGUOUS_BASES = "RYSWKMBDHVN"
+AMBIGUOUS_RESIDUES = "BZJXUO"
+GAPS = "-.~"
+GUESS_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -36,13 +43,18 @@ class Alphabet:
         """Number of letters."""
         return len(self.letters)
 
-    @property
+    @cached_property
     def code_table(self):
-        """uint8 (256,): the code of each byte, `MASK` for letters outside; lower case counts as upper case."""
+        """uint8 (256,): the code of each byte, lower case as upper case, `MASK` for letters outside."""
         table = np.full(256, MASK, dtype=np.uint8)
         for code, letter in enumerate(self.letters):
             table[ord(letter)] = table[ord(letter.lower())] = code
+        table.flags.writeable = False
         return table
+
+    def encode(self, text):
+        """Return the codes of `text` (bytes, from `to_bytes`), uint8 (length,)."""
+        return np.frombuffer(text.translate(self.code_table.tobytes()), dtype=np.uint8)
 
     @property
     def complement_codes(self):
@@ -69,7 +81,7 @@ def as_alphabet(alphabet):
     Parameters
     ----------
     alphabet : str or Alphabet
-        ``"dna"``, ``"rna"``, ``"protein"``, or the letters of a custom alphabet in upper case, such as ``"HEC"``.
+        ``"dna"``, ``"rna"``, ``"protein"``, or the letters of your own in upper case, such as ``"HEC"``.
 
     Raises
     ------
@@ -91,22 +103,103 @@ def as_alphabet(alphabet):
     return Alphabet(letters, letters)
 
 
+def to_bytes(text):
+    """Return a string as bytes, one for each character: ASCII, and DEL (in no alphabet) for anything else."""
+    return (text if text.isascii() else NOT_ASCII.sub("\x7f", text)).encode("ascii")
+
+
+def count_letters(text):
+    """Return int64 (256,): how often each byte occurs in `text` (bytes), lower case counted as upper case."""
+    block = 1 << 20  # bincount makes int64 of its input
+    codes = np.frombuffer(text, dtype=np.uint8)
+    counts = np.zeros(256, dtype=np.int64)
+    for start in range(0, len(codes), block):
+        counts += np.bincount(codes[start : start + block], minlength=256)
+    lower = slice(ord("a"), ord("z") + 1)
+    counts[ord("A") : ord("Z") + 1] += counts[lower]
+    counts[lower] = 0
+    return counts
+
+
 def guess_alphabet(strings):
-    """Return the first of dna, rna and protein that holds every letter of `strings`.
+    """Return the alphabet, dna, rna or protein, that `strings` are most likely written in.
 
     Raises
     ------
     SequenceError
-        If none does.
+        As `guess_by_counts`.
     """
-    seen = set()
-    for string in strings:
-        seen.update(string.upper())
-    for alphabet in ALPHABETS.values():
-        if seen <= set(alphabet.letters):
+    return guess_by_counts(count_letters(to_bytes("".join(strings))))
+
+
+def guess_by_counts(counts, file=None):
+    """Return the alphabet, dna, rna or protein, that letters with these counts are most likely from.
+
+    DNA or RNA: no letters but bases and N, or nine tenths bases and the others ambiguity codes or gaps. Else
+    protein, if nine tenths are amino acids. Letters outside the alphabet are left to the policy `unknown`.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (256,)
+        From `count_letters`.
+    file : path-like, optional
+        Named in messages.
+
+    Raises
+    ------
+    SequenceError
+        If the letters fit none of them.
+    """
+    seen = {chr(byte) for byte in np.flatnonzero(counts)}
+    total = max(int(counts.sum()), 1)
+
+    def share(letters):
+        return counts[[ord(letter) for letter in letters]].sum() / total
+
+    for alphabet in (DNA, RNA):
+        bases = set(alphabet.letters)
+        if seen <= bases | {"N"}:
             return alphabet
-    odd = "".join(sorted(seen - set(PROTEIN.letters)))
+        if seen <= bases | set(AMBIGUOUS_BASES + GAPS) and share(alphabet.letters) >= GUESS_SHARE:
+            return alphabet
+    if share(PROTEIN.letters) >= GUESS_SHARE:
+        return PROTEIN
+    odd = "".join(sorted(letter for letter in seen if letter not in PROTEIN.letters and letter.isprintable()))
     raise SequenceError(
-        f"letters {odd!r} are in none of the alphabets dna, rna and protein",
+        f"letters {odd!r} fit none of the alphabets dna, rna and protein",
+        file=file,
         remedy="name the alphabet, or give its letters",
+    )
+
+
+def letter_error(letter, position, alphabet, *, file=None, record=None):
+    """Return a SequenceError for a letter outside the alphabet, with what it probably is.
+
+    Parameters
+    ----------
+    letter : str
+    position : int
+        Counted from 1.
+    alphabet : Alphabet
+    file, record : optional
+        Where.
+    """
+    upper = letter.upper()
+    if letter == "*":
+        hint = "a stop codon? cut it off"
+    elif letter in GAPS:
+        hint = "a gap? give sequences that are not aligned"
+    elif alphabet == DNA and upper == "U":
+        hint = "RNA? give alphabet=rna"
+    elif alphabet == RNA and upper == "T":
+        hint = "DNA? give alphabet=dna"
+    elif upper in (AMBIGUOUS_RESIDUES if alphabet == PROTEIN else AMBIGUOUS_BASES):
+        hint = "it stands for several letters"
+    else:
+        hint = "mend it, or name the right alphabet"
+    return SequenceError(
+        f"letter {letter!r} at position {position} is not in the alphabet {alphabet.name}",
+        file=file,
+        record=record,
+        remedy=f"{hint}; or choose the policy unknown=mask or unknown=skip",
     )

@@ -1,4 +1,4 @@
-"""Labels: what a solver learns for each unit (a record), with groups, predefined folds and places on a genome."""
+"""Labels: what a solver learns for each unit (a record), with groups, folds and places on a genome."""
 
 from dataclasses import dataclass, fields
 
@@ -109,7 +109,7 @@ def make_labels(ids, values, *, kind=None, positive=None, classes=None, file=Non
         By default binary for two classes, multi-class for more.
     positive : str, optional
         The positive class. With more than two classes it is set against all the others. By default, of two
-        classes, the one called ``1``, ``+1``, ``+``, ``positive``, ``true`` or ``yes``, else the last in order.
+        classes, the one called ``1``, ``+1``, ``+``, ``positive``, ``true`` or ``yes``, else the last.
     classes : sequence of str, optional
         The classes in order; by default sorted, numbers by value.
     file : path-like, optional

@@ -9,8 +9,9 @@ import hashlib
 
 import numpy as np
 
-from .alphabets import MASK, Alphabet, as_alphabet, guess_alphabet
+from .alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
 from .errors import SequenceError
+from .parameters import check_choice
 
 
 def _frozen(array, dtype=None):
@@ -71,7 +72,7 @@ class SequenceSet:
         ----------
         strings : list of str
         alphabet : str or Alphabet, optional
-            By default the first of dna, rna and protein that holds every letter.
+            By default guessed from the letters (`seqkern.alphabets.guess_alphabet`).
         ids : list of str, optional
             By default ``"1"``, ``"2"``, ….
         unknown : {"error", "mask"}
@@ -82,37 +83,28 @@ class SequenceSet:
         SequenceError
             If a letter is outside the alphabet and `unknown` is ``"error"``.
         """
+        check_choice("unknown", unknown, ("error", "mask"))
         strings = list(strings)
         alphabet = guess_alphabet(strings) if alphabet is None else as_alphabet(alphabet)
-        text = np.frombuffer("".join(strings).encode("ascii", "replace"), dtype=np.uint8)
+        text = "".join(strings)
         offsets = np.zeros(len(strings) + 1, dtype=np.int64)
         np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=offsets[1:])
         ids = [str(i) for i in range(1, len(strings) + 1)] if ids is None else list(ids)
-        result = cls.from_offsets(alphabet.code_table[text], offsets, ids, alphabet)
+        result = cls.from_offsets(alphabet.encode(to_bytes(text)), offsets, ids, alphabet)
         if unknown == "error":
-            result.check_letters(text)
+            masked = np.flatnonzero(result.codes == MASK)
+            if len(masked):
+                record = int(np.searchsorted(result.stops, masked[0], side="right"))
+                position = int(masked[0] - offsets[record]) + 1
+                raise letter_error(text[masked[0]], position, alphabet, record=ids[record])
         return result
-
-    def check_letters(self, text=None, file=None):
-        """Raise SequenceError for the first masked letter; `text` (uint8 bytes) names the letter in the message."""
-        masked = np.flatnonzero(self.codes == MASK)
-        if not len(masked):
-            return
-        record = int(np.searchsorted(self.stops, masked[0], side="right"))
-        letter = f" {chr(text[masked[0]])!r}" if text is not None else ""
-        raise SequenceError(
-            f"letter{letter} at position {masked[0] - self.starts[record] + 1} is not in the alphabet "
-            f"{self.alphabet.name}",
-            file=file,
-            record=self.ids[record],
-            remedy="mend it, or choose the policy unknown=mask or unknown=skip",
-        )
 
     def __len__(self):
         return len(self.starts)
 
     def __repr__(self):
-        return f"SequenceSet({len(self)} sequences, alphabet {self.alphabet.name!r}, {self.lengths.sum()} letters)"
+        letters = self.lengths.sum()
+        return f"SequenceSet({len(self)} sequences, alphabet {self.alphabet.name!r}, {letters} letters)"
 
     @property
     def lengths(self):
@@ -138,7 +130,7 @@ class SequenceSet:
         return self._view(self.starts[rows], self.stops[rows], [self.ids[i] for i in rows])
 
     def part(self, a, b):
-        """Return letters a to b (as in ``s[a:b]``; None and negative numbers allowed) of each record as a view."""
+        """Return letters a to b (as in ``s[a:b]``, None and negative numbers too) of each record as a view."""
         lengths = self.lengths
         a, b = 0 if a is None else a, lengths if b is None else b
         first = np.clip(np.where(np.less(a, 0), lengths + a, a), 0, lengths)
@@ -211,13 +203,17 @@ class SequenceSet:
         return SequenceSet(codes, stops - lengths, stops, self.ids, self.alphabet, counts=self.counts)
 
     def digest(self):
-        """Return a hexadecimal digest of alphabet, ids, codes and tracks in order: equal sets, equal digests."""
+        """Return a hexadecimal digest of alphabet, ids, codes and tracks in order; equal sets have equal ones."""
         if self._digest is None:
             where = self.positions()
             digest = hashlib.blake2b(digest_size=16)
             digest.update(repr((self.alphabet.letters, len(self), sorted(self.tracks))).encode())
             digest.update("\n".join(self.ids).encode())
-            for array in (self.lengths, self.codes[where], *(self.tracks[key][where] for key in sorted(self.tracks))):
+            for array in (
+                self.lengths,
+                self.codes[where],
+                *(self.tracks[key][where] for key in sorted(self.tracks)),
+            ):
                 digest.update(np.ascontiguousarray(array).data)
             self._digest = digest.hexdigest()
         return self._digest
@@ -225,8 +221,17 @@ class SequenceSet:
     def state(self):
         """Return what `from_state` needs: a JSON dict and a dict of arrays."""
         compact = self.compact()
-        letters = {"name": self.alphabet.name, "letters": self.alphabet.letters, "complement": self.alphabet.complement}
-        header = {"alphabet": letters, "ids": list(self.ids), "counts": self.counts, "tracks": sorted(self.tracks)}
+        letters = {
+            "name": self.alphabet.name,
+            "letters": self.alphabet.letters,
+            "complement": self.alphabet.complement,
+        }
+        header = {
+            "alphabet": letters,
+            "ids": list(self.ids),
+            "counts": self.counts,
+            "tracks": sorted(self.tracks),
+        }
         tracks = {f"track/{name}": track for name, track in compact.tracks.items()}
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
         return header, {"codes": compact.codes, "offsets": offsets, **tracks}
@@ -258,7 +263,8 @@ def as_sequences(X, alphabet=None):
     if not isinstance(X, SequenceSet):
         if isinstance(X, str) or not all(isinstance(item, str) for item in X):
             raise SequenceError(
-                f"expected a SequenceSet or a list of str, got {type(X).__name__}", remedy="see seqkern.read_fasta"
+                f"expected a SequenceSet or a list of str, got {type(X).__name__}",
+                remedy="see seqkern.read_fasta",
             )
         return SequenceSet.from_strings(X, alphabet)
     if alphabet is not None and as_alphabet(alphabet) != X.alphabet:
@@ -267,3 +273,43 @@ def as_sequences(X, alphabet=None):
             remedy="read them with the kernel's alphabet",
         )
     return X
+
+
+def unique_ids(ids, policy, file=None):
+    """Return (ids without repeats, number of records whose id had occurred before), or raise SequenceError.
+
+    Parameters
+    ----------
+    ids : list of str
+    policy : {"header", "number", "suffix"}
+        Repeated ids are an error; all records are numbered 1, 2, …; or repeats are given ``.2``, ``.3``, ….
+    file : path-like, optional
+        Named in messages.
+
+    Raises
+    ------
+    SequenceError
+        If an id is repeated and the policy is ``"header"``.
+    """
+    check_choice("ids", policy, ("header", "number", "suffix"))
+    repeats = len(ids) - len(set(ids))
+    if policy == "number":
+        return [str(i) for i in range(1, len(ids) + 1)], repeats
+    if not repeats:
+        return ids, 0
+    taken, seen, result = set(ids), {}, []
+    for name in ids:
+        if name in seen and policy == "header":
+            raise SequenceError(
+                "id occurs twice",
+                file=file,
+                record=name,
+                remedy="rename one, or choose the policy ids=number or ids=suffix",
+            )
+        unique = name
+        while unique in seen or (unique in taken and unique != name):
+            seen[name] = seen.get(name, 1) + 1
+            unique = f"{name}.{seen[name]}"
+        seen.setdefault(unique, 1)
+        result.append(unique)
+    return result, repeats

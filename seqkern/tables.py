@@ -1,6 +1,6 @@
 """Data sets that are no sequences: tables of features, and square tables of similarities or dissimilarities.
 
-Both answer to the same names as a SequenceSet: `len`, `ids`, `take`, `digest`, `state`, `from_state`, `counts`.
+Both have what a SequenceSet has: `len`, `ids`, `take`, `digest`, `state`, `from_state`, `counts`.
 """
 
 import hashlib

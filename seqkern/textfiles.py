@@ -1,0 +1,110 @@
+"""Text from files: plain, compressed (told by the first bytes, not by the name) or on standard input."""
+
+import bz2
+import contextlib
+import gzip
+import io
+import itertools
+import lzma
+import sys
+import zlib
+
+from .errors import FileError, SequenceError
+
+OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+BINARY_BYTES = bytes(range(7)) + bytes(range(14, 27))
+HEAD = 4096
+
+
+@contextlib.contextmanager
+def open_lines(source):
+    r"""Open a text and give its lines; what goes wrong while they are read becomes a one-line error.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+        ``"-"`` is standard input. A file object may be binary or text, and stays open.
+
+    Yields
+    ------
+    lines : iterator of str
+        With ``"\n"`` at their ends, whatever the file has. Bytes that are not UTF-8 appear as ``\xNN``.
+    name : str
+        What to call the source in messages.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, unreadable, truncated, damaged, or not text.
+    SequenceError
+        If it is empty.
+    """
+    name = source_name(source)
+    with contextlib.ExitStack() as stack, _reading(name):
+        binary = _open_binary(source, stack)
+        if binary is None:
+            yield _not_empty(iter(source), name), name
+            return
+        head = binary.peek(HEAD)
+        for magic, opener in OPENERS.items():
+            if head.startswith(magic):
+                binary = stack.enter_context(opener(binary))
+                head = binary.peek(HEAD)
+                break
+        if any(byte in BINARY_BYTES for byte in head[:HEAD]):
+            raise FileError(
+                "is a binary file, not text",
+                file=name,
+                remedy="give FASTA or TSV, unpacked or as .gz, .bz2, .xz",
+            )
+        text = io.TextIOWrapper(binary, encoding="utf-8-sig", errors="backslashreplace")
+        stack.callback(text.detach)
+        yield _not_empty(text, name), name
+
+
+def source_name(source):
+    """Return what a path, ``"-"`` or file object is called in messages."""
+    if str(source) == "-":
+        return "standard input"
+    return str(getattr(source, "name", "input")) if hasattr(source, "read") else str(source)
+
+
+def _open_binary(source, stack):
+    """Return a buffered binary reader, or None if `source` is a text handle."""
+    if not hasattr(source, "read"):
+        raw = sys.stdin.buffer if str(source) == "-" else stack.enter_context(open(source, "rb"))
+    elif isinstance(source, io.TextIOBase):
+        return None
+    else:
+        raw = source
+    if hasattr(raw, "peek"):
+        return raw
+    buffered = io.BufferedReader(raw)
+    stack.callback(buffered.detach)
+    return buffered
+
+
+def _not_empty(lines, name):
+    """Return an iterator over `lines` from the first not blank; raise SequenceError if all are."""
+    for line in lines:
+        if line.strip():
+            return itertools.chain([line], lines)
+    raise SequenceError("is empty", file=name, remedy="check how the file was made")
+
+
+@contextlib.contextmanager
+def _reading(name):
+    """Turn what the standard library raises while reading into FileError."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileError("no such file", file=name, remedy="check the path") from error
+    except EOFError as error:
+        raise FileError("ends too early: truncated", file=name, remedy="copy or download it again") from error
+    except FileError:
+        raise
+    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise FileError("is damaged inside", file=name, remedy="copy or download it again") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FileError(f"cannot be read: {reason}", file=name, remedy="check the file") from error
