@@ -1,13 +1,14 @@
 """The contract of every kernel.
 
 A kernel family subclasses `Kernel` and writes three things: ``__init__`` (parameters only), ``_prepare`` and
-``_block``. Everything else is done here: coercion and checks of the input, normalisation, the diagonal, float32,
-threads, specs, state. Who calls whom::
+``_block``. Everything else is done here: coercion and checks of the input, normalisation, the diagonal,
+float32, threads, specs, state. Who calls whom::
 
-    kernel(X, Y) ─▶ prepare(Y), prepare(X, like=…) ─▶ blocks.fill ─▶ block(rows, cols, out) ─▶ _block (compiled)
+    kernel(X, Y) ─▶ prepare(Y), prepare(X, like=…) ─▶ blocks.fill ─▶ block(rows, cols) ─▶ _block (compiled)
 
-``prepare`` looks at a whole set once (k-mer indices, features, packed letters) and returns a `Prepared` that can be
-cut into row ranges; ``block`` fills one rectangle of the kernel matrix and is called from several threads.
+``prepare`` looks at a whole set once (k-mer indices, features, packed letters) and returns a `Prepared` that
+can be cut into row ranges; ``block`` fills one rectangle of the kernel matrix and is called from several
+threads. A new family is found by its `name` and tested by its `examples`; nothing else has to know it.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..archive import canonical_json
-from ..errors import SequenceError
+from ..errors import ParameterError, SequenceError
 from ..parameters import Parameters
 from ..parameters import check_choice as check_choice
 from ..parameters import check_integer as check_integer
@@ -49,7 +50,9 @@ class Prepared:
 
     def rows(self, start, stop):
         """Return the Prepared of records `start` to `stop`, as a view."""
-        return Prepared(self.payload.rows(start, stop), self.raw_diagonal[start:stop], self.diagonal[start:stop])
+        return Prepared(
+            self.payload.rows(start, stop), self.raw_diagonal[start:stop], self.diagonal[start:stop]
+        )
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,12 @@ class Kernel(Parameters):
         Whether `fit` learns from the data; then one Gram matrix is needed for each training part.
     positive_semidefinite : bool
         Whether every Gram matrix is positive semi-definite.
+    equal_lengths : bool
+        Whether all sequences must have one length.
     execution_parameters : tuple of str
         Parameters that change how the numbers are computed, not the numbers; no part of a kernel's identity.
+    algorithms : tuple of str
+        What a parameter ``algorithm`` may name besides ``"auto"``; all give the same numbers.
     """
 
     name = None
@@ -97,27 +104,38 @@ class Kernel(Parameters):
     tracks = ()
     data_dependent = False
     positive_semidefinite = True
+    equal_lengths = False
     execution_parameters = ("n_threads", "algorithm")
+    algorithms = ()
     normalize = False
     zero_diagonal = "error"
     alphabet = None
     n_threads = None
 
-    # ---- what a kernel family writes -------------------------------------------------------------------------
+    # ---- what a kernel family writes ------------------------------------------------------------
 
     def _check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain; called before every use."""
+        """Raise ParameterError for a parameter outside its domain; called before every use.
+
+        Families extend it with ``super()._check_parameters()``.
+        """
+        check_choice("zero_diagonal", self.zero_diagonal, ("error", "zero"))
+        if self.n_threads is not None:
+            check_integer("n_threads", self.n_threads, 1)
 
     def _prepare(self, X, like):
         """Return the payload of `X`; `like` is None or the payload that it will be compared with as columns.
 
-        A payload has ``len()``, ``rows(start, stop)`` and ``diagonal()`` (float64 (n,), before normalisation).
-        Raises SequenceError for sequences the kernel cannot take.
+        A payload has ``len()``, ``rows(start, stop)`` and ``diagonal()`` (float64 (n,), before
+        normalisation). Raises SequenceError for sequences the kernel cannot take.
         """
         raise NotImplementedError
 
     def _block(self, rows, cols, out):
-        """Write K(rows, cols), not normalised, to `out` (float64, C order); two payloads. Must not hold the GIL."""
+        """Write K(rows, cols), not normalised, to `out` (float64, rows contiguous); two payloads.
+
+        Called from several threads: the work is done without the GIL.
+        """
         raise NotImplementedError
 
     def _fit(self, X, y):
@@ -134,7 +152,21 @@ class Kernel(Parameters):
         """Return the Plan for this kernel on `X` (against `Y`)."""
         return Plan("direct")
 
-    # ---- what its users call ---------------------------------------------------------------------------------
+    @classmethod
+    def examples(cls):
+        """Return unfitted kernels of this class for the contract suite, one for each way through the code.
+
+        tests/test_kernel_contract.py runs every check on each of them, on a dozen short sequences (DNA,
+        unless `alphabet` says otherwise), rows of numbers, or similarities. By default ``[cls()]``.
+        """
+        return [cls()]
+
+    @property
+    def fitted(self):
+        """Whether `fit` has learned something: an attribute ends in ``_``."""
+        return any(name.endswith("_") for name in vars(self))
+
+    # ---- what its users call --------------------------------------------------------------------
 
     def __call__(self, X, Y=None):
         """Return ``kernel(X, Y)``."""
@@ -196,8 +228,15 @@ class Kernel(Parameters):
         ------
         SequenceError
             If a sequence is too short, lacks a track, or has a zero diagonal under the policy ``"error"``.
+        ParameterError
+            If a parameter is outside its domain, or the kernel learns from data and is not fitted.
         """
         self._check_parameters()
+        if self.data_dependent and not self.fitted:
+            raise ParameterError(
+                f"kernel {self.name!r} learns from data and is not fitted",
+                remedy="call fit with the training part",
+            )
         X = self.coerce(X)
         payload = self._prepare(X, None if like is None else like.payload)
         raw = payload.diagonal()
@@ -218,7 +257,7 @@ class Kernel(Parameters):
         Parameters
         ----------
         rows, cols : Prepared
-            From `prepare`, or row ranges of one; `rows` prepared with ``like`` the whole that `cols` is cut from.
+            From `prepare`, or row ranges of one; `rows` prepared ``like`` the whole that `cols` is cut from.
         out : ndarray of float64, shape (n, m), optional
             Where to write; rows contiguous.
         """
@@ -238,7 +277,18 @@ class Kernel(Parameters):
         X = as_sequences(X, self.alphabet)
         for track in self.tracks:
             if track not in X.tracks:
-                raise SequenceError(f"kernel {self.name} needs the track {track!r}", remedy="give it with the sequences")
+                raise SequenceError(
+                    f"kernel {self.name!r} needs the track {track!r}", remedy="give it with the sequences"
+                )
+        if self.equal_lengths and len(X):
+            odd = np.flatnonzero(X.lengths != X.lengths[0])
+            if len(odd):
+                raise SequenceError(
+                    f"has {X.lengths[odd[0]]} letters, the first sequence {X.lengths[0]}, and kernel "
+                    f"{self.name!r} compares position by position",
+                    record=X.ids[odd[0]],
+                    remedy="cut all sequences to one length",
+                )
         return X
 
     def _coerce_pair(self, X, Y):
@@ -248,11 +298,12 @@ class Kernel(Parameters):
         both = as_sequences([*X, *Y], self.alphabet)
         return both.take(slice(0, len(X))), both.take(slice(len(X), None))
 
-    # ---- identity and state ----------------------------------------------------------------------------------
+    # ---- identity and state ---------------------------------------------------------------------
 
     def spec(self):
         """Return the kernel as a config would write it: ``{"kernel": name, parameter: value, …}``."""
-        return {"kernel": self.name, **{key: _plain(value) for key, value in self.get_params(deep=False).items()}}
+        params = self.get_params(deep=False)
+        return {"kernel": self.name, **{key: _plain(value) for key, value in params.items()}}
 
     def identity(self):
         """Return canonical JSON of everything that the numbers depend on."""
@@ -263,7 +314,7 @@ class Kernel(Parameters):
         return canonical_json([_without(self.spec(), self.execution_parameters), learned.hexdigest()])
 
     def state(self):
-        """Return (JSON dict, dict of arrays) from which `from_state` of seqkern.kernels makes this kernel again."""
+        """Return (JSON dict, dict of arrays) from which `kernel_from_state` makes this kernel again."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "fitted": header}, arrays
 

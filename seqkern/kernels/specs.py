@@ -1,7 +1,7 @@
 """The text and config forms of a kernel.
 
-A *spec* is what a config holds: ``{"kernel": "mismatch", "k": 5, "m": 1, "part": [0, 40]}``, nested where a kernel
-is made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text form says the same in one line::
+A *spec* is what a config holds: ``{"kernel": "mismatch", "k": 5, "m": 1, "part": [0, 40]}``, nested where a
+kernel is made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text form says the same in one line::
 
     mismatch:k=5,m=1                                       a kernel and its parameters
     spectrum:k=1-5                                         a range: k = [1, 2, 3, 4, 5]
