@@ -10,7 +10,7 @@ from .errors import ParameterError, unknown_name
 class Parameters:
     """Mixin: `get_params`, `set_params` and a readable `repr` from the signature of ``__init__``.
 
-    A subclass stores each constructor argument, unchanged, under its own name; `sklearn.base.clone` then works.
+    A subclass stores each constructor argument, unchanged, under its own name: `sklearn.base.clone` works.
     """
 
     @classmethod
@@ -52,7 +52,8 @@ class Parameters:
 def check_choice(name, value, choices):
     """Raise ParameterError unless `value` is one of `choices`."""
     if value not in choices:
-        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"choose {' or '.join(map(str, choices))}")
+        remedy = f"choose {' or '.join(map(str, choices))}"
+        raise ParameterError(f"{name}={value!r} is not possible", remedy=remedy)
 
 
 def check_integer(name, value, low, high=None):
@@ -64,7 +65,7 @@ def check_integer(name, value, low, high=None):
 
 
 def check_real(name, value, low, high=None, *, open_low=False):
-    """Raise ParameterError unless `value` is a finite number from `low` (above it with `open_low`) to `high`."""
+    """Raise ParameterError unless `value` is a finite number ≥ `low` (> with `open_low`) and ≤ `high`."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
     if not good or value < low or (open_low and value == low) or (high is not None and value > high):
         span = f"{'>' if open_low else '≥'} {low}" + (f" and ≤ {high}" if high is not None else "")

@@ -1,0 +1,63 @@
+"""``seqkern simulate``: write generated sequences as FASTA and TSV."""
+
+import argparse
+import inspect
+import re
+
+from ..simulate import KINDS, find_generator, parameters, simulate, write_simulated
+
+EXAMPLE = "seqkern simulate donor --n-positive 200 --n-decoy 400 --seed 1 -o demo/donor"
+
+
+class _ListKinds(argparse.Action):
+    """``--list``: print the kinds with their parameters, and leave."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        for kind in KINDS:
+            print(f"{kind}: {inspect.getdoc(find_generator(kind)).splitlines()[0]}")
+            meanings = _meanings(kind)
+            for name, default in parameters(kind).items():
+                print(f"  {f'{name}={default}':<24} {meanings[name]}")
+        parser.exit()
+
+
+def _meanings(kind):
+    """Return what each parameter of a kind means, from the docstring of its generator."""
+    section = (
+        inspect.getdoc(find_generator(kind)).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    )
+    meanings = {}
+    for names, text in re.findall(r"^(\w.*?) : .*\n((?: +.*\n?)+)", section, flags=re.MULTILINE):
+        meanings.update(dict.fromkeys(names.split(", "), " ".join(text.split())))
+    return meanings
+
+
+def add_arguments(parser):
+    """Add the verb's arguments: one option for each parameter of each kind."""
+    parser.add_argument("kind", help=f"what to generate: {' or '.join(KINDS)}")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="PREFIX", help="write PREFIX.fasta and PREFIX.tsv"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="same seed, same sequences (default: 1)")
+    parser.add_argument("--list", action=_ListKinds, nargs=0, help="list the kinds and their parameters")
+    for kind in KINDS:
+        group = parser.add_argument_group(f"parameters of {kind}")
+        meanings = _meanings(kind)
+        for name, default in parameters(kind).items():
+            text = meanings[name].replace("%", "%%")
+            group.add_argument(
+                f"--{name.replace('_', '-')}",
+                dest=f"parameter:{name}",
+                type=type(default),
+                default=argparse.SUPPRESS,
+                metavar="X" if isinstance(default, float) else "N",
+                help=f"{text} Default: {default}.",
+            )
+
+
+def run(args):
+    """Generate the sequences, write the two files and print their paths."""
+    start = "parameter:"
+    params = {name[len(start) :]: value for name, value in vars(args).items() if name.startswith(start)}
+    for path in write_simulated(simulate(args.kind, args.seed, **params), args.output):
+        print(path)

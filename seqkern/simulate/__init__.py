@@ -1,0 +1,149 @@
+"""Seeded generators of sequences whose truth is known: the embedded demo and the property tests.
+
+``"donor"``
+    Windows around 5' splice sites, drawn from published position frequencies, and decoys with a GT at the
+    same place (`donors`).
+``"superfamilies"``
+    Proteins evolved along trees with a published exchange matrix, insertions and deletions; a family that is
+    held out is a remote homologue of the other families of its superfamily (`superfamilies`).
+
+`simulate` finds the generator by the name of its kind; its signature is the list of parameters.
+"""
+
+import importlib
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..archive import atomic_write
+from ..errors import ParameterError, unknown_name
+from ..parameters import check_integer
+from ..sequences import SequenceSet
+
+KINDS = {"donor": "donors:donor_windows", "superfamilies": "superfamilies:protein_superfamilies"}
+_LINE = 60
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Generated sequences and what is known of them.
+
+    Attributes
+    ----------
+    sequences : SequenceSet
+    table : dict of str to list
+        Columns with one value for each sequence: ``label`` (``"donor"`` or ``"decoy"``), or ``superfamily``
+        and ``family``.
+    """
+
+    sequences: SequenceSet
+    table: dict
+
+
+def find_generator(kind):
+    """Return the generating function of a kind; its keyword-only arguments are the parameters.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such kind.
+    """
+    if kind not in KINDS:
+        raise unknown_name("kind of simulated data", kind, KINDS)
+    module, _, name = KINDS[kind].partition(":")
+    return getattr(importlib.import_module(f".{module}", __name__), name)
+
+
+def parameters(kind):
+    """Return the parameters of a kind with their defaults, as a dict.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such kind.
+    """
+    signature = inspect.signature(find_generator(kind))
+    return {name: p.default for name, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
+
+
+def simulate(kind, seed=1, **params):
+    """Generate sequences; the same arguments give the same sequences.
+
+    Parameters
+    ----------
+    kind : {"donor", "superfamilies"}
+    seed : int
+    **params
+        Parameters of the kind; see `donors.donor_windows` and `superfamilies.protein_superfamilies`.
+
+    Returns
+    -------
+    Simulated
+
+    Raises
+    ------
+    ParameterError
+        For an unknown kind or parameter (with the nearest name), or a value outside its domain.
+
+    Examples
+    --------
+    >>> data = simulate("donor", seed=1, n_positive=2, n_decoy=2, left=3, right=6)
+    >>> data.table["label"]
+    ['donor', 'donor', 'decoy', 'decoy']
+    >>> [window[3:5] for window in data.sequences.strings()]
+    ['GT', 'GT', 'GT', 'GT']
+    """
+    import numpy as np
+
+    known = parameters(kind)
+    for name in params:
+        if name not in known:
+            raise unknown_name(f"parameter of {kind!r}", name, known)
+    check_integer("seed", seed, 0)
+    return Simulated(*find_generator(kind)(np.random.default_rng(seed), **params))
+
+
+def write_simulated(data, prefix):
+    """Write ``PREFIX.fasta`` (the table's columns as header fields) and ``PREFIX.tsv`` (id, columns).
+
+    Parameters
+    ----------
+    data : Simulated
+    prefix : path-like
+        Path without an ending.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be written; then neither is left half-written.
+    """
+    prefix = Path(prefix)
+    if not prefix.name:
+        raise ParameterError(
+            f"{str(prefix)!r} names no file", remedy="give the files' path without an ending"
+        )
+    paths = [prefix.with_name(prefix.name + ending) for ending in (".fasta", ".tsv")]
+    with atomic_write(paths[0], "w") as fasta:
+        for name, string, fields in zip(
+            data.sequences.ids, data.sequences.strings(), _rows(data), strict=True
+        ):
+            print(f">{name}", *(f"{column}={value}" for column, value in fields), file=fasta)
+            for start in range(0, len(string), _LINE):
+                print(string[start : start + _LINE], file=fasta)
+        fasta.flush()  # a full disk shows here, before the second file is there
+        with atomic_write(paths[1], "w") as tsv:
+            print("id", *data.table, sep="\t", file=tsv)
+            for name, fields in zip(data.sequences.ids, _rows(data), strict=True):
+                print(name, *(value for _, value in fields), sep="\t", file=tsv)
+    return paths
+
+
+def _rows(data):
+    """Yield the table's row of each sequence as pairs of column and value."""
+    for values in zip(*data.table.values(), strict=True):
+        yield list(zip(data.table, values, strict=True))

@@ -1,0 +1,108 @@
+"""Windows around donor (5') splice sites, and decoys.
+
+A true site has coding sequence on its left and an intron on its right; the nine letters around the cut
+follow the position frequencies of human donor sites (Zhang, Hum Mol Genet 7:919, 1998). A decoy lies inside
+one exon or inside one intron and carries the same GT at the same place, but else nothing of a site. So
+three things tell sites from decoys, and each kernel sees some of them: the motif, its place, and the change
+of composition at the cut. Where the figures come from is in resources/README.md.
+"""
+
+import csv
+
+import numpy as np
+
+from ..alphabets import DNA
+from ..parameters import check_integer, check_real
+from ..resource_files import open_resource
+from ..sequences import SequenceSet
+
+#: Letters of the site before and after the cut.
+SITE_LEFT, SITE_RIGHT = 3, 6
+#: Shares of A, C, G and T in introns: round figures of our own, see resources/README.md.
+INTRON = np.array([0.27, 0.20, 0.21, 0.32])
+
+
+def donor_frequencies():
+    """Return the share of A, C, G and T at positions -3 to +6 of donor sites, float64 (9, 4)."""
+    with open_resource("donor_frequencies.tsv") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    return np.array([[float(row[letter]) for letter in DNA.letters] for row in rows])
+
+
+def codon_usage():
+    """Return the sense codons, codes uint8 (61, 3), and their frequencies in human genes, float64 (61,)."""
+    with open_resource("codon_usage.tsv") as file:
+        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["amino_acid"] != "*"]
+    codons = DNA.code_table[[[ord(letter) for letter in row["codon"]] for row in rows]]
+    usage = np.array([float(row["per_thousand"]) for row in rows])
+    return codons, usage / usage.sum()
+
+
+def donor_windows(
+    rng, *, n_positive=200, n_decoy=400, left=30, right=30, signal=1.0, contrast=1.0, exonic_decoys=0.5
+):
+    """Draw windows around donor sites and decoys.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n_positive : int
+        Number of donor sites.
+    n_decoy : int
+        Number of decoys.
+    left : int
+        Letters before the cut, at least 3.
+    right : int
+        Letters after the cut, at least 6; the first two are GT.
+    signal : float
+        Share of the letters at -3 to +6 (GT apart) that follow the position frequencies; the others are
+        background. 1 is the published site, 0 is none: the less, the harder.
+    contrast : float
+        Share of the background that has the composition of exon or intron; the others follow the mean of the
+        two. With 0, only the site itself tells sites from decoys.
+    exonic_decoys : float
+        Share of the decoys, on average, that lie in an exon; the others lie in an intron.
+
+    Returns
+    -------
+    sequences : SequenceSet
+        The sites, then the decoys.
+    table : dict of str to list
+        Column ``label``: ``"donor"`` or ``"decoy"``.
+    """
+    check_integer("n_positive", n_positive, 1)
+    check_integer("n_decoy", n_decoy, 1)
+    check_integer("left", left, SITE_LEFT)
+    check_integer("right", right, SITE_RIGHT)
+    for name, value in (("signal", signal), ("contrast", contrast), ("exonic_decoys", exonic_decoys)):
+        check_real(name, value, 0, 1)
+    n, width = n_positive + n_decoy, left + right
+    in_exon = np.zeros((n, width), dtype=bool)
+    in_exon[:n_positive, :left] = True
+    in_exon[n_positive:] = rng.random((n_decoy, 1)) < exonic_decoys
+    codes = np.where(in_exon, _exon(rng, n, width), _letters(rng, INTRON, (n, width)))
+    codons, usage = codon_usage()
+    coding = np.bincount(codons.ravel(), weights=np.repeat(usage, 3)) / 3
+    codes = np.where(
+        rng.random((n, width)) < contrast, codes, _letters(rng, (coding + INTRON) / 2, (n, width))
+    )
+    site = codes[:n_positive, left - SITE_LEFT : left + SITE_RIGHT]
+    drawn = np.column_stack([_letters(rng, column, n_positive) for column in donor_frequencies()])
+    site[...] = np.where(rng.random(site.shape) < signal, drawn, site)
+    codes[:, left : left + 2] = [DNA.letters.index(letter) for letter in "GT"]
+    labels = ["donor"] * n_positive + ["decoy"] * n_decoy
+    ids = [f"donor{i + 1}" for i in range(n_positive)] + [f"decoy{i + 1}" for i in range(n_decoy)]
+    return SequenceSet.from_offsets(codes.ravel(), np.arange(n + 1) * width, ids, DNA), {"label": labels}
+
+
+def _letters(rng, frequencies, shape):
+    """Draw codes with the given frequencies."""
+    return rng.choice(len(frequencies), size=shape, p=frequencies).astype(np.uint8)
+
+
+def _exon(rng, n, width):
+    """Draw coding sequence, uint8 (n, width): codons by their usage, each row in its own reading frame."""
+    codons, usage = codon_usage()
+    drawn = codons[rng.choice(len(usage), size=(n, width // 3 + 2), p=usage)].reshape(n, -1)
+    frame = rng.integers(3, size=(n, 1))
+    return np.take_along_axis(drawn, frame + np.arange(width), axis=1)
