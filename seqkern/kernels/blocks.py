@@ -20,8 +20,12 @@ def available_threads(n_threads=None):
 
 
 def row_blocks(n_rows, n_cols, block_bytes=BLOCK_BYTES):
-    """Return (start, stop) pairs that cover `n_rows`, each block of about `block_bytes` of float64."""
-    step = max(1, min(n_rows, block_bytes // max(8 * n_cols, 1)))
+    """Return (start, stop) pairs that cover `n_rows`, each block of at most about `block_bytes` of float64.
+
+    A small matrix is cut too, where its kernel may be a slow one: for the threads, and to save half of a square.
+    """
+    share = max(16, -(-n_rows // 16))
+    step = max(1, min(n_rows, share, block_bytes // max(8 * n_cols, 1)))
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 

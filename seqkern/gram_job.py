@@ -1,0 +1,254 @@
+"""The making of one Gram matrix: what identifies it, what it takes, its tiles, and the work on them.
+
+Until the matrix is whole its tiles lie in ``gram.npy.tiles/<digest>/``. The digest is of kernel, data, dtype
+and build, so that tiles made for anything else are never found. ``manifest.json`` among them is the future
+side file.
+"""
+
+import contextlib
+import hashlib
+import json
+import shutil
+import threading
+from functools import cached_property
+
+import numpy as np
+
+from . import __version__
+from .archive import atomic_write, canonical_json
+from .build import build_digest
+from .errors import FileError, GramError, ParameterError
+from .gram_matrix import FORMAT, GramMatrix, data_digests, npy_path, open_gram, side_path, tiles_root
+from .kernels import _blocks
+from .kernels.blocks import BLOCK_BYTES, available_threads, fill
+from .memory import available_memory, format_bytes, parse_bytes
+from .sequences import SequenceSet
+from .tiles import TileGrid
+
+
+class GramJob:
+    """One matrix to be made.
+
+    Parameters
+    ----------
+    kernel, X, Y, path, dtype, n_threads, progress
+        As in `seqkern.gram.compute_gram`.
+
+    Attributes
+    ----------
+    grid : TileGrid
+    """
+
+    def __init__(self, kernel, X, Y, path, dtype, n_threads, progress):
+        self.kernel = kernel
+        self.X = kernel.coerce(X)
+        self.Y = None if Y is None else kernel.coerce(Y)
+        if isinstance(self.X, SequenceSet) and Y is not None and self.X.alphabet != self.Y.alphabet:
+            raise GramError(
+                f"the rows have the alphabet {self.X.alphabet.name}, the columns {self.Y.alphabet.name}",
+                remedy="read both with one alphabet",
+            )
+        self.grid = tile_grid(len(self.X), len(self.X if Y is None else self.Y), dtype, Y is None)
+        self.path = None if path is None else npy_path(path)
+        self.n_threads = n_threads
+        self.progress = progress
+        self._done = self._total = 0
+        self._lock = threading.Lock()
+
+    @cached_property
+    def identity(self):
+        """Dict of everything that the numbers and their files depend on."""
+        identity = self.kernel.identity()
+        row_digest, col_digest = data_digests(self.X, self.Y)
+        return {
+            "format": FORMAT,
+            "kernel": json.loads(identity)[0],
+            "identity": identity,
+            "rows": self.grid.rows,
+            "cols": self.grid.cols,
+            "dtype": self.grid.dtype.name,
+            "symmetric": self.grid.symmetric,
+            "row_digest": row_digest,
+            "col_digest": col_digest,
+            "seqkern": __version__,
+            "build": build_digest(),
+        }
+
+    @cached_property
+    def folder(self):
+        """Folder of the tiles."""
+        text = canonical_json([self.identity, self.grid.spans])
+        return tiles_root(self.path) / hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    @cached_property
+    def prepared(self):
+        """The rows and columns as the kernel wants them; the same object for a symmetric matrix."""
+        cols = self.kernel.prepare(self.X if self.Y is None else self.Y)
+        return (cols if self.Y is None else self.kernel.prepare(self.X, like=cols)), cols
+
+    # ---- before the work ---------------------------------------------------------------------------------
+
+    def check_memory(self, limit):
+        """Raise GramError if the matrix (in memory) or one tile (on disk) does not fit."""
+        limit = available_memory() // 2 if limit is None else parse_bytes(limit)
+        work = self.kernel.plan(self.X, self.Y).bytes
+        if self.grid.dtype == np.float32:
+            work += BLOCK_BYTES * available_threads(self.n_threads or self.kernel.n_threads)
+        shape = f"{self.grid.rows} × {self.grid.cols} {self.grid.dtype}"
+        if self.path is None:
+            need, what, remedy = self.grid.matrix_bytes + work, "", "give a path, so that it is kept on disk"
+        else:
+            need = max(self.grid.tile_bytes + work, self.grid.assembly_bytes)
+            what, remedy = "one tile of ", f"set the limit to {format_bytes(need)} or more"
+        if need > limit:
+            raise GramError(
+                f"{what}a matrix of {shape} takes {format_bytes(need)} of memory, "
+                f"the limit is {format_bytes(limit)}",
+                file=self.path,
+                remedy=remedy,
+            )
+
+    def check_disk(self):
+        """Raise GramError if the disk lacks room for the missing tiles and the matrix."""
+        entries = sum(self.grid.entries(index) for index in self.missing())
+        need = entries * self.grid.dtype.itemsize + self.grid.matrix_bytes
+        with _writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            free = shutil.disk_usage(self.path.parent).free
+        if need > free:
+            raise GramError(
+                f"the matrix and its tiles take {format_bytes(need)}, the disk has {format_bytes(free)}",
+                file=self.path,
+                remedy="make room or choose another place",
+            )
+
+    def clear_litter(self):
+        """Remove what killed runs left half-written, and tiles of other matrices for this path."""
+        with contextlib.suppress(OSError):
+            for other in tiles_root(self.path).iterdir():
+                if other != self.folder:
+                    shutil.rmtree(other, ignore_errors=True)
+            for file in self.folder.glob(".*.tmp"):
+                file.unlink()
+
+    # ---- the work ----------------------------------------------------------------------------------------
+
+    def is_finished(self):
+        """Return whether the matrix is at its path already, whole."""
+        try:
+            meta = open_gram(self.path).meta
+        except (GramError, FileError):
+            return False
+        return {key: meta.get(key) for key in self.identity} == self.identity
+
+    def missing(self, wanted=None):
+        """Return which of the tiles `wanted` (by default all) are still to be computed."""
+        wanted = range(len(self.grid)) if wanted is None else wanted
+        return [index for index in wanted if not self.grid.is_done(self.folder, index)]
+
+    def in_memory(self):
+        """Return the GramMatrix, computed tile by tile in its place: it has the bits of one on disk."""
+        values = np.empty((self.grid.rows, self.grid.cols), dtype=self.grid.dtype)
+        self._total = sum(map(self.grid.entries, range(len(self.grid))))
+        for index, (start, stop) in enumerate(self.grid.spans):
+            self._fill(index, values[start:stop, self.grid.first_column(index) :])
+        if self.grid.symmetric:
+            _blocks.mirror(values, 0, len(values))
+        rows, cols = self.prepared
+        return GramMatrix(values, rows.diagonal, cols.diagonal, self.meta())
+
+    def compute(self, tiles):
+        """Compute the tiles of these indices and write each to its file."""
+        self._total = sum(map(self.grid.entries, tiles))
+        for index in tiles:
+            tile = np.empty(self.grid.shape(index), dtype=self.grid.dtype)
+            self._fill(index, tile)
+            if not self._manifest.exists():
+                self._write_json(self._manifest, self.meta())
+            self.grid.write(self.folder, index, tile)
+
+    def assemble(self):
+        """Make the matrix and its side file of the tiles."""
+        meta = self.stored_meta()
+        self.__dict__.pop("prepared", None)  # its memory is needed now
+        whole = self.folder / "matrix.npy"  # a half-written one is found here by clear_litter
+        self.grid.assemble(self.folder, whole, self.progress)
+        side = side_path(self.path)
+        with _writing(self.path):
+            side.unlink(missing_ok=True)  # an old one must not be taken for that of the new matrix
+            whole.replace(self.path)
+        self._write_json(side, meta)
+
+    def clear(self):
+        """Remove all tiles."""
+        shutil.rmtree(tiles_root(self.path), ignore_errors=True)
+
+    def meta(self):
+        """Return the content of the side file."""
+        rows, cols = self.prepared
+        diagonals = {"row_diagonal": rows.diagonal.tolist()}
+        if not self.grid.symmetric:
+            diagonals["col_diagonal"] = cols.diagonal.tolist()
+        return {**self.identity, **diagonals}
+
+    def stored_meta(self):
+        """Return the content of the side file as the maker of the first tile left it; else make it."""
+        try:
+            return json.loads(self._manifest.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return self.meta()
+
+    @property
+    def _manifest(self):
+        """Path of the future side file."""
+        return self.folder / "manifest.json"
+
+    @staticmethod
+    def _write_json(path, content):
+        """Write a JSON file."""
+        with atomic_write(path, "w") as file:
+            file.write(canonical_json(content) + "\n")
+
+    def _fill(self, index, out):
+        """Write the entries of tile `index` to `out`."""
+        rows, cols = self.prepared
+        start, stop = self.grid.spans[index]
+        part = rows.rows(start, stop)
+        if not self.grid.symmetric:
+            self._fill_part(part, cols, out)
+            return
+        # The square on the diagonal is symmetric itself; right of it, nothing is computed twice.
+        self._fill_part(part, part, out[:, : stop - start])
+        if stop < len(cols):
+            self._fill_part(part, cols.rows(stop, len(cols)), out[:, stop - start :])
+
+    def _fill_part(self, rows, cols, out):
+        """Write K(rows, cols) to `out`, telling of the progress."""
+        progress = None if self.progress is None else lambda done: self._count(done * len(cols))
+        fill(self.kernel, rows, cols, out, n_threads=self.n_threads, progress=progress)
+
+    def _count(self, entries):
+        """Tell that `entries` more are done; called from several threads."""
+        with self._lock:
+            self._done += entries
+            self.progress(self._done, self._total)
+
+
+@contextlib.contextmanager
+def _writing(path):
+    """Turn an OSError of the body into a FileError about `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(
+            f"cannot be written: {error.strerror}", file=path, remedy="choose another place or make room"
+        ) from error
+
+
+def tile_grid(rows, cols, dtype, symmetric):
+    """Return the TileGrid, or raise ParameterError for a dtype that no Gram matrix has."""
+    if str(dtype) not in ("float64", "float32") and dtype not in (np.float64, np.float32):
+        raise ParameterError(
+            f"dtype {dtype!r} is not possible for a Gram matrix", remedy="choose float64 or float32"
+        )
+    return TileGrid(rows, cols, np.dtype(dtype), symmetric)

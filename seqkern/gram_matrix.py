@@ -1,0 +1,182 @@
+"""A Gram matrix and its files: opening one, and refusing one that belongs to other data or another kernel.
+
+``gram.npy`` is the matrix and ``gram.json`` beside it says what it is. The latter is written last, so that a
+matrix without it is unfinished.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .errors import FileError, GramError, ParameterError
+from .tables import SimilarityTable
+
+FORMAT = "seqkern gram 1"
+SLICE_ROWS = 256
+_KEYS = {
+    "kernel",
+    "identity",
+    "rows",
+    "cols",
+    "dtype",
+    "symmetric",
+    "row_digest",
+    "col_digest",
+    "row_diagonal",
+}
+
+
+@dataclass(frozen=True)
+class GramMatrix:
+    """A kernel matrix with its diagonals and what it was made from.
+
+    Attributes
+    ----------
+    values : ndarray or memmap of float64 or float32, shape (n, m)
+    row_diagonal : ndarray of float64, shape (n,)
+        K(x, x) of each row's record.
+    col_diagonal : ndarray of float64, shape (m,)
+        K(x, x) of each column's record.
+    meta : dict
+        Kernel, digests of the data, dtype, versions.
+    """
+
+    values: np.ndarray
+    row_diagonal: np.ndarray
+    col_diagonal: np.ndarray
+    meta: dict
+
+    @property
+    def shape(self):
+        """(n, m)."""
+        return self.values.shape
+
+    def slice(self, rows, cols):
+        """Return rows × columns of the matrix, copied into memory.
+
+        Parameters
+        ----------
+        rows, cols : array_like of int64, boolean mask, or slice
+
+        Returns
+        -------
+        ndarray of float64, shape (len(rows), len(cols)), C order
+        """
+        rows, cols = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[cols]
+        out = np.empty((len(rows), len(cols)))
+        for start in range(0, len(rows), SLICE_ROWS):  # bounds the copy of whole rows
+            block = rows[start : start + SLICE_ROWS]
+            out[start : start + SLICE_ROWS] = np.take(self.values[block], cols, axis=1)
+        return out
+
+
+def open_gram(path, X=None, Y=None, kernel=None):
+    """Open a matrix that `seqkern.gram.compute_gram` wrote, memory-mapped.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.npy``.
+    X : SequenceSet or table, optional
+        The rows it must belong to.
+    Y : SequenceSet or table, optional
+        The columns it must belong to; by default `X`.
+    kernel : Kernel, optional
+        The kernel it must have been made with.
+
+    Returns
+    -------
+    GramMatrix
+
+    Raises
+    ------
+    GramError
+        If it belongs to other data or to another kernel, is unfinished, or is damaged.
+    FileError
+        If there is no such file.
+    """
+    path = npy_path(path)
+    meta = _read_meta(path)
+    if X is not None:
+        for what, digest, made in zip(
+            ("rows", "columns"), data_digests(X, Y), (meta["row_digest"], meta["col_digest"]), strict=True
+        ):
+            if digest != made:
+                raise GramError(
+                    f"its {what} belong to other data",
+                    file=path,
+                    remedy="make it again for these sequences, or give those it was made for",
+                )
+    if kernel is not None and meta["identity"] != kernel.identity():
+        made = ", ".join(f"{key}={value}" for key, value in meta["kernel"].items())
+        raise GramError(
+            f"was made with another kernel ({made})", file=path, remedy="make it again with this kernel"
+        )
+    rows = np.array(meta["row_diagonal"], dtype=np.float64)
+    cols = rows if meta["symmetric"] else np.array(meta["col_diagonal"], dtype=np.float64)
+    return GramMatrix(_map_values(path, meta), rows, cols, meta)
+
+
+def data_digests(X, Y=None):
+    """Return the digests of rows and columns; of two parts of a similarity table, with the rectangle."""
+    if Y is None:
+        return X.digest(), X.digest()
+    if isinstance(X, SimilarityTable) and isinstance(Y, SimilarityTable):
+        between = np.ascontiguousarray(SimilarityTable.block(X, Y))
+        return X.digest() + hashlib.blake2b(between.data, digest_size=8).hexdigest(), Y.digest()
+    return X.digest(), Y.digest()
+
+
+def npy_path(path):
+    """Return `path` as a Path, or raise ParameterError if it is not called ``….npy``."""
+    path = Path(path)
+    if path.suffix != ".npy":
+        raise ParameterError(f"{path} is no name for a Gram matrix", remedy="let it end in .npy")
+    return path
+
+
+def side_path(path):
+    """Return the path of the JSON side file."""
+    return path.with_suffix(".json")
+
+
+def tiles_root(path):
+    """Return the folder beside the matrix in which its tiles are kept."""
+    return path.with_name(f"{path.name}.tiles")
+
+
+def _read_meta(path):
+    """Return the side file's content, or raise GramError or FileError saying what is wrong."""
+    side = side_path(path)
+    if not path.exists() and not tiles_root(path).exists():
+        raise FileError("no such Gram matrix", file=path, remedy="compute it first")
+    if not path.exists() or not side.exists():
+        raise GramError("is unfinished", file=path, remedy="run the command that makes it again; it goes on")
+    try:
+        meta = json.loads(side.read_text(encoding="utf-8"))
+        known = meta["format"] == FORMAT
+        if known and _KEYS | (set() if meta["symmetric"] else {"col_diagonal"}) <= set(meta):
+            return meta
+    except (OSError, ValueError, TypeError, KeyError):
+        pass
+    raise GramError(
+        "is damaged, or not from this version of seqkern", file=side, remedy="make the Gram matrix again"
+    )
+
+
+def _map_values(path, meta):
+    """Return the matrix memory-mapped, or raise GramError if it is not as the side file says."""
+    try:
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+        whole = values.shape == (meta["rows"], meta["cols"]) and values.dtype == meta["dtype"]
+        whole = whole and values.flags.c_contiguous and path.stat().st_size == values.offset + values.nbytes
+    except (OSError, ValueError, EOFError, TypeError):
+        whole = False
+    if not whole:
+        raise GramError(
+            "is damaged: it has not the size it was written with", file=path, remedy="make it again"
+        )
+    return values
