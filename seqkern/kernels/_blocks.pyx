@@ -1,6 +1,7 @@
 """Loops over whole rectangles of a kernel matrix: normalising, mirroring."""
 
-from libc.math cimport sqrt
+cdef extern from "_blocks.h" nogil:
+    void normalise_row(double *values, Py_ssize_t n, double diagonal, const double *diagonals)
 
 ctypedef fused floating:
     float
@@ -8,20 +9,19 @@ ctypedef fused floating:
 
 
 def normalise(double[:, :] block, const double[::1] row_diagonal, const double[::1] col_diagonal):
-    """Divide block[i, j] by sqrt(row_diagonal[i] · col_diagonal[j]), in place; zero where a diagonal is not positive.
+    """Divide block[i, j] by sqrt(row_diagonal[i] · col_diagonal[j]), in place; zero where either is not positive.
 
-    The root of the product, rather than a product of roots, makes K(x, x) exactly 1: sqrt(d·d) = d in IEEE arithmetic.
+    The rows of `block` must be contiguous.
     """
-    cdef Py_ssize_t i, j, n = block.shape[0], m = block.shape[1]
-    cdef double d
+    cdef Py_ssize_t i, m = block.shape[1]
+    if m == 0:
+        return
     with nogil:
-        for i in range(n):
-            d = row_diagonal[i]
-            for j in range(m):
-                block[i, j] = block[i, j] / sqrt(d * col_diagonal[j]) if d > 0 and col_diagonal[j] > 0 else 0.0
+        for i in range(block.shape[0]):
+            normalise_row(&block[i, 0], m, row_diagonal[i], &col_diagonal[0])
 
 
-def mirror(floating[:, ::1] matrix, Py_ssize_t start, Py_ssize_t stop):
+def mirror(floating[:, :] matrix, Py_ssize_t start, Py_ssize_t stop):
     """Copy the upper triangle of the square `matrix` to rows `start`:`stop` of the lower one.
 
     Tiles of 32 × 32 keep both the rows read and the rows written in the first-level cache.

@@ -39,19 +39,23 @@ class Prepared:
         K(x, x) before normalisation.
     diagonal : ndarray of float64, shape (n,)
         K(x, x) as the kernel returns it.
+    alphabet : Alphabet or None
+        Of the sequences; None for other data.
     """
 
     payload: object
     raw_diagonal: np.ndarray
     diagonal: np.ndarray
+    alphabet: object = None
 
     def __len__(self):
         return len(self.raw_diagonal)
 
     def rows(self, start, stop):
         """Return the Prepared of records `start` to `stop`, as a view."""
+        span = slice(start, stop)
         return Prepared(
-            self.payload.rows(start, stop), self.raw_diagonal[start:stop], self.diagonal[start:stop]
+            self.payload.rows(start, stop), self.raw_diagonal[span], self.diagonal[span], self.alphabet
         )
 
 
@@ -238,10 +242,16 @@ class Kernel(Parameters):
                 remedy="call fit with the training part",
             )
         X = self.coerce(X)
+        alphabet = getattr(X, "alphabet", None)
+        if like is not None and like.alphabet != alphabet:
+            raise SequenceError(
+                f"rows have the alphabet {alphabet.name}, columns {like.alphabet.name}",
+                remedy="read both with one alphabet",
+            )
         payload = self._prepare(X, None if like is None else like.payload)
         raw = payload.diagonal()
         if not self.normalize:
-            return Prepared(payload, raw, raw)
+            return Prepared(payload, raw, raw, alphabet)
         zero = np.flatnonzero(~(raw > 0))
         if len(zero) and self.zero_diagonal == "error":
             raise SequenceError(
@@ -249,7 +259,8 @@ class Kernel(Parameters):
                 record=X.ids[zero[0]],
                 remedy="leave it out, or choose zero_diagonal=zero or normalize=false",
             )
-        return Prepared(payload, raw, np.where(raw > 0, 1.0, 0.0))
+        # A negative K(x, x), of an indefinite kernel, cannot be normalised either.
+        return Prepared(payload, np.where(raw > 0, raw, 0.0), np.where(raw > 0, 1.0, 0.0), alphabet)
 
     def block(self, rows, cols, out=None):
         """Return K(rows, cols), float64 (n, m).
@@ -263,10 +274,16 @@ class Kernel(Parameters):
         """
         if out is None:
             out = np.empty((len(rows), len(cols)))
-        self._block(rows.payload, cols.payload, out)
         if self.normalize:
-            _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
+            self._normalised_block(rows, cols, out)
+        else:
+            self._block(rows.payload, cols.payload, out)
         return out
+
+    def _normalised_block(self, rows, cols, out):
+        """Write the normalised K of two Prepared to `out`; a family may do both steps at once."""
+        self._block(rows.payload, cols.payload, out)
+        _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
 
     def coerce(self, X):
         """Return `X` as the kind of data that this kernel accepts, checked."""
