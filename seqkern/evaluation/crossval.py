@@ -15,21 +15,10 @@ from ..tsv import write_tsv
 from .metrics import scores
 from .selection import select
 
-METRIC_COLUMNS = {
-    "binary": (
-        "auc",
-        "roc50",
-        "median_rfp",
-        "average_precision",
-        "balanced_accuracy",
-        "mcc",
-        "sensitivity",
-        "specificity",
-        "accuracy",
-    ),
-    "multiclass": ("auc", "balanced_accuracy", "mcc", "accuracy"),
-    "real": ("rmse", "r2", "pearson", "spearman"),
-}
+PLACE_COLUMNS = ("task", "split")
+CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
+FIT_COLUMNS = (*PLACE_COLUMNS, "converged", "iterations", "residual", "n_support", "support_share")
+COST_COLUMNS = (*PLACE_COLUMNS, "stage", "cpu_seconds", "peak_mb")
 
 
 @dataclass(frozen=True)
@@ -92,13 +81,9 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed):
         decisions=[place | row for row in _decision_rows(test, decisions, predicted)],
         metrics=place | sizes | scores(labels.kind, test.y, decisions, _codes(labels.kind, predicted)),
         choices=[place | row for row in _choice_rows(choice)],
-        fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS[2:]},
+        fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place},
         cost=[place | row for row in clock.laps],
     )
-
-
-FIT_COLUMNS = ("task", "split", "converged", "iterations", "residual", "n_support", "support_share")
-COST_COLUMNS = ("task", "split", "stage", "cpu_seconds", "peak_mb")
 
 
 class _Clock:
@@ -141,30 +126,30 @@ def _choice_rows(choice):
             yield {"parameter": name, "value": value, "inner_score": choice.score}
 
 
-def write_results(folder, tasks, results):
+def write_results(folder, results):
     """Write decisions, metrics, choices, fits and cost of all folds to `folder`.
 
     Parameters
     ----------
     folder : Path
-    tasks : iterable of Task
-        Those that `results` belong to: their kinds and classes decide the columns.
     results : list of FoldResult
+        The columns are those that their rows have, in order of appearance.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be written.
     """
-    kinds = {task.labels.kind for task in tasks}
-    classes = dict.fromkeys(c for task in tasks if task.labels.kind == "multiclass" for c in task.labels.classes)
-    metric_columns = dict.fromkeys(name for kind in METRIC_COLUMNS if kind in kinds for name in METRIC_COLUMNS[kind])
-    decision_columns = ["task", "split", "id", "label", "decision", *(f"decision:{c}" for c in classes), "predicted"]
-    write_tsv(folder / "decisions.tsv", decision_columns, (row for result in results for row in result.decisions))
-    write_tsv(
-        folder / "choices.tsv",
-        ["task", "split", "parameter", "value", "inner_score"],
-        (row for result in results for row in result.choices),
-    )
+    decisions = [row for result in results for row in result.decisions]
+    metrics = [result.metrics for result in results]
+    write_tsv(folder / "decisions.tsv", _columns(decisions, last="predicted"), decisions)
+    write_tsv(folder / "metrics.tsv", _columns(metrics), metrics)
+    write_tsv(folder / "choices.tsv", CHOICE_COLUMNS, (row for result in results for row in result.choices))
     write_tsv(folder / "fits.tsv", FIT_COLUMNS, (result.fit for result in results))
     write_tsv(folder / "cost.tsv", COST_COLUMNS, (row for result in results for row in result.cost))
-    write_tsv(
-        folder / "metrics.tsv",
-        ["task", "split", "n_train", "n_test", *metric_columns],
-        (result.metrics for result in results),
-    )
+
+
+def _columns(rows, last=None):
+    """Return the keys of all rows in order of appearance, the key `last` at the end."""
+    columns = dict.fromkeys(key for row in rows for key in row if key != last)
+    return [*columns, last] if last else [*columns]
