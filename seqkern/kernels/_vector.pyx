@@ -1,7 +1,7 @@
 """Products of vectors, and functions of a block of products and its two diagonals.
 
-Each entry is summed over the features in their order, by itself: its bits depend on its two vectors only, not on the
-rectangle it is computed in, on threads, or on a library. That is why BLAS does not do it.
+Each entry is summed over the features in their order, by itself: its bits depend on its two vectors only, not
+on the rectangle it is computed in, on threads, or on a library. That is why BLAS does not do it.
 """
 
 from libc.math cimport exp, tanh
@@ -68,16 +68,28 @@ cdef void _add_edge(
             out[r, c] = total
 
 
+def squares(const double[:, :] x, double[::1] out):
+    """Write x · x to `out` for each row of x (n, d), with the bits that `products` gives."""
+    cdef Py_ssize_t i, f
+    cdef double total
+    with nogil:
+        for i in range(x.shape[0]):
+            total = 0.0
+            for f in range(x.shape[1]):
+                total += x[i, f] * x[i, f]
+            out[i] = total
+
+
 def polynomial(double[:, :] block, double gamma, double coef0, int degree):
     """Replace each entry K by (gamma · K + coef0)^degree, degree ≥ 1."""
     cdef Py_ssize_t i, j
-    cdef int power
+    cdef int _power
     cdef double factor, result
     with nogil:
         for i in range(block.shape[0]):
             for j in range(block.shape[1]):
                 factor = result = gamma * block[i, j] + coef0
-                for power in range(1, degree):
+                for _power in range(1, degree):
                     result *= factor
                 block[i, j] = result
 
@@ -92,7 +104,7 @@ def sigmoid(double[:, :] block, double gamma, double coef0):
 
 
 def radial(double[:, :] block, const double[::1] row_diagonal, const double[::1] col_diagonal, double gamma):
-    """Replace each entry K(x, y) by exp(−gamma · ‖x − y‖²), ‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y), at least 0."""
+    """Replace each K(x, y) by exp(−gamma · d), d = K(x, x) + K(y, y) − 2 K(x, y), at least 0."""
     cdef Py_ssize_t i, j
     cdef double squared
     with nogil:

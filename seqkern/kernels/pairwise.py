@@ -1,0 +1,133 @@
+"""The pairwise kernel: a sequence is the vector of its scores against the training sequences."""
+
+from ..archive import nest, unnest
+from ..parameters import check_choice
+from ..sequences import SequenceSet
+from ..tables import FeatureTable, SimilarityTable
+from .algebra import CompositeKernel, PreparedParts, as_parts
+from .base import Plan
+from .vector import LinearKernel, RBFKernel
+
+PRODUCT_SECONDS = 2e-10
+"""CPU seconds for one product of two numbers in `_vector.products`."""
+
+_DATA = {"sequences": SequenceSet, "features": FeatureTable, "similarities": SimilarityTable}
+
+
+class PairwiseKernel(CompositeKernel):
+    """Kernel between vectors of scores against the training sequences (Liao & Noble, J Comput Biol 10, 2003).
+
+    `fit` keeps the training sequences as references r_1 … r_R. A sequence x is the vector φ(x) =
+    (K(x, r_1), …, K(x, r_R)), K the base kernel, which may be indefinite; the kernel is φ(x) · φ(y), or a
+    radial basis function of ‖φ(x) − φ(y)‖.
+
+    Parameters
+    ----------
+    base : Kernel
+        K.
+    vector_kernel : {"linear", "rbf"}
+        The kernel between the vectors.
+    gamma : float > 0 or "scale"
+        Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.
+    normalize : bool
+        Whether to scale the vectors to unit length, before the radial basis function too.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence that no reference resembles.
+    n_threads : int, optional
+    """
+
+    name = "pairwise"
+    data_dependent = True
+    positive_semidefinite = True
+
+    def __init__(
+        self,
+        base,
+        *,
+        vector_kernel="linear",
+        gamma="scale",
+        normalize=True,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.base = base
+        self.vector_kernel = vector_kernel
+        self.gamma = gamma
+        self.normalize = normalize
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        from .specs import build_kernel
+
+        texts = ("pairwise:base=(spectrum:k=2)", "pairwise:vector_kernel=rbf,base=(rbf:gamma=scale)")
+        return [build_kernel(text) for text in texts]
+
+    def _given(self):
+        return as_parts(self.name, [self.base])
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_choice("vector_kernel", self.vector_kernel, ("linear", "rbf"))
+        self._between()._check_parameters()
+
+    def _between(self):
+        """Return the kernel between vectors, unfitted, before the normalisation that every kernel has."""
+        if self.vector_kernel == "linear":
+            return LinearKernel()
+        unit = LinearKernel(normalize=self.normalize, zero_diagonal=self.zero_diagonal)
+        return RBFKernel(gamma=self.gamma, base=unit)
+
+    @property
+    def alphabet(self):
+        """The references' alphabet when fitted; before that the base kernel's."""
+        return getattr(self.references_, "alphabet", None) if self.fitted else super().alphabet
+
+    def _vectors(self, X):
+        """Return the table of scores of `X` against the references."""
+        names = self.references_.ids
+        return FeatureTable(self.bases[0].kernel(X, self.references_, n_threads=self.n_threads), X.ids, names)
+
+    def _fit(self, X, y):
+        super()._fit(X, y)
+        self.references_ = X.compact() if isinstance(X, SequenceSet) else X
+        self.between_ = self._between().fit(self._vectors(self.references_))
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays): the references, and what base and vector kernel learned."""
+        if not self.fitted:
+            return {}, {}
+        header, arrays = super().fitted_state()
+        references, own = self.references_.state()
+        between, _ = self.between_.fitted_state()
+        header = {**header, "references": references, "between": between}
+        return header, {**arrays, **nest("references", own)}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        super().restore_fitted(header, arrays)
+        self.references_ = _DATA[self.accepts].from_state(header["references"], unnest("references", arrays))
+        self.between_ = self._between()
+        self.between_.restore_fitted(header["between"], {})
+
+    def _prepare(self, X, like):
+        vectors = self.between_.prepare(self._vectors(X), None if like is None else like.parts[0])
+        return PreparedParts((vectors,), vectors.diagonal)
+
+    def _block(self, rows, cols, out):
+        self.between_.block(rows.parts[0], cols.parts[0], out)
+
+    def plan(self, X, Y=None):
+        """Return the plan of the base kernel against the references, with the products of vectors added."""
+        X = self.coerce(X)
+        references = self.references_ if self.fitted else X
+        plans = [self.bases[0].plan(Z, references) for Z in (X, Y) if Z is not None]
+        n, m, size = len(X), len(X if Y is None else Y), len(references)
+        return Plan(
+            plans[0].algorithm,
+            sum(plan.seconds for plan in plans) + PRODUCT_SECONDS * n * m * size,
+            max(plan.bytes for plan in plans) + 16 * size * (n if Y is None else n + m),
+            plans[0].reason,
+        )

@@ -1,0 +1,276 @@
+"""Kernels of vectors: linear on the rows of a table; polynomial, radial and sigmoid on any kernel at all.
+
+The last three are functions of a block of another kernel and its two diagonals. On a table of features that
+other kernel is the linear one; with ``base=`` it is whatever is given, for ‖x − y‖² = K(x, x) + K(y, y) −
+2 K(x, y) in the feature space of any kernel K.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ParameterError, SequenceError
+from ..parameters import check_integer, check_real
+from . import _vector
+from .algebra import CompositeKernel, as_parts
+from .base import Kernel
+from .blocks import row_blocks
+
+
+@dataclass(frozen=True)
+class PreparedVectors:
+    """Vectors as rows, and the same transposed: the layout in which products of many columns are fast.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (n, d)
+    transposed : ndarray of float64, shape (d, n)
+    columns : tuple of str
+        Names of the features.
+    """
+
+    values: np.ndarray
+    transposed: np.ndarray
+    columns: tuple
+
+    def __len__(self):
+        return len(self.values)
+
+    def rows(self, start, stop):
+        """Return vectors `start` to `stop` as a view."""
+        return PreparedVectors(self.values[start:stop], self.transposed[:, start:stop], self.columns)
+
+    def diagonal(self):
+        """Return float64 (n,): x · x, summed in the order of `_vector.products`."""
+        result = np.empty(len(self))
+        _vector.squares(self.values, result)
+        return result
+
+
+class LinearKernel(Kernel):
+    """Dot product of feature vectors: K(x, y) = x · y.
+
+    Parameters
+    ----------
+    normalize : bool
+        Whether to divide by ‖x‖ ‖y‖: the cosine.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a row of zeros.
+    n_threads : int, optional
+
+    Raises
+    ------
+    SequenceError
+        If two tables have different columns.
+    """
+
+    name = "linear"
+    accepts = "features"
+
+    def __init__(self, *, normalize=False, zero_diagonal="error", n_threads=None):
+        self.normalize = normalize
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [cls(), cls(normalize=True, zero_diagonal="zero")]
+
+    def _prepare(self, X, like):
+        if like is not None and like.columns != X.columns:
+            odd = [name for name in X.columns if name not in like.columns] or ["their order"]
+            raise SequenceError(
+                f"tables with {len(X.columns)} and {len(like.columns)} features, which differ in {odd[0]}",
+                remedy="give both the same columns in the same order",
+            )
+        return PreparedVectors(X.values, np.ascontiguousarray(X.values.T), X.columns)
+
+    def _block(self, rows, cols, out):
+        _vector.products(rows.values, cols.transposed, out)
+
+
+class _KernelOfKernel(CompositeKernel):
+    """Base of the kernels that are a function of one other kernel: `base`, or the linear one."""
+
+    def _given(self):
+        return as_parts(self.name, [LinearKernel() if self.base is None else self.base])
+
+    def _change(self, block, row_diagonal, col_diagonal):
+        """Replace a block of the base kernel by this kernel's, in place."""
+        raise NotImplementedError
+
+    def _combine_diagonals(self, diagonals):
+        result = diagonals[0].copy()
+        self._change(result[None, :], result, result)
+        return result
+
+    def _block(self, rows, cols, out):
+        self.bases[0].block(rows.parts[0], cols.parts[0], out)
+        self._change(out, rows.parts[0].diagonal, cols.parts[0].diagonal)
+
+
+class PolynomialKernel(_KernelOfKernel):
+    """Polynomial of a kernel: (gamma · K(x, y) + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : int ≥ 1
+    gamma : float > 0
+    coef0 : float ≥ 0
+        With 0 the polynomial is homogeneous.
+    base : Kernel, optional
+        K; by default the linear kernel, on a table of features.
+    normalize : bool
+    zero_diagonal : {"error", "zero"}
+    n_threads : int, optional
+    """
+
+    name = "polynomial"
+
+    def __init__(
+        self,
+        *,
+        degree=2,
+        gamma=1.0,
+        coef0=1.0,
+        base=None,
+        normalize=False,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.base = base
+        self.normalize = normalize
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        from .specs import build_kernel
+
+        return [cls(), build_kernel("polynomial:degree=3,gamma=0.5,normalize=true,base=(spectrum:k=2)")]
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_integer("degree", self.degree, 1)
+        check_real("gamma", self.gamma, 0, open_low=True)
+        check_real("coef0", self.coef0, 0)
+
+    def _change(self, block, row_diagonal, col_diagonal):
+        _vector.polynomial(block, self.gamma, self.coef0, self.degree)
+
+
+class RBFKernel(_KernelOfKernel):
+    """Radial basis function of a kernel's distances: exp(−gamma · ‖x − y‖²).
+
+    Parameters
+    ----------
+    gamma : float > 0 or "scale"
+        ``"scale"``: 1 / the total variance of the training part in the feature space of K, learned by `fit`.
+        On standardised features that is 1 / their number.
+    base : Kernel, optional
+        K, of which ‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y), at least 0; by default the linear kernel, on a
+        table of features. For K normalised, exp(c · (K − 1)) is ``gamma=c/2``.
+    n_threads : int, optional
+    """
+
+    name = "rbf"
+
+    def __init__(self, *, gamma=1.0, base=None, n_threads=None):
+        self.gamma = gamma
+        self.base = base
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        from .specs import build_kernel
+
+        return [cls(), *map(build_kernel, ("rbf:gamma=scale", "rbf:gamma=0.5,base=(spectrum:k=2)"))]
+
+    @property
+    def data_dependent(self):
+        """Whether gamma or the base is learned from the data."""
+        return self.gamma == "scale" or super().data_dependent
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if isinstance(self.gamma, str) and self.gamma != "scale":
+            raise ParameterError(
+                f"gamma={self.gamma!r} is not possible", remedy="give a number > 0, or scale"
+            )
+        if self.gamma != "scale":
+            check_real("gamma", self.gamma, 0, open_low=True)
+
+    def _fit(self, X, y):
+        super()._fit(X, y)
+        if self.gamma == "scale":
+            variance = total_variance(self.bases[0], X)
+            self.gamma_ = 1.0 / variance if variance > 0 else 1.0
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays): gamma, and the base's."""
+        header, arrays = super().fitted_state()
+        return ({**header, "gamma": self.gamma_} if self.gamma == "scale" and self.fitted else header), arrays
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        super().restore_fitted(header, arrays)
+        if "gamma" in header:
+            self.gamma_ = header["gamma"]
+
+    def _combine_diagonals(self, diagonals):
+        return np.ones(len(diagonals[0]))
+
+    def _change(self, block, row_diagonal, col_diagonal):
+        gamma = self.gamma_ if self.gamma == "scale" else self.gamma
+        _vector.radial(block, row_diagonal, col_diagonal, gamma)
+
+
+class SigmoidKernel(_KernelOfKernel):
+    """Sigmoid of a kernel: tanh(gamma · K(x, y) + coef0). Not positive semi-definite.
+
+    Parameters
+    ----------
+    gamma : float > 0
+    coef0 : float
+    base : Kernel, optional
+        K; by default the linear kernel, on a table of features.
+    n_threads : int, optional
+    """
+
+    name = "sigmoid"
+    positive_semidefinite = False
+
+    def __init__(self, *, gamma=1.0, coef0=0.0, base=None, n_threads=None):
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.base = base
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        from .specs import build_kernel
+
+        return [cls(gamma=0.1), build_kernel("sigmoid:gamma=0.5,coef0=-1,base=(spectrum:k=2)")]
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_real("gamma", self.gamma, 0, open_low=True)
+        check_real("coef0", self.coef0, -np.inf)
+
+    def _change(self, block, row_diagonal, col_diagonal):
+        _vector.sigmoid(block, self.gamma, self.coef0)
+
+
+def total_variance(kernel, X):
+    """Return the mean of ‖x − mean‖² over `X` in a kernel's feature space: mean K(x, x) − mean K(x, y)."""
+    prepared = kernel.prepare(X)
+    n = len(prepared)
+    total = sum(kernel.block(prepared.rows(start, stop), prepared).sum() for start, stop in row_blocks(n, n))
+    return float(prepared.diagonal.mean() - total / n**2)
