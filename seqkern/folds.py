@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .archive import atomic_write
-from .errors import FileError, FoldError, LabelError, unknown_name
-from .parameters import check_integer
-from .splitters import deal, liao_noble, locus_blocks, merge_groups, natural_key
+from .errors import FoldError, unknown_name
+from .fold_methods import METHODS, PARTS, Units
+from .splitters import liao_noble
+from .tsv import read_tsv, write_tsv
 
 __all__ = [
     "METHODS",
@@ -27,8 +27,6 @@ __all__ = [
     "write_folds",
 ]
 
-PARTS = ("train", "test")
-
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -37,12 +35,6 @@ class Split:
     name: str
     train: np.ndarray
     test: np.ndarray
-
-    @classmethod
-    def from_roles(cls, name, roles):
-        """Return the split whose rows are marked ``train``, ``test`` or nothing in `roles`."""
-        roles = np.asarray(roles)
-        return cls(str(name), np.flatnonzero(roles == "train"), np.flatnonzero(roles == "test"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +105,7 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
         if name not in known:
             raise unknown_name(f"option of fold method {method!r}", name, known)
     used = np.flatnonzero(~np.isnan(labels.y) if labels.kind == "real" else labels.y >= 0)
-    units = _Units(
+    units = Units(
         labels.take(used),
         X,
         str(task),
@@ -121,205 +113,23 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
         None if links is None else np.asarray(links)[used],
     )
     splits = []
-    for split in splitter(units, **options):
-        _check_classes(units, split, need_test=not single_tests)
-        splits.append(Split(split.name, used[split.train], used[split.test]))
+    for name, train, test in splitter(units, **options):
+        _check_classes(units, name, train, None if single_tests else test)
+        splits.append(Split(name, used[train], used[test]))
     return FoldSet(str(task), tuple(labels.ids), tuple(splits))
 
 
-@dataclass(frozen=True)
-class _Units:
-    """The labelled units of a task: what a splitter may look at."""
-
-    labels: object
-    X: object
-    task: str
-    roles: object
-    links: object
-
-    def __len__(self):
-        return len(self.labels)
-
-    def classes(self):
-        """Return the class codes, zeros for real labels."""
-        return np.zeros(len(self), np.int64) if self.labels.kind == "real" else self.labels.y
-
-    def groups(self, *partitions):
-        """Return the given partitions merged with the links, or None if there are none at all."""
-        partitions = [part for part in (*partitions, self.links) if part is not None]
-        return merge_groups(len(self), *partitions) if partitions else None
-
-    def column(self, field, method):
-        """Return a column of the labels; LabelError if it is missing, or a cell of it is empty."""
-        values = getattr(self.labels, field)
-        remedy = f"give every unit a {field.removesuffix('s')}, or choose another fold method"
-        if values is None:
-            raise LabelError(
-                f"task {self.task!r} has no column {field!r}, which the fold method {method!r} needs",
-                remedy=remedy,
-            )
-        empty = np.flatnonzero(values == "") if values.dtype.kind == "U" else ()
-        if len(empty) and field != "folds":
-            record = self.labels.ids[empty[0]]
-            raise LabelError(f"its {field.removesuffix('s')} is empty", record=record, remedy=remedy)
-        return values
-
-
-def _dealt(units, k, seed, groups):
-    """Return k splits, after checking that every class has a member (a group) for each fold."""
-    check_integer("k", k, 2)
-    y, labels = units.classes(), units.labels
-    for code in np.unique(y):
-        inside = y == code
-        members = int(inside.sum()) if groups is None else len(np.unique(groups[inside]))
-        if members < k:
-            name = "the task" if labels.kind == "real" else f"class {labels.classes[code]!r}"
-            what = "unit" if groups is None else "group"
-            raise FoldError(
-                f"{name} has {members} {what}{'s' * (members != 1)} for {k} folds in task {units.task!r}",
-                remedy=f"choose k of at most {members}"
-                if members > 1
-                else "give more, or leave the class out",
-            )
-    return _parted([str(f + 1) for f in range(k)], deal(y, k, seed, groups))
-
-
-def _parted(names, fold):
-    """Return one split for each name, its test part the units with that fold number; −1 is unused."""
-    used = fold >= 0
-    return [
-        Split(name, np.flatnonzero(used & (fold != f)), np.flatnonzero(fold == f))
-        for f, name in enumerate(names)
-    ]
-
-
-def _stratified(units, *, k=5, seed=0):
-    """Each fold has its share of each class; real labels are divided at random."""
-    return _dealt(units, k, seed, units.groups())
-
-
-def _grouped(units, *, k=5, seed=0):
-    """No group is divided; the shares of the classes are as even as that allows."""
-    groups = units.column("groups", "grouped")
-    return _dealt(units, k, seed, units.groups(groups))
-
-
-def _predefined(units):
-    """Use the task's own parts, or the column of folds: names of parts, or of folds each tested once."""
-    if units.roles is not None:
-        return [_own_parts(units, "1")]
-    folds = units.column("folds", "predefined")
-    names = sorted(set(folds.tolist()) - {""}, key=natural_key)
-    if set(names) == set(PARTS):
-        return [Split.from_roles("1", folds)]
-    if len(names) < 2:
-        raise FoldError(
-            f"the column of folds of task {units.task!r} names {len(names)} fold",
-            remedy="name at least two folds, or train and test",
-        )
-    number = {name: f for f, name in enumerate(names)}
-    return _parted(names, np.array([number.get(name, -1) for name in folds.tolist()]))
-
-
-def _liao_noble(units):
-    """Use the family's positive and negative, training and test parts."""
-    if units.roles is None:
-        raise LabelError(
-            f"task {units.task!r} has no parts of the Liao-Noble protocol",
-            remedy="give the data set's labels a family and a superfamily",
-        )
-    return [_own_parts(units, units.task)]
-
-
-def _own_parts(units, name):
-    """Return the split that the task brings with it."""
-    roles = np.char.replace(np.char.replace(np.asarray(units.roles, str), "positive-", ""), "negative-", "")
-    odd = sorted(set(roles.tolist()) - {"", *PARTS})
-    if odd:
-        raise FoldError(f"task {units.task!r} has a part {odd[0]!r}", remedy="use train, test or nothing")
-    return Split.from_roles(name, roles)
-
-
-def _locus(units, *, k=5, seed=0, gap=None, block=0, train=None, test=None):
-    """Keep windows near one another together, or train on some chromosomes and test on others."""
-    chromosome, position = units.column("chromosome", "locus"), units.column("position", "locus")
-    if (train is None) != (test is None):
-        raise FoldError(
-            "folds by chromosome need both parts", remedy="name the chromosomes under train and under test"
-        )
-    if train is not None:
-        return [_by_chromosome(units, chromosome, train, test)]
-    if gap is None:
-        if not hasattr(units.X, "lengths"):
-            raise FoldError(
-                "the gap between loci is not known", remedy="give gap, at least the length of a window"
-            )
-        gap = int(units.X.lengths.max())
-    return _dealt(units, k, seed, units.groups(locus_blocks(chromosome, position, gap, block)))
-
-
-def _by_chromosome(units, chromosome, train, test):
-    """Return the split that trains on some chromosomes and tests on others."""
-    parts = [
-        {str(name) for name in (part if isinstance(part, list | tuple) else [part])} for part in (train, test)
-    ]
-    both = parts[0] & parts[1]
-    if both:
-        raise FoldError(f"chromosome {min(both)!r} is both in train and in test", remedy="name it once")
-    known = set(chromosome.tolist())
-    for name in sorted(parts[0] | parts[1]):
-        if name not in known:
-            raise unknown_name(f"chromosome in task {units.task!r}", name, known)
-    return Split("1", *(np.flatnonzero(np.isin(chromosome, sorted(part))) for part in parts))
-
-
-def _leave_one_out(units):
-    """Test each unit (each set of linked units) once, alone."""
-    groups = units.groups()
-    return _each_group(np.arange(len(units)) if groups is None else groups, None)
-
-
-def _leave_one_group_out(units):
-    """Test each group once, alone."""
-    groups = units.column("groups", "leave-one-group-out")
-    merged = units.groups(groups)
-    named = units.links is None
-    return _each_group(groups if named else merged, natural_key if named else None)
-
-
-def _each_group(groups, key):
-    """Return one split for each group: numbered, or sorted and named by `key`."""
-    values, group = np.unique(groups, return_inverse=True)
-    if len(values) < 2:
-        raise FoldError("there is one group only", remedy="give at least two, or choose another method")
-    if key is None:
-        return _parted([str(f + 1) for f in range(len(values))], group)
-    order = sorted(range(len(values)), key=lambda f: key(values[f]))
-    rank = np.argsort(order)
-    return _parted([str(values[f]) for f in order], rank[group])
-
-
-# name: (splitter, whether a test part of one class is in the nature of the method)
-METHODS = {
-    "stratified": (_stratified, False),
-    "grouped": (_grouped, False),
-    "predefined": (_predefined, False),
-    "locus": (_locus, False),
-    "leave-one-out": (_leave_one_out, True),
-    "leave-one-group-out": (_leave_one_group_out, True),
-    "liao-noble": (_liao_noble, False),
-}
-
-
-def _check_classes(units, split, need_test):
-    """Raise FoldError if a part of the split is empty or lacks a class."""
+def _check_classes(units, name, train, test):
+    """Raise FoldError if a part of a split is empty or lacks a class; None leaves the test part out."""
     classes = () if units.labels.kind == "real" else units.labels.classes
-    where = f"part of split {split.name!r} of task {units.task!r}"
-    for part, rows in (("training", split.train), ("test", split.test)):
+    where = f"part of split {name!r} of task {units.task!r}"
+    for part, rows in (("training", train), ("test", test)):
+        if rows is None:
+            continue
         if not len(rows):
             raise FoldError(f"the {part} {where} is empty", remedy="choose other folds")
         missing = np.setdiff1d(np.arange(len(classes)), units.labels.y[rows])
-        if len(missing) and (part == "training" or need_test):
+        if len(missing):
             alone = ": one class only" if len(classes) - len(missing) == 1 else ""
             raise FoldError(
                 f"the {part} {where} has no unit of class {classes[missing[0]]!r}{alone}",
@@ -340,9 +150,8 @@ def write_folds(path, foldset):
         column = np.full(len(foldset.ids), "", dtype=object)
         column[split.train], column[split.test] = PARTS
         columns.append(column.tolist())
-    with atomic_write(path, "w") as file:
-        file.write("\t".join(["id", *(split.name for split in foldset)]) + "\n")
-        file.writelines("\t".join(cells) + "\n" for cells in zip(foldset.ids, *columns, strict=True))
+    names = [split.name for split in foldset]
+    write_tsv(path, ["id", *names], zip(foldset.ids, *columns, strict=True))
 
 
 def read_folds(path, ids):
@@ -363,50 +172,36 @@ def read_folds(path, ids):
     Raises
     ------
     FileError
-        If the file is missing or not text.
+        If the file is missing or no table.
     FoldError
         If it is no table of folds, or made for other units.
     """
     path, ids = Path(path), tuple(ids)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError as error:
-        raise FileError("no such file", file=path, remedy="make it with: seqkern folds") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError("cannot be read as a table of folds", file=path, remedy="make it again") from error
-    header, *rows = [line.split("\t") for line in lines] or [[]]
-    if header[:1] != ["id"] or len(header) < 2 or len(set(header)) < len(header):
-        raise FoldError("no table of folds: the header needs id and one name for each split", file=path)
+    rows = read_tsv(path)
+    names = [name for name in rows[0] if name != "id"] if rows else []
+    if not names or "id" not in rows[0]:
+        raise FoldError("no table of folds", file=path, remedy="give a column id and one for each split")
     place = {name: i for i, name in enumerate(ids)}
-    cells = np.full((len(ids), len(header) - 1), None, dtype=object)
+    cells = np.full((len(ids), len(names)), None, dtype=object)
     for row in rows:
-        record = row[0]
-        if len(row) != len(header):
-            raise FoldError(f"{len(row)} cells for {len(header)} columns", file=path, record=record)
+        record = row["id"]
+        values = [row[name] for name in names]
         if record not in place:
-            raise FoldError(
-                "is not in the data set",
-                file=path,
-                record=record,
-                remedy="make the folds again for this data set",
-            )
+            raise FoldError("is not in the data set", file=path, record=record, remedy="make the folds again")
         if cells[place[record], 0] is not None:
             raise FoldError("occurs twice", file=path, record=record, remedy="name every unit once")
-        odd = set(row[1:]) - {"", *PARTS}
+        odd = set(values) - {"", *PARTS}
         if odd:
             raise FoldError(
-                f"cell {min(odd)!r}", file=path, record=record, remedy="use train, test or nothing"
+                f"is marked {min(odd)!r}", file=path, record=record, remedy="use train, test or nothing"
             )
-        cells[place[record]] = row[1:]
+        cells[place[record]] = values
     absent = np.flatnonzero(np.equal(cells[:, 0], None))
     if len(absent):
-        raise FoldError(
-            "has no row here",
-            file=path,
-            record=ids[absent[0]],
-            remedy="make the folds again for this data set",
-        )
-    splits = tuple(Split.from_roles(name, cells[:, c]) for c, name in enumerate(header[1:]))
+        raise FoldError("has no row here", file=path, record=ids[absent[0]], remedy="make the folds again")
+    splits = tuple(
+        Split(name, *(np.flatnonzero(cells[:, c] == part) for part in PARTS)) for c, name in enumerate(names)
+    )
     return FoldSet(path.stem, ids, splits)
 
 
@@ -423,6 +218,4 @@ def composition_rows(foldset, labels):
 
 def write_composition(path, rows):
     """Write `composition_rows` (of all tasks of a data set) to a TSV."""
-    with atomic_write(path, "w") as file:
-        file.write("task\tsplit\tclass\ttrain\ttest\n")
-        file.writelines("\t".join(map(str, row)) + "\n" for row in rows)
+    write_tsv(path, ("task", "split", "class", "train", "test"), rows)

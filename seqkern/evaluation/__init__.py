@@ -1,0 +1,57 @@
+"""How good a method is: scores, their uncertainty, and the loop that chooses hyperparameters.
+
+`ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores, `significance.py`
+intervals and tests, `selection.py` the inner loop. `crossval.py` runs the outer folds with kernel values from
+`sources.py`, and writes what `seqkern report` reads.
+"""
+
+from .metrics import (
+    accuracy,
+    balanced_accuracy,
+    confusion_matrix,
+    macro_auc,
+    matthews_correlation,
+    pearson,
+    r2,
+    rmse,
+    scores,
+    spearman,
+    summarise,
+)
+from .ranking import (
+    average_precision,
+    mean_roc_curve,
+    median_rfp,
+    roc_auc,
+    roc_curve,
+    roc_n,
+    sensitivity,
+    specificity,
+    specificity_at_sensitivity,
+)
+from .significance import delong_interval, delong_test
+
+__all__ = [
+    "accuracy",
+    "average_precision",
+    "balanced_accuracy",
+    "confusion_matrix",
+    "delong_interval",
+    "delong_test",
+    "macro_auc",
+    "matthews_correlation",
+    "mean_roc_curve",
+    "median_rfp",
+    "pearson",
+    "r2",
+    "rmse",
+    "roc_auc",
+    "roc_curve",
+    "roc_n",
+    "scores",
+    "sensitivity",
+    "spearman",
+    "specificity",
+    "specificity_at_sensitivity",
+    "summarise",
+]

@@ -1,0 +1,123 @@
+"""How sure an AUC is, and whether two AUCs on the same units differ: DeLong's method.
+
+Placements of each unit among those of the other class come from mid-ranks, in O(n log n).
+
+References
+----------
+DeLong, DeLong, Clarke-Pearson 1988, Biometrics 44:837-845.
+Sun & Xu 2014, IEEE Signal Process. Lett. 21:1389-1393.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..parameters import check_choice, check_real
+from .ranking import as_binary
+
+
+class AucInterval(NamedTuple):
+    """An AUC, its standard error, and the ends of its confidence interval."""
+
+    auc: float
+    se: float
+    low: float
+    high: float
+
+
+class AucComparison(NamedTuple):
+    """Two AUCs on the same units, first − second, its standard error, z and two-sided p."""
+
+    first: float
+    second: float
+    difference: float
+    se: float
+    z: float
+    p: float
+
+
+def delong_interval(labels, decisions, level=0.95, scale="logit"):
+    """Return a confidence interval of the AUC from DeLong's variance.
+
+    Parameters
+    ----------
+    labels, decisions : array_like, shape (n,)
+        As in `roc_auc`.
+    level : float
+        Share of intervals that hold the true AUC.
+    scale : {"logit", "plain"}
+        ``logit``: symmetric on ln(A/(1−A)) with standard error se/(A(1−A)), so that it stays within 0 and 1
+        and fits better near them. ``plain``: A ± z·se, cut to 0 and 1.
+
+    Returns
+    -------
+    AucInterval
+        NaN if a class has fewer than two units. The ends are NaN too where the classes are perfectly
+        separated (A is 0 or 1): the estimated variance is 0 there and says nothing.
+    """
+    from scipy.special import expit
+    from scipy.stats import norm
+
+    check_real("level", level, 0, 1, open_low=True)
+    check_choice("scale", scale, ("logit", "plain"))
+    (auc,), covariance = _delong(labels, [decisions])
+    se = math.sqrt(covariance[0, 0])
+    if not se > 0 or auc in (0.0, 1.0):
+        return AucInterval(auc, se, math.nan, math.nan)
+    z = float(norm.ppf((1 + level) / 2))
+    if scale == "plain":
+        return AucInterval(auc, se, max(0.0, auc - z * se), min(1.0, auc + z * se))
+    centre, half = math.log(auc / (1 - auc)), z * se / (auc * (1 - auc))
+    return AucInterval(auc, se, float(expit(centre - half)), float(expit(centre + half)))
+
+
+def delong_test(labels, first, second):
+    """Test whether two decisions on the same units have the same AUC.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+    first, second : array_like, shape (n,)
+        Decisions of two methods.
+
+    Returns
+    -------
+    AucComparison
+        p = 1 where both order every pair alike; NaN if a class has fewer than two units, or where the
+        variance of an existing difference is 0.
+    """
+    from scipy.stats import norm
+
+    (a, b), covariance = _delong(labels, [first, second])
+    difference = a - b
+    variance = float(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    # cancellation leaves rounding errors of this size
+    se = math.sqrt(variance) if variance > 1e-14 or math.isnan(variance) else 0.0
+    if se == 0.0:
+        alike = abs(difference) < 1e-12
+        return AucComparison(a, b, difference, se, 0.0 if alike else math.nan, 1.0 if alike else math.nan)
+    z = difference / se
+    return AucComparison(a, b, difference, se, z, float(2 * norm.sf(abs(z))))
+
+
+def _delong(labels, decisions):
+    """Return the AUCs of several decisions and their covariance matrix, NaN below two units of a class."""
+    from scipy.stats import rankdata
+
+    pairs = [as_binary(labels, values) for values in decisions]
+    positive = pairs[0][0]
+    n_positive, n_negative = int(positive.sum()), int((~positive).sum())
+    undefined = np.full((len(pairs), len(pairs)), np.nan)
+    if n_positive == 0 or n_negative == 0:
+        return [math.nan] * len(pairs), undefined
+    of_positives, of_negatives = [], []
+    for _, values in pairs:
+        ranks = rankdata(values)
+        of_positives.append((ranks[positive] - rankdata(values[positive])) / n_negative)
+        of_negatives.append(1.0 - (ranks[~positive] - rankdata(values[~positive])) / n_positive)
+    areas = [float(np.mean(placements)) for placements in of_positives]
+    if min(n_positive, n_negative) < 2:
+        return areas, undefined
+    covariance = np.cov(of_positives) / n_positive + np.cov(of_negatives) / n_negative
+    return areas, np.atleast_2d(covariance)

@@ -1,0 +1,201 @@
+"""The fold methods by name: what each needs of the labels, and the splits that it makes of them.
+
+A method takes `Units` and its options, and returns (name, train, test) for each split, int64 rows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import FoldError, LabelError, unknown_name
+from .parameters import check_integer
+from .splitters import deal, locus_blocks, merge_groups, natural_key
+
+PARTS = ("train", "test")
+
+
+@dataclass(frozen=True)
+class Units:
+    """The labelled units of a task: what a splitter may look at."""
+
+    labels: object
+    X: object
+    task: str
+    roles: object
+    links: object
+
+    def __len__(self):
+        return len(self.labels)
+
+    def classes(self):
+        """Return the class codes, zeros for real labels."""
+        return np.zeros(len(self), np.int64) if self.labels.kind == "real" else self.labels.y
+
+    def groups(self, *partitions):
+        """Return the given partitions merged with the links, or None if there are none at all."""
+        partitions = [part for part in (*partitions, self.links) if part is not None]
+        return merge_groups(len(self), *partitions) if partitions else None
+
+    def column(self, field, method):
+        """Return a column of the labels; LabelError if it is missing, or a cell of it is empty."""
+        values = getattr(self.labels, field)
+        remedy = f"give every unit a {field.removesuffix('s')}, or choose another fold method"
+        if values is None:
+            raise LabelError(
+                f"task {self.task!r} has no column {field!r}, which the fold method {method!r} needs",
+                remedy=remedy,
+            )
+        empty = np.flatnonzero(values == "") if values.dtype.kind == "U" else ()
+        if len(empty) and field != "folds":
+            record = self.labels.ids[empty[0]]
+            raise LabelError(f"its {field.removesuffix('s')} is empty", record=record, remedy=remedy)
+        return values
+
+
+def _parts(roles):
+    """Return the rows marked train and those marked test."""
+    return [np.flatnonzero(roles == part) for part in PARTS]
+
+
+def _dealt(units, k, seed, groups):
+    """Return k splits, after checking that every class has a member (a group) for each fold."""
+    check_integer("k", k, 2)
+    y, labels = units.classes(), units.labels
+    for code in np.unique(y):
+        inside = y == code
+        members = int(inside.sum()) if groups is None else len(np.unique(groups[inside]))
+        if members < k:
+            name = "the task" if labels.kind == "real" else f"class {labels.classes[code]!r}"
+            what = "unit" if groups is None else "group"
+            remedy = f"choose k of at most {members}" if members > 1 else "give more, or leave the class out"
+            raise FoldError(
+                f"{name} has {members} {what}{'s' * (members != 1)} for {k} folds in task {units.task!r}",
+                remedy=remedy,
+            )
+    return _parted([str(f + 1) for f in range(k)], deal(y, k, seed, groups))
+
+
+def _parted(names, fold):
+    """Return (name, train, test) for each name, to test the units with that fold number; −1 is unused."""
+    used = fold >= 0
+    return [
+        (name, np.flatnonzero(used & (fold != f)), np.flatnonzero(fold == f)) for f, name in enumerate(names)
+    ]
+
+
+def _stratified(units, *, k=5, seed=0):
+    """Each fold has its share of each class; real labels are divided at random."""
+    return _dealt(units, k, seed, units.groups())
+
+
+def _grouped(units, *, k=5, seed=0):
+    """No group is divided; the shares of the classes are as even as that allows."""
+    groups = units.column("groups", "grouped")
+    return _dealt(units, k, seed, units.groups(groups))
+
+
+def _predefined(units):
+    """Use the task's own parts, or the column of folds: names of parts, or of folds each tested once."""
+    if units.roles is not None:
+        return [_own_parts(units, "1")]
+    folds = units.column("folds", "predefined")
+    names = sorted(set(folds.tolist()) - {""}, key=natural_key)
+    if set(names) == set(PARTS):
+        return [("1", *_parts(folds))]
+    if len(names) < 2:
+        raise FoldError(
+            f"the column of folds of task {units.task!r} names {len(names)} fold",
+            remedy="name at least two folds, or train and test",
+        )
+    number = {name: f for f, name in enumerate(names)}
+    return _parted(names, np.array([number.get(name, -1) for name in folds.tolist()]))
+
+
+def _liao_noble(units):
+    """Use the family's positive and negative, training and test parts."""
+    if units.roles is None:
+        raise LabelError(
+            f"task {units.task!r} has no parts of the Liao-Noble protocol",
+            remedy="give the data set's labels a family and a superfamily",
+        )
+    return [_own_parts(units, units.task)]
+
+
+def _own_parts(units, name):
+    """Return the split that the task brings with it."""
+    roles = np.char.replace(np.char.replace(np.asarray(units.roles, str), "positive-", ""), "negative-", "")
+    odd = sorted(set(roles.tolist()) - {"", *PARTS})
+    if odd:
+        raise FoldError(f"task {units.task!r} has a part {odd[0]!r}", remedy="use train, test or nothing")
+    return (name, *_parts(roles))
+
+
+def _locus(units, *, k=5, seed=0, gap=None, block=0, train=None, test=None):
+    """Keep windows near one another together, or train on some chromosomes and test on others."""
+    chromosome, position = units.column("chromosome", "locus"), units.column("position", "locus")
+    if (train is None) != (test is None):
+        raise FoldError(
+            "folds by chromosome need both parts", remedy="name chromosomes under train and under test"
+        )
+    if train is not None:
+        return [_by_chromosome(units, chromosome, train, test)]
+    if gap is None:
+        if not hasattr(units.X, "lengths"):
+            raise FoldError(
+                "the gap between loci is not known", remedy="give gap, at least the length of a window"
+            )
+        gap = int(units.X.lengths.max())
+    return _dealt(units, k, seed, units.groups(locus_blocks(chromosome, position, gap, block)))
+
+
+def _by_chromosome(units, chromosome, train, test):
+    """Return the split that trains on some chromosomes and tests on others."""
+    parts = [
+        {str(name) for name in (part if isinstance(part, list | tuple) else [part])} for part in (train, test)
+    ]
+    both = parts[0] & parts[1]
+    if both:
+        raise FoldError(f"chromosome {min(both)!r} is both in train and in test", remedy="name it once")
+    known = set(chromosome.tolist())
+    for name in sorted(parts[0] | parts[1]):
+        if name not in known:
+            raise unknown_name(f"chromosome in task {units.task!r}", name, known)
+    return ("1", *(np.flatnonzero(np.isin(chromosome, sorted(part))) for part in parts))
+
+
+def _leave_one_out(units):
+    """Test each unit (each set of linked units) once, alone."""
+    groups = units.groups()
+    return _each_group(np.arange(len(units)) if groups is None else groups, None)
+
+
+def _leave_one_group_out(units):
+    """Test each group once, alone."""
+    groups = units.column("groups", "leave-one-group-out")
+    merged = units.groups(groups)
+    named = units.links is None
+    return _each_group(groups if named else merged, natural_key if named else None)
+
+
+def _each_group(groups, key):
+    """Return one split for each group: numbered, or sorted and named by `key`."""
+    values, group = np.unique(groups, return_inverse=True)
+    if len(values) < 2:
+        raise FoldError("there is one group only", remedy="give at least two, or choose another method")
+    if key is None:
+        return _parted([str(f + 1) for f in range(len(values))], group)
+    order = sorted(range(len(values)), key=lambda f: key(values[f]))
+    rank = np.argsort(order)
+    return _parted([str(values[f]) for f in order], rank[group])
+
+
+# name: (splitter, whether a test part of one class is in the nature of the method)
+METHODS = {
+    "stratified": (_stratified, False),
+    "grouped": (_grouped, False),
+    "predefined": (_predefined, False),
+    "locus": (_locus, False),
+    "leave-one-out": (_leave_one_out, True),
+    "leave-one-group-out": (_leave_one_group_out, True),
+    "liao-noble": (_liao_noble, False),
+}
