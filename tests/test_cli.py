@@ -1,0 +1,58 @@
+"""The command line as a whole: help, exit codes, one-line errors."""
+
+import subprocess
+import sys
+
+import pytest
+from seqkern.cli.main import VERBS, main
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_an_example(verb, capsys):
+    assert main([verb, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "example:" in out
+    assert f"seqkern {verb}" in out
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from seqkern.cli.main import main; main(['--help']); "
+        "print([m for m in ('numpy', 'scipy', 'sklearn', 'pandas', 'Bio', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_version_names_the_build(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("seqkern 0.")
+
+
+def test_no_verb_and_an_unknown_verb_are_wrong_usage(capsys):
+    assert main([]) == 2
+    assert main(["grm"]) == 2
+    assert "gram" in capsys.readouterr().err
+
+
+def test_an_error_of_input_is_one_line_and_exit_1(tmp_path, capsys):
+    path = tmp_path / "empty.fa"
+    path.write_text("")
+    assert main(["gram", str(path), "--kernel", "spectrum:k=3", "-o", str(tmp_path / "gram.npy")]) == 1
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert err.startswith("seqkern: ")
+    assert "empty.fa" in err
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "nearest"), [("spectrm:k=3", "spectrum"), ("spectrum:kk=3", "k"), ("mismatch:k=3,n=1", "m")]
+)
+def test_unknown_kernels_and_parameters_name_the_nearest(kernel, nearest, tmp_path, capsys):
+    path = tmp_path / "two.fa"
+    path.write_text(">a\nACGTACGT\n>b\nACGTTTTT\n")
+    assert main(["gram", str(path), "--kernel", kernel, "-o", str(tmp_path / "gram.npy")]) == 1
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert f"'{nearest}'" in err or f"{nearest}," in err

@@ -1,0 +1,81 @@
+"""The configuration: defaults, and one line for whatever does not fit."""
+
+import copy
+
+import pytest
+import yaml
+from conftest import ROOT
+from seqkern.config import check_config, load_config
+from seqkern.errors import ConfigError
+
+STUDIES = sorted((ROOT / "config").glob("*.yaml"))
+
+
+@pytest.fixture
+def config():
+    return yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_every_study_that_ships_fits_the_schema(path):
+    study = load_config(path)
+    assert study["inner"]["folds"] >= 2
+    assert study["memory_limit"] == "2GB"
+
+
+def test_the_given_configuration_is_not_changed(config):
+    before = copy.deepcopy(config)
+    check_config(config)
+    assert config == before
+
+
+def broken(config, path, value):
+    """Return `config` with the value at a dotted path set."""
+    *way, last = path.split(".")
+    place = config
+    for key in way:
+        place = place[key]
+    place[last] = value
+    return config
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("kernel", {}, ["unknown key 'kernel'", "kernels"]),
+        ("inner.fold", 3, ["inner", "unknown key 'fold'", "folds"]),
+        ("datasets.donors.alphabt", "dna", ["datasets.donors", "'alphabt'", "alphabet"]),
+        ("kernels.spectrum1.kernel", "spectrun", ["kernels.spectrum1", "spectrun", "spectrum"]),
+        ("kernels.spectrum1.kk", 3, ["kernels.spectrum1", "kk"]),
+        ("kernels.spectrum1.k", 0, ["kernels.spectrum1", "k=0"]),
+        ("solvers.csvc.solver", "csvm", ["solvers.csvc", "csvm", "csvc"]),
+        ("solvers.csvc.C", [1, -1], ["solvers.csvc", "C=-1"]),
+        ("datasets.donors.kernels", ["spectrun1"], ["datasets.donors.kernels", "spectrum1"]),
+        ("datasets.donors.public", "uci_splice", ["datasets.donors", "exactly one source"]),
+        ("study", "../escape", ["study", "../escape"]),
+        ("study", "a/b", ["study", "a/b"]),
+        ("seed", -1, ["seed", "-1"]),
+        ("inner.folds", 1, ["inner.folds", "1"]),
+    ],
+)
+def test_what_does_not_fit_is_named(config, path, value, words):
+    with pytest.raises(ConfigError) as caught:
+        check_config(broken(config, path, value), file="study.yaml")
+    message = str(caught.value)
+    assert message.startswith("study.yaml: ")
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize("text", ["study: [", "", "- a\n- b\n"])
+def test_files_that_hold_no_configuration(tmp_path, text):
+    path = tmp_path / "study.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"study\.yaml"):
+        load_config(path)
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(ConfigError, match="check the path"):
+        load_config(tmp_path / "none.yaml")

@@ -1,0 +1,192 @@
+"""The fold loop: what reaches fit, what is written, what a restart redoes."""
+
+import json
+
+import numpy as np
+import pytest
+from seqkern.checkpoint import Checkpoint
+from seqkern.cli.main import main
+from seqkern.datasets import Dataset, Task, save_dataset
+from seqkern.evaluation.crossval import evaluate_fold, write_results
+from seqkern.evaluation.sources import FittedKernel, StoredGram
+from seqkern.folds import make_folds
+from seqkern.gram import compute_gram
+from seqkern.kernels import SpectrumKernel
+from seqkern.kernels.base import Kernel
+from seqkern.labels import make_labels
+from seqkern.sequences import SequenceSet
+from seqkern.transforms import build_transform
+from seqkern.tsv import read_tsv
+
+GRID = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1.0}]
+OPTIONS = {"inner_folds": 2, "metric": "auto", "seed": 1}
+
+
+def sequences(n=40, seed=0):
+    """Return half A-rich and half T-rich strings."""
+    rng = np.random.default_rng(seed)
+    rich = [(0.4, 0.2, 0.2, 0.2), (0.2, 0.2, 0.2, 0.4)]
+    strings = ["".join(rng.choice(list("ACGT"), 30, p=rich[i % 2])) for i in range(n)]
+    return SequenceSet.from_strings(strings, "dna")
+
+
+def binary_task(X):
+    return Task("all", make_labels(X.ids, ["1" if i % 2 else "0" for i in range(len(X))]))
+
+
+def run(task, X, source, grid=GRID):
+    folds = make_folds(task.labels, X, "stratified", k=4, seed=1)
+    return folds, [evaluate_fold(task, split, source, grid, **OPTIONS) for split in folds]
+
+
+class SpyKernel(Kernel):
+    """A spectrum kernel that pretends to learn, and remembers what it was shown."""
+
+    data_dependent = True
+    seen = []
+
+    def _fit(self, X, y):
+        type(self).seen.append((list(X.ids), None if y is None else list(y)))
+        self.inner_ = SpectrumKernel(k=2)
+
+    def prepare(self, X, like=None):
+        return self.inner_.prepare(X, like)
+
+    def block(self, rows, cols, out=None):
+        return self.inner_.block(rows, cols, out)
+
+
+def test_no_test_sequence_reaches_fit_in_outer_or_inner_folds():
+    X = sequences()
+    task = binary_task(X)
+    SpyKernel.seen = []
+    folds = make_folds(task.labels, X, "stratified", k=4, seed=1)
+    signs = dict(zip(X.ids, task.labels.signs(), strict=True))
+    for split in folds:
+        SpyKernel.seen.clear()
+        evaluate_fold(task, split, FittedKernel(SpyKernel(), X), GRID, **OPTIONS)
+        test = {X.ids[row] for row in split.test}
+        train = [X.ids[row] for row in split.train]
+        assert len(SpyKernel.seen) == OPTIONS["inner_folds"] + 1
+        for ids, y in SpyKernel.seen:
+            assert not test & set(ids)
+            assert y == [signs[name] for name in ids]
+        *inner, outer = [ids for ids, _ in SpyKernel.seen]
+        assert outer == train
+        assert all(len(ids) < len(train) for ids in inner)
+
+
+def test_test_columns_of_the_gram_are_never_read():
+    X = sequences()
+    task = binary_task(X)
+    clean = compute_gram(SpectrumKernel(k=3), X)
+    folds, expected = run(task, X, StoredGram(clean))
+    for split, result in zip(folds, expected, strict=True):
+        poisoned = compute_gram(SpectrumKernel(k=3), X)
+        poisoned.values[:, split.test] = np.nan
+        again = evaluate_fold(task, split, StoredGram(poisoned), GRID, **OPTIONS)
+        assert again.decisions == result.decisions
+        assert again.choices == result.choices
+
+
+def test_a_fitted_kernel_gives_what_the_stored_gram_gives():
+    X = sequences()
+    task = binary_task(X)
+    kernel = SpectrumKernel(k=3)
+    _, stored = run(task, X, StoredGram(compute_gram(kernel, X)))
+    _, fitted = run(task, X, FittedKernel(kernel, X))
+    assert [result.decisions for result in stored] == [result.decisions for result in fitted]
+
+
+def test_a_transform_is_fitted_on_the_training_part_alone():
+    X = sequences()
+    gram = compute_gram(SpectrumKernel(k=2), X)
+    train, test = np.arange(30), np.arange(30, 40)
+    K_train, K_test = StoredGram(gram, [build_transform("centre")]).pair(train, test)
+    K = gram.values
+    centre = K[:30, :30].mean(axis=0)
+    expected = K[30:, :30] - centre - K[30:, :30].mean(axis=1, keepdims=True) + K[:30, :30].mean()
+    np.testing.assert_allclose(K_test, expected, atol=1e-12)
+    np.testing.assert_allclose(K_train.sum(axis=0), 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "real"])
+def test_other_kinds_of_labels(kind, tmp_path):
+    X = sequences(n=45)
+    values = [str(i % 3) for i in range(45)]
+    task = Task("all", make_labels(X.ids, values, kind="real" if kind == "real" else None))
+    grid = [{"solver": "psvr", "C": 1.0}] if kind == "real" else GRID
+    _, results = run(task, X, StoredGram(compute_gram(SpectrumKernel(k=3), X)), grid)
+    write_results(tmp_path, results)
+    metrics = read_tsv(tmp_path / "metrics.tsv")
+    decisions = read_tsv(tmp_path / "decisions.tsv")
+    assert len(metrics) == 4
+    assert len(decisions) == 45
+    if kind == "real":
+        assert {"rmse", "r2"} <= set(metrics[0])
+    else:
+        assert {"decision:0", "decision:1", "decision:2"} <= set(decisions[0])
+        assert {row["predicted"] for row in decisions} <= {"0", "1", "2"}
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Return the arguments of ``seqkern evaluate`` on a small data set."""
+    X = sequences()
+    save_dataset(Dataset("toy", "sequences", X, {"all": binary_task(X)}), tmp_path / "data")
+    assert main(["folds", str(tmp_path / "data"), "--method", "stratified", "--k", "4", "-o", str(tmp_path / "folds")]) == 0
+    return [
+        "evaluate",
+        str(tmp_path / "data"),
+        "--folds",
+        str(tmp_path / "folds"),
+        "--kernel",
+        "spectrum:k=3",
+        "--solver",
+        json.dumps({"solver": "csvc", "C": [0.1, 1]}),
+    ]
+
+
+TABLES = ("decisions.tsv", "metrics.tsv", "choices.tsv", "fits.tsv")
+
+
+def test_the_verb_writes_the_same_bytes_every_time(study, tmp_path):
+    for name in ("one", "two"):
+        assert main([*study, "-o", str(tmp_path / name)]) == 0
+    for table in TABLES:
+        assert (tmp_path / "one" / table).read_bytes() == (tmp_path / "two" / table).read_bytes()
+    assert not (tmp_path / "one" / ".finished").exists()
+    decided = [row["id"] for row in read_tsv(tmp_path / "one" / "decisions.tsv")]
+    assert sorted(decided) == sorted(sequences().ids)
+
+
+def test_a_killed_run_goes_on_where_it_was(study, tmp_path, monkeypatch):
+    import seqkern.evaluation.crossval as crossval
+
+    assert main([*study, "-o", str(tmp_path / "whole")]) == 0
+    real, calls = crossval.evaluate_fold, []
+
+    def killed_at_third(*args, **options):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(*args, **options)
+
+    monkeypatch.setattr(crossval, "evaluate_fold", killed_at_third)
+    assert main([*study, "-o", str(tmp_path / "cut")]) == 130
+    assert not (tmp_path / "cut" / "metrics.tsv").exists()
+    assert main([*study, "-o", str(tmp_path / "cut")]) == 0
+    assert len(calls) == 3 + 2
+    for table in TABLES:
+        assert (tmp_path / "whole" / table).read_bytes() == (tmp_path / "cut" / table).read_bytes()
+
+
+def test_checkpoints_of_another_identity_or_half_written_are_not_found(tmp_path):
+    first = Checkpoint(tmp_path / "kept", "a")
+    first.put("key", [1, 2.5])
+    assert first.get("key") == [1, 2.5]
+    assert Checkpoint(tmp_path / "kept", "b").get("key") is None
+    next((tmp_path / "kept").iterdir()).write_text("[1, 2")
+    assert first.get("key") is None
+    first.clear()
+    assert not (tmp_path / "kept").exists()
