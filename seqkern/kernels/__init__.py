@@ -12,7 +12,7 @@ from ..registry import Registry
 
 KERNELS = Registry("kernel", __name__, f"{__name__}.base:Kernel")
 
-_HOMES = {"Kernel": "base", "build_kernel": "specs", "kernel_from_state": "specs"}
+_HOMES = {"Kernel": "base", "build_kernel": "specs", "kernel_from_state": "specs", "parse_spec": "specs"}
 
 
 def __getattr__(name):

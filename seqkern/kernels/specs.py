@@ -12,6 +12,7 @@ kernel is made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text
 Values are none, true, false, integers, numbers, ranges, ``[lists]``, ``(kernels)`` or else strings.
 """
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -48,7 +49,7 @@ def build_kernel(spec):
     if isinstance(spec, Kernel):
         return spec
     if isinstance(spec, str):
-        spec = parse_text(spec)
+        spec = parse_spec(spec)
     if not isinstance(spec, Mapping) or not isinstance(spec.get("kernel"), str):
         raise ParameterError(
             f"{spec!r} is no kernel", remedy="write one as {kernel: spectrum, k: 3} or spectrum:k=3"
@@ -78,12 +79,13 @@ def kernel_from_state(header, arrays):
     return kernel
 
 
-def parse_text(text, key="kernel"):
+def parse_spec(text, key="kernel"):
     """Return the config form of a text form.
 
     Parameters
     ----------
     text : str
+        As above, or JSON: the config form itself.
     key : str
         The key of the name: ``"kernel"``; for other things written the same way, theirs.
 
@@ -96,7 +98,12 @@ def parse_text(text, key="kernel"):
     ParameterError
         If the text cannot be read, with the place.
     """
-    return _Reader(text, key).read()
+    if not text.lstrip().startswith("{"):
+        return _Reader(text, key).read()
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ParameterError(f"{text!r} is not JSON: {error}", remedy="quote it for the shell") from error
 
 
 def parse_value(text):
