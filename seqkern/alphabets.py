@@ -185,6 +185,7 @@ def letter_error(letter, position, alphabet, *, file=None, record=None):
         Where.
     """
     upper = letter.upper()
+    shown = f"{letter!r}" if letter.isascii() and letter.isprintable() else "that is not ASCII"
     if letter == "*":
         hint = "a stop codon? cut it off"
     elif letter in GAPS:
@@ -198,7 +199,7 @@ def letter_error(letter, position, alphabet, *, file=None, record=None):
     else:
         hint = "mend it, or name the right alphabet"
     return SequenceError(
-        f"letter {letter!r} at position {position} is not in the alphabet {alphabet.name}",
+        f"letter {shown} at position {position} is not in the alphabet {alphabet.name}",
         file=file,
         record=record,
         remedy=f"{hint}; or choose the policy unknown=mask or unknown=skip",

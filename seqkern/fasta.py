@@ -1,7 +1,7 @@
 """FASTA files become sequence sets, whole or in chunks; what is wrong or unusual follows a named policy.
 
-The policies: `unknown` (letters outside the alphabet), `empty` (records without a sequence) and `ids` (repeated
-or missing ids). What a policy touched is counted in `SequenceSet.counts`.
+The policies: `unknown` (letters outside the alphabet), `empty` (records without a sequence) and `ids`
+(repeated or missing ids). What a policy touched is counted in `SequenceSet.counts`.
 """
 
 import itertools
@@ -31,11 +31,14 @@ class Reading:
         The whole header line of each record, without ``>``.
     sources : ndarray of int64, shape (n,)
         The file of each record, counted from 0.
+    left_out : list of str
+        The ids of the records that a policy left out.
     """
 
     sequences: SequenceSet
     headers: list
     sources: np.ndarray
+    left_out: list
 
 
 def read_fasta(source, alphabet=None, *, unknown="error", ids="header", empty="error"):
@@ -239,7 +242,8 @@ def _read(source, alphabet, policies, keep_headers):
         raws = list(raws)
         alphabet = guess_by_counts(sum(count_letters(raw.text) for raw in raws), file=raws[0].name)
     alphabet = as_alphabet(alphabet)
-    codes, lengths, words, numbers, headers, files, counts = bytearray(), [], [], [], [], [], {}
+    codes, lengths, words, numbers, headers, files = bytearray(), [], [], [], [], []
+    left_out, counts = [], {}
     for raw in raws:
         part, kept, touched = _encode(raw, alphabet, policies)
         codes += part.data
@@ -247,6 +251,7 @@ def _read(source, alphabet, policies, keep_headers):
         numbers.append(raw.before + kept)
         files.append(np.full(len(kept), raw.file))
         words += [raw.words[i] for i in kept]
+        left_out += [raw.record(i, policies.ids) for i in np.setdiff1d(np.arange(len(raw.words)), kept)]
         headers += [raw.headers[i] for i in kept] if keep_headers else []
         for key, count in touched.items():
             counts[key] = counts.get(key, 0) + count
@@ -264,4 +269,4 @@ def _read(source, alphabet, policies, keep_headers):
     np.cumsum(np.concatenate(lengths), out=offsets[1:])
     codes = np.frombuffer(codes, dtype=np.uint8)
     sequences = SequenceSet.from_offsets(codes, offsets, ids, alphabet, counts=counts)
-    return Reading(sequences, headers, np.concatenate(files))
+    return Reading(sequences, headers, np.concatenate(files), left_out)

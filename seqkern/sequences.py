@@ -124,13 +124,28 @@ class SequenceSet:
     def _view(self, starts, stops, ids):
         return SequenceSet(self.codes, starts, stops, ids, self.alphabet, self.tracks, self.counts)
 
+    def replace(self, *, ids=None, tracks=None, counts=None):
+        """Return the same letters with other ids, tracks or counts, as a view.
+
+        Parameters
+        ----------
+        ids : sequence of str, length n, optional
+        tracks : dict of str to ndarray, optional
+            Arrays over the positions of `codes`; they take the place of all tracks.
+        counts : dict of str to int, optional
+        """
+        counts = self.counts if counts is None else counts
+        ids = self.ids if ids is None else ids
+        tracks = self.tracks if tracks is None else tracks
+        return SequenceSet(self.codes, self.starts, self.stops, ids, self.alphabet, tracks, counts)
+
     def take(self, rows):
         """Return the records `rows` (integer array, boolean mask or slice) as a view."""
         rows = np.arange(len(self))[rows]
         return self._view(self.starts[rows], self.stops[rows], [self.ids[i] for i in rows])
 
     def part(self, a, b):
-        """Return letters a to b (as in ``s[a:b]``, None and negative numbers too) of each record as a view."""
+        """Return letters a to b of each record, as in ``s[a:b]`` (None and negative allowed), as a view."""
         lengths = self.lengths
         a, b = 0 if a is None else a, lengths if b is None else b
         first = np.clip(np.where(np.less(a, 0), lengths + a, a), 0, lengths)
@@ -203,7 +218,7 @@ class SequenceSet:
         return SequenceSet(codes, stops - lengths, stops, self.ids, self.alphabet, counts=self.counts)
 
     def digest(self):
-        """Return a hexadecimal digest of alphabet, ids, codes and tracks in order; equal sets have equal ones."""
+        """Return a hexadecimal digest of alphabet, ids, codes and tracks in order."""
         if self._digest is None:
             where = self.positions()
             digest = hashlib.blake2b(digest_size=16)

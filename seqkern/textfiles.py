@@ -3,11 +3,13 @@
 import bz2
 import contextlib
 import gzip
+import hashlib
 import io
 import itertools
 import lzma
 import sys
 import zlib
+from pathlib import Path
 
 from .errors import FileError, SequenceError
 
@@ -72,7 +74,7 @@ def source_name(source):
 def _open_binary(source, stack):
     """Return a buffered binary reader, or None if `source` is a text handle."""
     if not hasattr(source, "read"):
-        raw = sys.stdin.buffer if str(source) == "-" else stack.enter_context(open(source, "rb"))
+        raw = sys.stdin.buffer if str(source) == "-" else stack.enter_context(Path(source).open("rb"))  # noqa: SIM115
     elif isinstance(source, io.TextIOBase):
         return None
     else:
@@ -90,6 +92,49 @@ def _not_empty(lines, name):
         if line.strip():
             return itertools.chain([line], lines)
     raise SequenceError("is empty", file=name, remedy="check how the file was made")
+
+
+def read_cells(source):
+    """Read a table of tab-separated text; blank lines are left out.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+        As in `open_lines`.
+
+    Returns
+    -------
+    list of list of str
+        The cells of each line, the header first if there is one.
+
+    Raises
+    ------
+    FileError, SequenceError
+        As `open_lines`; also if a line has more or fewer cells than the first.
+    """
+    with open_lines(source) as (lines, name):
+        rows = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(lines, start=1) if line.strip()]
+    width = len(rows[0][1])
+    for i, row in rows:
+        if len(row) != width:
+            raise SequenceError(
+                f"line {i} has {len(row)} cells, the first line {width}",
+                file=name,
+                remedy="separate the cells by tabs, and leave none out",
+            )
+    return [row for _, row in rows]
+
+
+def file_sha256(path):
+    """Return the SHA-256 of a file's bytes, hexadecimal.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    """
+    with _reading(str(path)), Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager

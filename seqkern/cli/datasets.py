@@ -1,0 +1,81 @@
+"""``seqkern datasets``: read, check and encode one data set of a study; or list the public data sets."""
+
+import json
+
+EXAMPLE = "seqkern datasets config/config.yaml --name demo_donor -o results/demo/datasets/demo_donor"
+
+
+def add_arguments(parser):
+    """Declare the arguments."""
+    parser.add_argument("config", nargs="?", help="YAML file of the study")
+    parser.add_argument("--name", help="name of the data set in the study")
+    parser.add_argument("--entry", help="the data set's entry as JSON, in place of a study")
+    parser.add_argument("-o", "--output", help="folder to write data.npz, units.tsv and summary.json to")
+    parser.add_argument("--data-dir", help="folder with local copies of public data sets")
+    parser.add_argument(
+        "--seed", type=int, help="seed of what is drawn at random (default: the study's, or 1)"
+    )
+    parser.add_argument("--list", action="store_true", help="list the public data sets and stop")
+
+
+def run(args):
+    """Write one data set, or print the list."""
+    if args.list:
+        return _list()
+    from ..datasets import make_dataset, save_dataset
+    from ..errors import SeqkernError
+
+    name, entry, data_dir, seed = _chosen(args)
+    try:
+        dataset = make_dataset(name, entry, data_dir=data_dir, seed=seed)
+    except SeqkernError as error:
+        # One line of a log must be enough to know which of a study's data sets it was.
+        if error.file is None:
+            error.file = f"data set {name}"
+        raise
+    save_dataset(dataset, args.output)
+    counts = "".join(f"; {key}: {count}" for key, count in dataset.X.counts.items())
+    print(f"{args.output}: {len(dataset.X)} {_word(dataset.kind)}, tasks: {len(dataset.tasks)}{counts}")
+    return 0
+
+
+def _word(kind):
+    """Return what the units of a kind of data are called."""
+    return "sequences" if kind == "sequences" else "units"
+
+
+def _chosen(args):
+    """Return (name, entry, data_dir, seed) of the arguments and the study."""
+    from ..errors import ConfigError, unknown_name
+
+    if args.name is None or args.output is None or (args.config is None) == (args.entry is None):
+        raise ConfigError(
+            "a name, an output folder and either a study or an entry are needed", remedy=f"example: {EXAMPLE}"
+        )
+    if args.entry is not None:
+        try:
+            entry = json.loads(args.entry)
+        except ValueError as error:
+            raise ConfigError(f"--entry is not JSON: {error}", remedy="mend it") from error
+        if not isinstance(entry, dict):
+            raise ConfigError("--entry is not a JSON object", remedy='write {"public": "globins"}')
+        return args.name, entry, args.data_dir or None, 1 if args.seed is None else args.seed
+    from ..config import load_config
+
+    study = load_config(args.config)
+    if args.name not in study["datasets"]:
+        raise unknown_name(f"data set of {args.config}", args.name, study["datasets"])
+    data_dir = args.data_dir or study.get("data_dir")
+    seed = study.get("seed", 1) if args.seed is None else args.seed
+    return args.name, study["datasets"][args.name], data_dir, seed
+
+
+def _list():
+    """Print the registry of public data sets as a table."""
+    from ..public import public_sets
+
+    print("name", "kind", "files", "description", "reference", sep="\t")
+    for item in public_sets().values():
+        files = ",".join(file.file for file in item.files.values())
+        print(item.name, item.kind, files, item.description, item.reference, sep="\t")
+    return 0

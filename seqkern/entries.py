@@ -1,0 +1,164 @@
+"""Read what a study's data-set entry names: units, columns of text about them, the files they come from."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .errors import ConfigError, LabelError
+from .fasta import read_records
+from .label_sources import (
+    COLUMNS,
+    check_options,
+    columns_of_first_words,
+    columns_of_headers,
+    columns_of_table,
+    no_column,
+    wanted_columns,
+)
+from .table_files import read_features, read_similarities
+from .textfiles import file_sha256
+
+POLICIES = ("alphabet", "unknown", "ids", "empty")
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a data set is made of.
+
+    Attributes
+    ----------
+    kind : {"sequences", "features", "similarities", "dissimilarities"}
+    X : SequenceSet, FeatureTable or SimilarityTable, n units
+    columns : dict of str to list, length n
+        Text about the units: ``label``, ``group``, ``fold``, ``split`` (train or test), ``family``, ….
+    options : dict
+        How labels are made of them: ``kind``, ``positive``, ``classes``.
+    file : str, optional
+        Where the labels come from, for messages.
+    roles : dict of str to list of str, optional
+        For each task the role of each unit, such as ``positive-train``, where the source defines many.
+    notes : dict
+        ``sources`` (files with their SHA-256), ``description``, ….
+    """
+
+    kind: str
+    X: object
+    columns: dict
+    options: dict = field(default_factory=dict)
+    file: str | None = None
+    roles: dict | None = None
+    notes: dict = field(default_factory=dict)
+
+
+def fasta_material(entry, base_dir):
+    """Return the Material of an entry ``fasta: …``.
+
+    Raises
+    ------
+    LabelError
+        If the entry does not say where labels come from, or they do not fit.
+    """
+    options = check_options(entry.get("labels", {}))
+    given = entry["fasta"]
+    if isinstance(given, dict):
+        classes, files = list(given), list(given.values())
+    else:
+        files = [given] if isinstance(given, str) else list(given)
+        classes = [Path(file).name.split(".")[0] for file in files]
+    paths = [Path(base_dir) / file for file in files]
+    where = ", ".join(map(str, paths))
+    source = options.get("from", "files" if len(files) > 1 else None)
+    if source is None or source == "column":
+        raise LabelError(
+            "nothing says which label a sequence has",
+            file=where,
+            remedy="add labels: {from: header}, first_word or tsv, or give a file for each class",
+        )
+    reading = read_records(paths, **{key: entry[key] for key in POLICIES if key in entry})
+    if source == "tsv":
+        path = _labels_path(options, base_dir)
+        columns = columns_of_table(path, reading.sequences.ids, options, reading.left_out)
+        files, where = [*files, options["file"]], str(path)
+    else:
+        by_field = options if source == "header" else {key: options[key] for key in options if key != "label"}
+        columns = columns_of_headers(reading, by_field, where)
+        if source == "files":
+            columns["label"] = [classes[i] for i in reading.sources]
+        elif source == "first_word":
+            columns |= columns_of_first_words(reading)
+    return Material(
+        "sequences", reading.sequences, columns, options, where, notes={"sources": _sources(files, base_dir)}
+    )
+
+
+def table_material(entry, base_dir):
+    """Return the Material of an entry ``features: …``, ``similarities: …`` or ``dissimilarities: …``.
+
+    Raises
+    ------
+    LabelError
+        If there is no column of labels, or they do not fit.
+    """
+    kind = next(key for key in ("features", "similarities", "dissimilarities") if key in entry)
+    options = check_options(entry.get("labels", {}))
+    if options.get("from") not in (None, "column", "tsv"):
+        raise LabelError(
+            f"a table has no {options['from']!r} to take labels from",
+            remedy="use labels: {from: column} or tsv",
+        )
+    files, path = [entry[kind]], Path(base_dir) / entry[kind]
+    wanted = wanted_columns(options)
+    how = {"ids": entry["ids"]} if "ids" in entry else {}
+    if kind == "features":
+        id_column = options.get("id") if options.get("from") != "tsv" else None
+        X, found = read_features(path, wanted.values(), id_column=id_column, **how)
+    else:
+        X, found = read_similarities(path, kind, wanted.values(), **how)
+    if options.get("from") == "tsv":
+        path = _labels_path(options, base_dir)
+        files.append(options["file"])
+        columns = columns_of_table(path, X.ids, options)
+    else:
+        columns = _chosen(found, wanted, path)
+    return Material(kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})
+
+
+def simulated_material(entry, seed):
+    """Return the Material of an entry ``simulate: {kind: …, …}``; `seed` counts where the entry has none."""
+    from .simulate import simulate
+
+    options = check_options(entry.get("labels", {}))
+    spec = {"seed": seed, **entry["simulate"]}
+    data = simulate(**spec)
+    taxonomy = {key: data.table[key] for key in ("family", "superfamily") if key in data.table}
+    wanted = {
+        key: name for key, name in wanted_columns(options).items() if key != "label" or name in data.table
+    }
+    columns = taxonomy | _chosen(data.table, wanted, "simulated data")
+    return Material(
+        "sequences",
+        data.sequences,
+        columns,
+        options,
+        "simulated data",
+        notes={"simulate": spec, "sources": []},
+    )
+
+
+def _labels_path(options, base_dir):
+    """Return the path of the table of labels."""
+    if "file" not in options:
+        raise ConfigError("labels from tsv need a file", remedy="add labels: {from: tsv, file: …}")
+    return Path(base_dir) / options["file"]
+
+
+def _chosen(found, wanted, file):
+    """Return the columns wanted under the names of their meanings."""
+    for name in wanted.values():
+        if name not in found:
+            raise no_column(name, found, file)
+    return {key: [str(value) for value in found[name]] for key, name in wanted.items() if key in COLUMNS}
+
+
+def _sources(files, base_dir):
+    """Return the notes on the files read: as the study names them, with their SHA-256."""
+    return [{"file": str(file), "sha256": file_sha256(Path(base_dir) / file)} for file in files]

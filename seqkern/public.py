@@ -1,0 +1,194 @@
+"""Public data sets: which there are, where their files are, and how they are read.
+
+Two small tables name them: ``public.tsv`` (the sets) and ``public_files.tsv`` (their files with SHA-256
+and public address). A file is taken from the data directory, else from the cache, else downloaded; its
+checksum is always compared. The formats are read by `adapters`.
+"""
+
+import os
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from .archive import atomic_write
+from .entries import POLICIES, Material
+from .errors import FileError, unknown_name
+from .label_sources import check_options
+from .resource_files import open_resource
+from .textfiles import file_sha256
+
+TIMEOUT = 60
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class PublicFile:
+    """One file of a public data set.
+
+    Attributes
+    ----------
+    dataset, role : str
+    file : str
+        Path inside a data directory.
+    sha256 : str
+    url : str
+        Public address; empty where the public file has another form.
+    made : str
+        How the file follows from a public one.
+    """
+
+    dataset: str
+    role: str
+    file: str
+    sha256: str
+    url: str
+    made: str
+
+
+@dataclass(frozen=True)
+class PublicSet:
+    """One public data set.
+
+    Attributes
+    ----------
+    name, adapter, kind : str
+    alphabet, unknown, ids : str
+        Policies by default; empty where there are none.
+    positive : str
+        The positive class; empty where there is none.
+    description, reference : str
+    """
+
+    name: str
+    adapter: str
+    kind: str
+    alphabet: str
+    unknown: str
+    ids: str
+    positive: str
+    description: str
+    reference: str
+
+    @property
+    def files(self):
+        """Dict of role to PublicFile."""
+        return {
+            file.role: file for file in _table("public_files.tsv", PublicFile) if file.dataset == self.name
+        }
+
+
+@cache
+def _table(name, cls):
+    """Return the rows of a resource table as objects of a dataclass."""
+    with open_resource(name) as stream:
+        header, *rows = (line.rstrip("\n").split("\t") for line in stream)
+    return tuple(cls(**dict(zip(header, row, strict=True))) for row in rows)
+
+
+def public_sets():
+    """Return a dict of name to PublicSet."""
+    return {item.name: item for item in _table("public.tsv", PublicSet)}
+
+
+def public_set(name):
+    """Return the PublicSet called `name`.
+
+    Raises
+    ------
+    ParameterError
+        If there is none, with the nearest name.
+    """
+    sets = public_sets()
+    if name not in sets:
+        raise unknown_name("public data set", name, sets)
+    return sets[name]
+
+
+def public_material(entry, data_dir=None):
+    """Return the Material of an entry ``public: name``; its policies come before those of the registry.
+
+    Parameters
+    ----------
+    entry : dict
+    data_dir : path-like, optional
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name.
+    FileError
+        If a file is not to be had, or is another.
+    """
+    from .adapters import ADAPTERS
+
+    chosen = public_set(entry["public"])
+    paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
+    policies = {key: getattr(chosen, key) for key in POLICIES if getattr(chosen, key, "")}
+    policies |= {key: entry[key] for key in POLICIES if key in entry}
+    made = ADAPTERS[chosen.adapter](paths, policies)
+    options = {"positive": chosen.positive or None} | check_options(entry.get("labels", {}))
+    sources = [
+        {"file": file.file, "sha256": file.sha256} | ({"url": file.url} if file.url else {"made": file.made})
+        for file in chosen.files.values()
+    ]
+    notes = {"description": chosen.description, "reference": chosen.reference, "sources": sources}
+    where = ", ".join(map(str, paths.values()))
+    return Material(chosen.kind, made.X, made.columns, options, where, made.roles, notes)
+
+
+def find_file(file, data_dir=None):
+    """Return the path of a public file whose checksum was compared.
+
+    Parameters
+    ----------
+    file : PublicFile
+    data_dir : path-like, optional
+        Looked into first; then the folder named by SEQKERN_DATA, the cache, and the network.
+
+    Raises
+    ------
+    FileError
+        If a local copy has another checksum, or the file cannot be had.
+    """
+    for folder in (data_dir, os.environ.get("SEQKERN_DATA")):
+        path = Path(folder) / file.file if folder else None
+        if path is not None and path.is_file():
+            if file_sha256(path) != file.sha256:
+                raise FileError(
+                    "is not the published file: its SHA-256 differs",
+                    file=path,
+                    remedy=f"replace it by {file.url or file.made}, or remove it",
+                )
+            return path
+    cached = cache_dir() / file.file
+    if not (cached.is_file() and file_sha256(cached) == file.sha256):
+        _download(file, cached)
+    return cached
+
+
+def cache_dir():
+    """Return the folder that downloads go to: ``seqkern`` in XDG_CACHE_HOME, by default in ``~/.cache``."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqkern"
+
+
+def _download(file, path):
+    """Download a public file to `path`; nothing stays there unless its checksum is right."""
+    remedy = "put it into a folder and name that folder: data_dir in the config, --data-dir, or SEQKERN_DATA"
+    if not file.url:
+        raise FileError(f"is not here and has no public address ({file.made})", file=file.file, remedy=remedy)
+    try:
+        with urllib.request.urlopen(file.url, timeout=TIMEOUT) as answer, atomic_write(path) as target:
+            while block := answer.read(BLOCK):
+                target.write(block)
+            target.flush()
+            if file_sha256(target.name) != file.sha256:
+                raise FileError("download has another SHA-256 than published", file=file.url, remedy=remedy)
+    except FileError:
+        raise
+    except (urllib.error.URLError, OSError) as error:
+        reason = getattr(error, "reason", error)
+        raise FileError(
+            f"is not here, and {file.url} cannot be had: {reason}", file=file.file, remedy=remedy
+        ) from error

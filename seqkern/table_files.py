@@ -1,0 +1,157 @@
+"""Feature tables and square tables of similarities, read from tab-separated text."""
+
+import numpy as np
+
+from .errors import SequenceError
+from .sequences import unique_ids
+from .tables import FeatureTable, SimilarityTable
+from .textfiles import read_cells, source_name
+
+
+def read_features(source, unit_columns=("label",), *, id_column=None, ids="header"):
+    """Read a table with a header line, one row for each unit, one column for each feature.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+        Tab-separated; plain or compressed.
+    unit_columns : iterable of str
+        Columns that describe the unit (label, group, …) and are no features, where they exist.
+    id_column : str, optional
+        By default the first column.
+    ids : {"header", "number", "suffix"}
+        What to do about repeated ids.
+
+    Returns
+    -------
+    table : FeatureTable
+    columns : dict of str to list of str
+        The unit columns.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    SequenceError
+        If the table is not regular, holds no feature, or a cell is not a finite number.
+    """
+    header, *rows = read_cells(source)
+    name = source_name(source)
+    _check_header(header, rows, name)
+    id_column = header[0] if id_column is None else id_column
+    if id_column not in header:
+        raise SequenceError(f"has no column {id_column!r}", file=name, remedy=f"columns: {_some(header)}")
+    cells = dict(zip(header, zip(*rows, strict=True), strict=True))
+    names, counts = _names(list(cells.pop(id_column)), ids, name)
+    columns = {key: list(cells.pop(key)) for key in unit_columns if key in cells}
+    if not cells:
+        raise SequenceError(
+            "has no column of features", file=name, remedy="features are the columns with numbers"
+        )
+    values = _numbers(list(zip(*cells.values(), strict=True)), names, list(cells), name)
+    return FeatureTable(values, names, cells, counts), columns
+
+
+def read_similarities(source, kind="similarities", unit_columns=("label",), *, ids="header"):
+    """Read a square table.
+
+    With a header line: an id, unit columns, then one column for each row, with its name and in its order.
+    Without one: optionally a class, then one number for each row; ids are the numbers of the rows.
+
+    Parameters
+    ----------
+    source, unit_columns, ids
+        As in `read_features`.
+    kind : {"similarities", "dissimilarities"}
+
+    Returns
+    -------
+    table : SimilarityTable
+    columns : dict of str to list of str
+        The unit columns; a class column without a header is called ``label``.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    SequenceError
+        If the table is not square, its columns are not its rows, or a cell is not a finite number.
+    """
+    rows = read_cells(source)
+    name = source_name(source)
+    with_class = len(rows[0]) == len(rows) + 1
+    bare = len(rows[0]) == len(rows) and _is_number(rows[0][0])
+    if (bare or with_class) and all(map(_is_number, rows[0][1:])):
+        names = [str(i) for i in range(1, len(rows) + 1)]
+        columns = {"label": [row[0] for row in rows]} if with_class else {}
+        values = [row[int(with_class) :] for row in rows]
+        return SimilarityTable(_numbers(values, names, names, name), names, kind=kind), columns
+    header, *rows = rows
+    _check_header(header, rows, name)
+    n_units = 1 + sum(key in unit_columns for key in header[1:])
+    columns = {key: [row[j] for row in rows] for j, key in enumerate(header[1:n_units], start=1)}
+    given = [row[0] for row in rows]
+    for i, (row_name, column_name) in enumerate(zip(given, header[n_units:], strict=False), start=1):
+        if row_name != column_name:
+            raise SequenceError(
+                f"column {i} of the square is {column_name!r}",
+                file=name,
+                record=row_name,
+                remedy="rows and columns need the same ids in the same order",
+            )
+    if len(header) - n_units != len(rows):
+        raise SequenceError(
+            f"has {len(rows)} rows and {len(header) - n_units} columns of values",
+            file=name,
+            remedy="give one column for each row",
+        )
+    names, counts = _names(given, ids, name)
+    values = _numbers([row[n_units:] for row in rows], names, names, name)
+    return SimilarityTable(values, names, kind=kind, counts=counts), columns
+
+
+def _check_header(header, rows, name):
+    """Raise SequenceError for repeated column names or a table without rows."""
+    if len(set(header)) < len(header):
+        twice = next(key for i, key in enumerate(header) if key in header[:i])
+        raise SequenceError(f"has two columns {twice!r}", file=name, remedy="rename one")
+    if not rows:
+        raise SequenceError("has a header line and no rows", file=name, remedy="check how the file was made")
+
+
+def _names(given, policy, name):
+    """Return (unique ids, counts) under the policy of ids."""
+    names, repeats = unique_ids(given, policy, file=name)
+    return names, {"repeated ids": repeats} if repeats else {}
+
+
+def _is_number(cell):
+    """Return whether a cell holds a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(rows, names, columns, file):
+    """Return cells as float64; raise SequenceError for the first that is no finite number."""
+    try:
+        values = np.array(rows, dtype=np.float64)
+    except ValueError:
+        values = np.array([[float(cell) if _is_number(cell) else np.nan for cell in row] for row in rows])
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        i, j = bad[0]
+        raise SequenceError(
+            f"column {columns[j]!r}: {rows[i][j]!r} is not a finite number",
+            file=file,
+            record=names[i],
+            remedy="fill it in, leave the row out, or name it among the labels' columns",
+        )
+    return values
+
+
+def _some(names):
+    """Return a few names for a message."""
+    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
