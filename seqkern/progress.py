@@ -6,9 +6,23 @@ import sys
 DELAY = 3
 
 
+def progress_bar(items, description):
+    """Return an iterator over the list `items` that shows how far it has come."""
+    bar = _bar(description, total=len(items))
+    return iter(items) if bar is None else iter(_filled(bar, items))
+
+
+def _filled(bar, items):
+    """Yield the items and count them."""
+    with bar:
+        for item in items:
+            yield item
+            bar.update(1)
+
+
 @contextlib.contextmanager
-def progress_bar(description, unit=""):
-    """Show a bar while the body runs.
+def progress_counter(description, unit=""):
+    """Show how far work has come that is no loop over a list.
 
     Parameters
     ----------
@@ -22,17 +36,25 @@ def progress_bar(description, unit=""):
     callable or None
         ``show(done, total=None)``, both counted from the start; None when standard error is no terminal.
     """
-    if not sys.stderr.isatty():
+    bar = _bar(description, unit=unit, unit_scale=True)
+    if bar is None:
         yield None
         return
+
+    def show(done, total=None):
+        if done < bar.n:  # another pass begins
+            bar.reset()
+        bar.total = total
+        bar.update(done - bar.n)
+
+    with bar:
+        yield show
+
+
+def _bar(description, **options):
+    """Return a tqdm bar, or None where nobody would see it."""
+    if not sys.stderr.isatty():
+        return None
     from tqdm import tqdm
 
-    with tqdm(desc=description, unit=unit, unit_scale=True, delay=DELAY, leave=False, file=sys.stderr) as bar:
-
-        def show(done, total=None):
-            if done < bar.n:  # another pass begins
-                bar.reset()
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield show
+    return tqdm(desc=description, delay=DELAY, leave=False, file=sys.stderr, **options)

@@ -1,0 +1,146 @@
+"""``seqkern gram``: a Gram matrix of FASTA files or of a study's data set, on disk."""
+
+import argparse
+import re
+
+from .common import (
+    add_sequence_arguments,
+    kernel_from_text,
+    naming_file,
+    policies_of,
+    tell_counts,
+    write_cost,
+)
+
+EXAMPLE = "seqkern gram in.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
+
+
+def add_arguments(parser):
+    """Add the verb's arguments."""
+    parser.add_argument("fasta", nargs="*", help="FASTA, plain or compressed; - is standard input")
+    parser.add_argument("--dataset", metavar="DIR", help="instead of FASTA: a folder of seqkern datasets")
+    parser.add_argument("--against", metavar="FASTA", help="the columns (default: the rows themselves)")
+    kernel = parser.add_mutually_exclusive_group(required=True)
+    kernel.add_argument("--kernel", help="kernel, as text or JSON, such as spectrum:k=3")
+    kernel.add_argument("--kernel-config", metavar="YAML", help="take the kernel from a study's config")
+    parser.add_argument("--kernel-name", metavar="NAME", help="the kernel's name in that config")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="NPY", help="the matrix; a .json is put beside it"
+    )
+    add_sequence_arguments(parser)
+    work = parser.add_argument_group("the work")
+    work.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="default: float64")
+    work.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
+    work.add_argument("--threads", type=int, metavar="N", help="threads (default: all cores)")
+    work.add_argument(
+        "--tile",
+        type=_share,
+        metavar="I/N",
+        help="compute only the I-th of N shares of the tiles; without it, the missing ones, and assemble",
+    )
+    work.add_argument(
+        "--explain-plan", action="store_true", help="say first which algorithm runs, and its cost"
+    )
+    work.add_argument("--cost", metavar="TSV", help="write what each stage cost")
+
+
+def run(args):
+    """Run the verb."""
+    from ..cost import Clock
+    from ..gram import compute_gram, compute_tile, count_tiles
+    from ..progress import progress_counter
+
+    clock = Clock()
+    kernel = _kernel(args)
+    X, Y, source = _data(args, kernel)
+    clock.lap("read")
+    with naming_file(source):
+        if kernel.data_dependent:
+            kernel.fit(X if Y is None else Y)
+            clock.lap("fit")
+        if args.explain_plan:
+            _explain(kernel, X, Y, args.dtype)
+        options = {
+            "path": args.output,
+            "memory_limit": args.memory,
+            "dtype": args.dtype,
+            "n_threads": args.threads,
+        }
+        with progress_counter("gram", " entries") as show:
+            if args.tile is None:
+                gram = compute_gram(kernel, X, Y, progress=show, **options)
+                rows, cols = gram.shape
+                done = f"{rows} × {cols} {args.dtype}"
+            else:
+                share, shares = args.tile
+                count = count_tiles(X, Y, args.dtype)
+                mine = list(range(share - 1, count, shares))
+                compute_tile(kernel, X, Y, mine, progress=show, **options)
+                done = f"{len(mine)} of {count} tiles"
+    clock.lap("kernel")
+    write_cost(args.cost, clock)
+    print(f"{args.output}: {done}")
+
+
+def _share(text):
+    """Return (i, n) of ``i/n``."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no share; write it like 3/8")
+    return int(match[1]), int(match[2])
+
+
+def _kernel(args):
+    """Return the kernel that the arguments name."""
+    if args.kernel:
+        return kernel_from_text(args.kernel)
+    from ..config import load_config, split_transforms
+    from ..errors import unknown_name
+    from ..kernels import build_kernel
+
+    kernels = load_config(args.kernel_config)["kernels"]
+    if args.kernel_name not in kernels:
+        raise unknown_name(f"kernel of {args.kernel_config}", args.kernel_name, kernels)
+    return build_kernel(split_transforms(kernels[args.kernel_name])[0])
+
+
+def _data(args, kernel):
+    """Return rows, columns (or None) and what to call them in messages."""
+    from ..errors import ParameterError
+
+    if bool(args.fasta) == bool(args.dataset):
+        raise ParameterError("one source of sequences is needed", remedy="give FASTA files, or --dataset")
+    if args.dataset:
+        from ..datasets import load_dataset
+
+        if args.against:
+            raise ParameterError("--against goes with FASTA files", remedy="leave out --dataset or --against")
+        return load_dataset(args.dataset).X, None, args.dataset
+    from ..fasta import read_fasta
+
+    alphabet, columns = args.alphabet or kernel.alphabet, None
+    if args.against:
+        columns = read_fasta(args.against, alphabet, **policies_of(args))
+        tell_counts(columns.counts, args.against)
+        alphabet = columns.alphabet
+    source = ", ".join(args.fasta)
+    rows = read_fasta(args.fasta, alphabet, **policies_of(args))
+    tell_counts(rows.counts, source)
+    return rows, columns, source
+
+
+def _explain(kernel, X, Y, dtype):
+    """Print the kernel's plan and the size of the matrix."""
+    import numpy as np
+
+    from ..memory import format_bytes
+
+    plan = kernel.plan(X, Y)
+    rows, cols = len(X), len(X if Y is None else Y)
+    print(f"algorithm\t{plan.algorithm}")
+    print(f"seconds\t{plan.seconds:.3g}")
+    print(f"working memory\t{format_bytes(plan.bytes)}")
+    print(f"reason\t{plan.reason or 'the only one'}")
+    print(
+        f"matrix\t{rows} × {cols} {dtype}, {format_bytes(rows * cols * np.dtype(dtype).itemsize)}", flush=True
+    )

@@ -1,0 +1,137 @@
+"""``seqkern gram``: the matrix that the library gives, whole or in shares; one line for each mistake."""
+
+import csv
+import gzip
+
+import numpy as np
+import pytest
+
+from seqkern import tiles
+from seqkern.cli.main import main
+from seqkern.fasta import read_fasta
+from seqkern.gram import open_gram
+from seqkern.kernels import build_kernel
+
+
+def write_fasta(path, n, seed=0, letters="ACGT"):
+    rng = np.random.default_rng(seed)
+    records = [f">r{seed}_{i} a record\n{''.join(rng.choice(list(letters), 40))}\n" for i in range(n)]
+    path.write_text("".join(records))
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    monkeypatch.setattr(tiles, "TILE_ROWS", 7)
+
+
+@pytest.fixture
+def fasta(tmp_path):
+    return write_fasta(tmp_path / "in.fasta", 20)
+
+
+def fails(capsys, *argv):
+    """Run a command that must fail, and return its one line."""
+    assert main(["gram", *argv]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("seqkern: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_matrix_of_a_file(tmp_path, fasta, capsys):
+    out = tmp_path / "new" / "gram.npy"
+    assert main(["gram", fasta, "--kernel", "spectrum:k=3", "-o", str(out), "--threads", "1"]) == 0
+    assert capsys.readouterr() == (f"{out}: 20 × 20 float64\n", "")
+    X, kernel = read_fasta(fasta), build_kernel("spectrum:k=3")
+    np.testing.assert_array_equal(open_gram(out, X, kernel=kernel).values, kernel.kernel(X))
+    assert sorted(path.name for path in out.parent.iterdir()) == ["gram.json", "gram.npy"]
+
+
+def test_new_rows_against_training_columns(tmp_path, fasta):
+    new, out = write_fasta(tmp_path / "new.fasta", 9, seed=1), tmp_path / "gram.npy"
+    options = ["--kernel", "spectrum:k=2", "--dtype", "float32", "-o", str(out)]
+    assert main(["gram", new, "--against", fasta, *options]) == 0
+    rows, cols = read_fasta(new), read_fasta(fasta)
+    gram = open_gram(out, rows, cols)
+    np.testing.assert_array_equal(
+        gram.values, build_kernel("spectrum:k=2").kernel(rows, cols, dtype=np.float32)
+    )
+
+
+def test_shares_of_tiles(tmp_path, fasta, capsys):
+    whole, shared = tmp_path / "a" / "gram.npy", tmp_path / "b" / "gram.npy"
+    base = ["gram", fasta, "--kernel", '{"kernel": "spectrum", "k": 3}']
+    assert main([*base, "-o", str(whole)]) == 0
+    capsys.readouterr()
+    for share, done in (("2/2", 1), ("1/2", 2)):
+        assert main([*base, "-o", str(shared), "--tile", share]) == 0
+        assert capsys.readouterr().out == f"{shared}: {done} of 3 tiles\n"
+        assert not shared.exists()
+    assert main([*base, "-o", str(shared), "--tile", "9/10"]) == 0  # more shares than tiles
+    assert main([*base, "-o", str(shared)]) == 0
+    assert shared.read_bytes() == whole.read_bytes()
+    assert shared.with_suffix(".json").read_bytes() == whole.with_suffix(".json").read_bytes()
+
+
+@pytest.mark.parametrize("share", ["0/3", "4/3", "1", "a/b", "1/0"])
+def test_wrong_share_is_wrong_usage(fasta, capsys, share):
+    assert main(["gram", fasta, "--kernel", "spectrum:k=3", "-o", "gram.npy", "--tile", share]) == 2
+    assert "is no share; write it like 3/8" in capsys.readouterr().err
+
+
+def test_plan_and_cost(tmp_path, fasta, capsys):
+    cost = tmp_path / "cost.tsv"
+    argv = [fasta, "--kernel", "spectrum:k=3", "-o", str(tmp_path / "gram.npy")]
+    assert main(["gram", *argv, "--explain-plan", "--cost", str(cost)]) == 0
+    plan = dict(line.split("\t") for line in capsys.readouterr().out.splitlines()[:-1])
+    assert list(plan) == ["algorithm", "seconds", "working memory", "reason", "matrix"]
+    assert plan["matrix"] == "20 × 20 float64, 3.2 kB"
+    rows = list(csv.DictReader(cost.open(), delimiter="\t"))
+    assert [row["stage"] for row in rows] == ["read", "kernel"]
+    assert all(float(row["cpu_seconds"]) >= 0 and float(row["peak_mb"]) > 10 for row in rows)
+
+
+def test_kernel_that_learns_is_fitted_on_the_columns(tmp_path, fasta):
+    new, out = write_fasta(tmp_path / "new.fasta", 5, seed=1), tmp_path / "gram.npy"
+    text = "pairwise:base=(spectrum:k=2)"
+    assert main(["gram", new, "--against", fasta, "--kernel", text, "-o", str(out)]) == 0
+    rows, cols = read_fasta(new), read_fasta(fasta)
+    kernel = build_kernel(text).fit(cols)
+    np.testing.assert_array_equal(open_gram(out, rows, cols, kernel).values, kernel.kernel(rows, cols))
+
+
+def test_policies_are_followed_and_counted(tmp_path, capsys):
+    path = tmp_path / "odd.fasta.gz"
+    path.write_bytes(gzip.compress(b">a\nACGTACGT\n>a\nACNTACGT\n>b\nAACCGGTT\n"))
+    base = [str(path), "--kernel", "spectrum:k=2", "-o", str(tmp_path / "gram.npy"), "--alphabet", "dna"]
+    assert "record 'a': letter 'N' at position 3" in fails(capsys, *base)
+    assert main(["gram", *base, "--unknown", "skip", "--ids", "suffix"]) == 0
+    out, err = capsys.readouterr()
+    assert out.endswith("2 × 2 float64\n")
+    assert err == f"seqkern: {path}: 1 records with unknown letters left out\n"
+
+
+def test_mistakes_are_one_line(tmp_path, fasta, capsys):
+    out = ["-o", str(tmp_path / "gram.npy")]
+    kernel = ["--kernel", "spectrum:k=3"]
+    assert "did you mean 'spectrum'?" in fails(capsys, fasta, "--kernel", "spectrm:k=3", *out)
+    assert "is not JSON" in fails(capsys, fasta, "--kernel", '{"kernel": spectrum}', *out)
+    assert "one source of sequences is needed" in fails(capsys, *kernel, *out)
+    assert "one source of sequences is needed" in fails(capsys, fasta, "--dataset", "there", *kernel, *out)
+    assert "--against goes with FASTA files" in fails(
+        capsys, "--dataset", "d", "--against", fasta, *kernel, *out
+    )
+    assert "let it end in .npy" in fails(capsys, fasta, *kernel, "-o", "gram.txt")
+    line = fails(capsys, fasta, *kernel, *out, "--memory", "1kB")
+    assert "one tile of a matrix of 20 × 20 float64 takes" in line
+    assert "write it like 500MB or 2GB" in fails(capsys, fasta, *kernel, *out, "--memory", "lots")
+    short = tmp_path / "short.fasta"
+    short.write_text(">long\nACGTACGT\n>brief\nAC\n")
+    assert f"{short}: record 'brief':" in fails(capsys, str(short), *kernel, *out)
+    protein = write_fasta(tmp_path / "protein.fasta", 3, letters="ACDEFGHIKLMNPQRSTVWY")
+    assert "is not in the alphabet dna" in fails(capsys, protein, "--against", fasta, *kernel, *out)
+    (tmp_path / "file").write_text("")
+    assert "cannot be written" in fails(capsys, fasta, *kernel, "-o", str(tmp_path / "file" / "gram.npy"))
+    assert not (tmp_path / "gram.npy").exists()
