@@ -193,7 +193,8 @@ def _family_roles(material, seed):
             remedy="tasks: families needs labels: {superfamily: …, family: …}",
         )
     columns = material.columns
-    return liao_noble(columns["superfamily"], columns["family"], seed, fold=columns.get("scop_fold"))
+    sizes = {key: material.options[key] for key in ("min_family", "min_rest") if key in material.options}
+    return liao_noble(columns["superfamily"], columns["family"], seed, fold=columns.get("scop_fold"), **sizes)
 
 
 def _tasks_of_roles(material, roles):

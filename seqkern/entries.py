@@ -126,7 +126,8 @@ def simulated_material(entry, seed):
     """Return the Material of an entry ``simulate: {kind: …, …}``; `seed` counts where the entry has none."""
     from .simulate import simulate
 
-    options = check_options(entry.get("labels", {}))
+    # Generated families are all of one size: each of them is a task.
+    options = {"min_family": 1, "min_rest": 1} | check_options(entry.get("labels", {}))
     spec = {"seed": seed, **entry["simulate"]}
     data = simulate(**spec)
     taxonomy = {key: data.table[key] for key in ("family", "superfamily") if key in data.table}

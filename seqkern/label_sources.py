@@ -20,7 +20,7 @@ MEANINGS = {
 }
 TAXONOMY = ("family", "superfamily", "scop_fold")
 COLUMNS = ("label", *MEANINGS, *TAXONOMY)
-KEYS = ("from", "file", "id", "kind", "positive", "classes", *COLUMNS)
+KEYS = ("from", "file", "id", "kind", "positive", "classes", "min_family", "min_rest", *COLUMNS)
 FIELD = re.compile(r"([A-Za-z_][\w.-]*)=([^\s,;]+)")
 
 

@@ -6,12 +6,15 @@ same positions: letters (an annotation, residue states) or float32 columns (a pr
 """
 
 import hashlib
+import itertools
 
 import numpy as np
 
 from .alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
 from .errors import SequenceError
 from .parameters import check_choice
+
+PIECE = 1 << 22
 
 
 def _frozen(array, dtype=None):
@@ -194,14 +197,23 @@ class SequenceSet:
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         return np.repeat(self.starts - offsets[:-1], lengths) + np.arange(offsets[-1])
 
+    def _pieces(self, array):
+        """Yield an array over `codes` at the letters of these records, in pieces of some megabytes."""
+        if len(self) and np.array_equal(self.stops[:-1], self.starts[1:]):
+            yield array[self.starts[0] : self.stops[-1]]
+            return
+        cuts = np.searchsorted(np.cumsum(self.lengths), np.arange(0, self.lengths.sum(), PIECE), side="right")
+        for first, last in itertools.pairwise([*np.unique(cuts), len(self)]):
+            yield array[self.take(slice(first, last)).positions()]
+
     def compact(self):
         """Return a copy that holds the letters and tracks of these records only, in order."""
-        where = self.positions()
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
-        tracks = {name: track[where] for name, track in self.tracks.items()}
-        return SequenceSet.from_offsets(
-            self.codes[where], offsets, list(self.ids), self.alphabet, tracks, self.counts
+        codes, *tracks = (
+            np.concatenate([array[:0], *self._pieces(array)]) for array in (self.codes, *self.tracks.values())
         )
+        tracks = dict(zip(self.tracks, tracks, strict=True))
+        return SequenceSet.from_offsets(codes, offsets, list(self.ids), self.alphabet, tracks, self.counts)
 
     def reverse_complement(self):
         """Return the reverse complements as a compact copy without tracks.
@@ -220,16 +232,13 @@ class SequenceSet:
     def digest(self):
         """Return a hexadecimal digest of alphabet, ids, codes and tracks in order."""
         if self._digest is None:
-            where = self.positions()
             digest = hashlib.blake2b(digest_size=16)
             digest.update(repr((self.alphabet.letters, len(self), sorted(self.tracks))).encode())
             digest.update("\n".join(self.ids).encode())
-            for array in (
-                self.lengths,
-                self.codes[where],
-                *(self.tracks[key][where] for key in sorted(self.tracks)),
-            ):
-                digest.update(np.ascontiguousarray(array).data)
+            digest.update(self.lengths.data)
+            for array in (self.codes, *(self.tracks[key] for key in sorted(self.tracks))):
+                for piece in self._pieces(array):
+                    digest.update(np.ascontiguousarray(piece).data)
             self._digest = digest.hexdigest()
         return self._digest
 
