@@ -16,7 +16,7 @@ class Parameters:
     @classmethod
     def parameter_names(cls):
         """Return the names of the constructor's parameters, in order."""
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+        return list(inspect.signature(cls).parameters)
 
     def get_params(self, deep=True):
         """Return the parameters as a dict; with `deep`, those of nested objects too, as ``outer__inner``."""

@@ -1,4 +1,4 @@
-"""Find classes by their names: every public module of a package is looked through, so none has to be listed."""
+"""Find classes by their names: every public module of a package is looked through, so none is listed."""
 
 import importlib
 import inspect
@@ -9,14 +9,14 @@ from .errors import ParameterError, unknown_name
 
 
 class Registry:
-    """The named classes of one package.
+    """The named classes of one package, or of one module.
 
     Parameters
     ----------
     kind : str
         What the classes are called in messages and configs: ``"kernel"`` or ``"solver"``.
     package : str
-        Full name of the package; its modules without a leading underscore are searched.
+        Full name of the package, whose modules without a leading underscore are searched; or of a module.
     base : str
         ``module:Class`` of the base class; concrete subclasses with a `name` of their own are registered.
     """
@@ -33,16 +33,14 @@ class Registry:
         base = getattr(importlib.import_module(module), name)
         package = importlib.import_module(self.package)
         found = {}
-        for info in pkgutil.iter_modules(package.__path__):
-            if info.name.startswith("_"):
-                continue
-            for item in vars(importlib.import_module(f"{self.package}.{info.name}")).values():
+        for module in _public_modules(package):
+            for item in vars(module).values():
                 if inspect.isclass(item) and issubclass(item, base) and "name" in vars(item) and item.name:
                     found[item.name] = item
         return dict(sorted(found.items()))
 
     def by_class_name(self, name):
-        """Return the class called `name` (as in ``from package import name``); AttributeError if there is none."""
+        """Return the class called `name`, as in ``from package import name``; AttributeError if none is."""
         for cls in self.classes.values():
             if cls.__name__ == name:
                 return cls
@@ -75,5 +73,15 @@ class Registry:
                 raise unknown_name(f"parameter of {self.kind} {name!r}", key, signature.parameters)
         for key, parameter in signature.parameters.items():
             if parameter.default is inspect.Parameter.empty and key not in params:
-                raise ParameterError(f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=…")
+                raise ParameterError(
+                    f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=…"
+                )
         return cls(**params)
+
+
+def _public_modules(package):
+    """Return the modules of a package whose names have no leading underscore; for a module, itself."""
+    if not hasattr(package, "__path__"):
+        return [package]
+    names = [info.name for info in pkgutil.iter_modules(package.__path__) if not info.name.startswith("_")]
+    return [importlib.import_module(f"{package.__name__}.{name}") for name in names]
