@@ -3,6 +3,7 @@
 A method takes `Units` and its options, and returns (name, train, test) for each split, int64 rows.
 """
 
+import inspect
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,17 +62,13 @@ def _dealt(units, k, seed, groups):
     """Return k splits, after checking that every class has a member (a group) for each fold."""
     check_integer("k", k, 2)
     y, labels = units.classes(), units.labels
-    for code in np.unique(y):
-        inside = y == code
-        members = int(inside.sum()) if groups is None else len(np.unique(groups[inside]))
-        if members < k:
-            name = "the task" if labels.kind == "real" else f"class {labels.classes[code]!r}"
-            what = "unit" if groups is None else "group"
-            remedy = f"choose k of at most {members}" if members > 1 else "give more, or leave the class out"
-            raise FoldError(
-                f"{name} has {members} {what}{'s' * (members != 1)} for {k} folds in task {units.task!r}",
-                remedy=remedy,
-            )
+    counted = np.arange(len(y)) if groups is None else groups
+    members, code = min((len(np.unique(counted[y == code])), code) for code in np.unique(y))
+    if members < k:
+        name = "the task" if labels.kind == "real" else f"class {labels.classes[code]!r}"
+        what = ("unit" if groups is None else "group") + "s" * (members != 1)
+        remedy = f"choose k of at most {members}" if members > 1 else "give more, or leave the class out"
+        raise FoldError(f"{name} has {members} {what} for {k} folds in task {units.task!r}", remedy=remedy)
     return _parted([str(f + 1) for f in range(k)], deal(y, k, seed, groups))
 
 
@@ -199,3 +196,17 @@ METHODS = {
     "leave-one-group-out": (_leave_one_group_out, True),
     "liao-noble": (_liao_noble, False),
 }
+
+
+def options_of(method):
+    """Return the names of a fold method's options.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown method, with the nearest known one.
+    """
+    if method not in METHODS:
+        raise unknown_name("fold method", method, METHODS)
+    parameters = inspect.signature(METHODS[method][0]).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]

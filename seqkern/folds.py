@@ -4,14 +4,13 @@
 `FoldSet`; `write_folds` and `read_folds` keep it as a TSV: one row for each unit, one column for each split.
 """
 
-import inspect
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from .errors import FoldError, unknown_name
-from .fold_methods import METHODS, PARTS, Units
+from .fold_methods import METHODS, PARTS, Units, options_of
 from .splitters import liao_noble
 from .tsv import read_tsv, write_tsv
 
@@ -97,13 +96,11 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
     FoldError
         If a class or the groups have fewer members than folds, or a part lacks a class.
     """
-    if method not in METHODS:
-        raise unknown_name("fold method", method, METHODS)
-    splitter, single_tests = METHODS[method]
-    known = [p.name for p in inspect.signature(splitter).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    known = options_of(method)
     for name in options:
         if name not in known:
             raise unknown_name(f"option of fold method {method!r}", name, known)
+    splitter, single_tests = METHODS[method]
     used = np.flatnonzero(~np.isnan(labels.y) if labels.kind == "real" else labels.y >= 0)
     units = Units(
         labels.take(used),

@@ -232,7 +232,7 @@ def _one_parent(child, parent, kind, parents):
     pairs = np.unique(np.stack([child.astype(str), parent.astype(str)], axis=1), axis=0)
     twice = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
     if len(twice):
-        first, second = pairs[twice[0]], pairs[twice[0] + 1]
+        first, second = pairs[twice[0]].tolist(), pairs[twice[0] + 1].tolist()
         raise LabelError(
             f"{kind} {first[0]!r} lies in the {parents} {first[1]!r} and {second[1]!r}",
             remedy="mend the classification: every group has one parent",

@@ -1,0 +1,126 @@
+"""``seqkern folds``: write the splits of a data set, and what leaks across them."""
+
+import json
+from pathlib import Path
+
+from ..errors import FoldError, ParameterError, unknown_name
+
+EXAMPLE = (
+    "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1"
+    " -o results/demo/folds/donors"
+)
+LEAKAGE = {"contained": True, "identity": None, "keep_together": False, "reverse_complement": False}
+RESERVED = ("leakage", "composition")
+
+
+def add_arguments(parser):
+    """Add the verb's arguments."""
+    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
+    parser.add_argument("-o", "--output", required=True, help="folder for the fold files, one for each task")
+    parser.add_argument("--config", help="a study's file: take the settings of its data set --name")
+    parser.add_argument("--name", help="name of the data set in --config (default: its own name)")
+    parser.add_argument("--options", help='method and its options as JSON: {"method": "locus", "gap": 400}')
+    parser.add_argument("--method", help="fold method (default: the source's own parts, else stratified)")
+    parser.add_argument("--k", type=int, help="number of folds (default 5)")
+    parser.add_argument("--seed", type=int, help="seed of everything drawn at random (default 1)")
+    parser.add_argument("--leakage", help='settings of the leakage check as JSON: {"identity": 0.9}')
+    parser.add_argument("--identity", type=float, help="also report pairs at least this alike, such as 0.9")
+    parser.add_argument("--keep-together", action="store_true", help="keep what the check finds in one fold")
+
+
+def run(args):
+    """Make the folds of every task, check them, then write all files."""
+    from ..datasets import load_dataset
+    from ..folds import composition_rows, make_folds, write_composition, write_folds
+    from ..leakage import find_links, leakage_rows, write_leakage
+
+    dataset = load_dataset(args.dataset)
+    options, leakage = _settings(args, dataset.name)
+    keep = leakage.pop("keep_together")
+    links = find_links(dataset.X, **leakage)
+    groups = links.groups() if keep else None
+    fold_sets, leaks, composition = [], [], []
+    for task in dataset.tasks.values():
+        if task.name in RESERVED:
+            raise FoldError(f"a task cannot be called {task.name!r}", file=args.dataset, remedy="rename it")
+        method, chosen = _method(options, task)
+        foldset = make_folds(
+            task.labels, dataset.X, method, task=task.name, roles=task.split, links=groups, **chosen
+        )
+        fold_sets.append(foldset)
+        leaks += leakage_rows(links, foldset, task.labels)
+        composition += composition_rows(foldset, task.labels)
+    output = Path(args.output)
+    for foldset in fold_sets:
+        write_folds(output / f"{foldset.task}.tsv", foldset)
+    write_leakage(output / "leakage.tsv", leaks)
+    write_composition(output / "composition.tsv", composition)
+    print(_told(dataset.name, fold_sets, leaks, output))
+
+
+def _settings(args, name):
+    """Return fold options and leakage settings: from the study, then the JSON, then single arguments."""
+    options, leakage, seed = {}, dict(LEAKAGE), 1
+    if args.config:
+        from ..config import load_config
+
+        config = load_config(args.config)
+        name = args.name or name
+        if name not in config["datasets"]:
+            raise unknown_name(f"data set of {args.config}", name, config["datasets"])
+        options |= config["datasets"][name].get("folds", {})
+        leakage |= config["leakage"]
+        seed = config["seed"]
+    options |= _parsed("--options", args.options)
+    leakage |= _parsed("--leakage", args.leakage)
+    if args.method:
+        options["method"] = args.method
+    if args.k is not None:
+        options["k"] = args.k
+    if args.seed is not None:
+        seed = args.seed
+    options.setdefault("seed", seed)
+    if args.identity is not None:
+        leakage["identity"] = args.identity
+    leakage["keep_together"] |= args.keep_together
+    for key in leakage:
+        if key not in LEAKAGE:
+            raise unknown_name("setting of the leakage check", key, LEAKAGE)
+    return options, leakage
+
+
+def _parsed(argument, text):
+    """Return the JSON object of an argument, empty if it was not given."""
+    try:
+        value = json.loads(text) if text else {}
+    except ValueError as error:
+        raise ParameterError(f"{argument} {text!r} is not JSON: {error}", remedy="quote it") from error
+    if not isinstance(value, dict):
+        raise ParameterError(f"{argument} {text!r} is no JSON object", remedy='write it like {"k": 5}')
+    return value
+
+
+def _method(options, task):
+    """Return a task's fold method and the options meant for it; the seed goes only to methods that draw."""
+    from ..fold_methods import options_of
+
+    options = dict(options)
+    method = options.pop("method", None) or ("stratified" if task.split is None else "predefined")
+    if "seed" not in options_of(method):
+        del options["seed"]
+    return method, options
+
+
+def _told(name, fold_sets, leaks, output):
+    """Return one line for the user: how many splits, and what was found across them."""
+    splits = sum(len(foldset) for foldset in fold_sets)
+    words = {
+        "identical": "test units identical to a training unit",
+        "contained": "that lie inside one or hold one",
+        "similar": "similar to one",
+        "conflict": "sets of identical units with different labels",
+    }
+    counts = {kind: sum(row[2] == kind for row in leaks) for kind in words}
+    found = ", ".join(f"{counts[kind]} {text}" for kind, text in words.items() if counts[kind])
+    tasks = f"{len(fold_sets)} task{'s' * (len(fold_sets) != 1)}"
+    return f"{name}: {splits} splits of {tasks} in {output}; leakage: {found or 'none found'}"
