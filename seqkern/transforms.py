@@ -258,9 +258,10 @@ class RepairGram(GramTransform):
     """Positive semi-definite from indefinite: what to do about negative eigenvalues of the training square.
 
     With K = UΛUᵀ, ``"clip"`` sets negative eigenvalues to zero, ``"flip"`` to their absolute values;
-    ``"shift"`` adds the largest of those to all. New rows follow by the same linear map of similarities to the
-    training units, k' = Pk with P = U diag(λ ≥ 0) Uᵀ or U diag(sign λ) Uᵀ; under ``"shift"`` they stay as they
-    are (Chen, Garcia, Gupta, Rahimi, Cazzanti, JMLR 10, 2009). A positive semi-definite matrix is not changed.
+    ``"shift"`` adds the largest of those to all. New rows follow by the same linear map of similarities to
+    the training units, k' = Pk with P = U diag(λ ≥ 0) Uᵀ or U diag(sign λ) Uᵀ; under ``"shift"`` they stay
+    as they are (Chen, Garcia, Gupta, Rahimi, Cazzanti, JMLR 10, 2009). A positive semi-definite matrix is
+    not changed.
 
     Parameters
     ----------
