@@ -4,6 +4,8 @@ A tile holds some rows of the matrix; of a symmetric matrix only the columns fro
 the work. Tiles are cut by the shape of the matrix alone, so that all jobs that work on it cut the same ones.
 """
 
+import errno
+import os
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -77,7 +79,7 @@ class TileGrid:
     def is_done(self, folder, index):
         """Return whether the file of tile `index` is in `folder`, whole."""
         try:
-            tile = self._map(folder, index)
+            tile = np.load(folder / self.file_name(index), mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError):
             return False
         return tile.shape == self.shape(index) and tile.dtype == self.dtype and tile.flags.c_contiguous
@@ -120,24 +122,35 @@ class TileGrid:
         """Rows of a tile (the last may have fewer)."""
         return self.spans[0][1] if self.spans else 0
 
-    def _map(self, folder, index):
-        """Return tile `index` memory-mapped."""
-        return np.load(folder / self.file_name(index), mmap_mode="r", allow_pickle=False)
-
     def _group(self, folder, first, last):
         """Return the rows of the tiles `first` to `last`, all columns of them."""
         top, bottom = self.spans[first][0], self.spans[last - 1][1]
         out = np.empty((bottom - top, self.cols), dtype=self.dtype)
-        # One tile is mapped at a time: pages of a mapped file count as memory in use.
-        for index in range(0 if self.symmetric else first, last):
+        for index in range(first, last):
             start, stop = self.spans[index]
-            tile = self._map(folder, index)
-            if index >= first:
-                out[start - top : stop - top, self.first_column(index) :] = tile
-            if self.symmetric:
+            left = self.first_column(index)
+            self._read(folder, index, left, out[start - top : stop - top, left:])
+        if self.symmetric:
+            for index in range(last):
+                start, stop = self.spans[index]
                 below = max(stop, top)
-                out[below - top :, start:stop] = tile[:, below - start : bottom - start].T
+                mirrored = np.empty((stop - start, bottom - below), dtype=self.dtype)
+                self._read(folder, index, below, mirrored)
+                out[below - top :, start:stop] = mirrored.T
         return out
+
+    def _read(self, folder, index, column, out):
+        """Read the columns of the matrix from `column` on that `out` has room for, of tile `index`, to `out`.
+
+        By plain reading: mapped pages would count as memory in use, and each costs a fault.
+        """
+        itemsize, (rows, width) = self.dtype.itemsize, self.shape(index)
+        with open(folder / self.file_name(index), "rb", buffering=0) as file:
+            start = file.seek(0, os.SEEK_END) - rows * width * itemsize  # after the header
+            for i in range(rows):
+                file.seek(start + (i * width + column - self.first_column(index)) * itemsize)
+                if file.readinto(out[i]) != out[i].nbytes:
+                    raise OSError(errno.EIO, f"tile {self.file_name(index)} is cut short")
 
 
 def _write_header(file, shape, dtype):
