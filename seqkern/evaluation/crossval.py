@@ -4,12 +4,11 @@ One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparam
 solver is fitted on the whole training part, and the test part is decided once.
 """
 
-import resource
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..cost import Clock
 from ..solvers import make_solver
 from ..tsv import write_tsv
 from .metrics import scores
@@ -53,7 +52,7 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed):
     -------
     FoldResult
     """
-    clock = _Clock()
+    clock = Clock()
     labels = task.labels
     y = labels.signs() if labels.kind == "binary" else labels.y
     train_labels = labels.take(split.train)
@@ -84,20 +83,6 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed):
         fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place},
         cost=[place | row for row in clock.laps],
     )
-
-
-class _Clock:
-    """CPU seconds of each stage, and the peak memory of the process by its end."""
-
-    def __init__(self):
-        self.laps = []
-        self.start = time.process_time()
-
-    def lap(self, stage):
-        now = time.process_time()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        self.laps.append({"stage": stage, "cpu_seconds": now - self.start, "peak_mb": peak})
-        self.start = now
 
 
 def _codes(kind, predicted):

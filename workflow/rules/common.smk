@@ -1,6 +1,8 @@
 # What the rules share: the checked configuration, the grid of methods, and parameters as JSON for the command line.
 import json
-import os
+import re
+import shlex
+from pathlib import Path
 
 from seqkern.build import build_digest
 from seqkern.config import check_config, load_config, split_transforms
@@ -8,7 +10,7 @@ from seqkern.datasets import entry_kind
 from seqkern.errors import SeqkernError
 from seqkern.kernels import build_kernel
 
-DEMO = workflow.source_path("../../config/config.yaml")
+DEMO = Path(str(workflow.current_basedir)).parent.parent / "config" / "config.yaml"
 
 
 def load_study():
@@ -38,11 +40,17 @@ def as_json(value):
     return json.dumps(value, sort_keys=True)
 
 
+def option(name, value):
+    """Return a command-line option with its value, or nothing where there is no value."""
+    return f"{name} {shlex.quote(str(value))}" if value else ""
+
+
 def dataset_kernels(dataset):
     """Return the names of the kernels that run on a data set: those it lists, or all that take its kind of data."""
     entry = STUDY["datasets"][dataset]
-    takes = "features" if entry_kind(entry) == "features" else entry_kind(entry)
-    return entry.get("kernels") or [name for name, kernel in KERNELS.items() if takes.endswith(kernel.accepts)]
+    kind = entry_kind(entry)
+    # dissimilarities are taken by the kernels that accept similarities
+    return entry.get("kernels") or [name for name, kernel in KERNELS.items() if kind.endswith(kernel.accepts)]
 
 
 def dataset_solvers(dataset):

@@ -9,7 +9,7 @@ rule datasets:
     params:
         entry=lambda wildcards: as_json(STUDY["datasets"][wildcards.dataset]),
         seed=STUDY["seed"],
-        data_dir=STUDY["data_dir"] or "",
+        data_dir=option("--data-dir", STUDY["data_dir"]),
         build=BUILD,
     log:
         f"{LOGS}/datasets/{{dataset}}.log",
@@ -19,4 +19,4 @@ rule datasets:
         "../envs/seqkern.yaml"
     shell:
         "seqkern datasets --name {wildcards.dataset} --entry {params.entry:q} --seed {params.seed}"
-        " --data-dir {params.data_dir:q} -o $(dirname {output.data:q}) > {log:q} 2>&1"
+        " {params.data_dir} -o $(dirname {output.data:q}) 2>&1 | tee {log:q}"

@@ -22,7 +22,7 @@ rule evaluate:
     params:
         kernel=lambda wildcards: as_json(STUDY["kernels"][wildcards.kernel]),
         solver=lambda wildcards: as_json(STUDY["solvers"][wildcards.solver]),
-        gram=lambda wildcards, input: f"--gram {input.gram}" if input.gram else "",
+        gram=lambda wildcards, input: option("--gram", input.gram),
         folds=STUDY["inner"]["folds"],
         metric=STUDY["inner"]["metric"],
         seed=STUDY["seed"],
@@ -36,4 +36,4 @@ rule evaluate:
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) > {log:q} 2>&1"
+        " --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"

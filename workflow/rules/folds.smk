@@ -19,4 +19,4 @@ rule folds:
         "../envs/seqkern.yaml"
     shell:
         "seqkern folds $(dirname {input:q}) --options {params.options:q} --leakage {params.leakage:q}"
-        " --seed {params.seed} -o {output:q} > {log:q} 2>&1"
+        " --seed {params.seed} -o {output:q} 2>&1 | tee {log:q}"

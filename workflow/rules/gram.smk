@@ -18,7 +18,7 @@ rule gram_tile:
     shell:
         "seqkern gram --dataset $(dirname {input:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
         " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads}"
-        " -o $(dirname {output:q})/gram.npy > {log:q} 2>&1"
+        " -o $(dirname {output:q})/gram.npy 2>&1 | tee {log:q}"
 
 
 rule gram:
@@ -46,4 +46,4 @@ rule gram:
     threads: 2
     shell:
         "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
-        " --threads {threads} --cost {output.cost:q} -o {output.gram:q} > {log:q} 2>&1"
+        " --threads {threads} --cost {output.cost:q} -o {output.gram:q} 2>&1 | tee {log:q}"

@@ -20,4 +20,4 @@ rule report:
     conda:
         "../envs/seqkern.yaml"
     shell:
-        "seqkern report {RESULTS:q} --study {params.study:q} -o $(dirname {output.page:q}) > {log:q} 2>&1"
+        "seqkern report {RESULTS:q} --study {params.study:q} -o $(dirname {output.page:q}) 2>&1 | tee {log:q}"
