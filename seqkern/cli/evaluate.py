@@ -43,16 +43,13 @@ def run(args):
     options = {"inner_folds": args.inner_folds, "metric": args.inner_metric, "seed": args.seed}
     done = Checkpoint(output / ".finished", canonical_json([identity, grid, options]))
     results = []
-    with progress_bar("folds", "fold") as show:
-        for name, split in work:
-            key = canonical_json([name, split.name, split.train.tolist(), split.test.tolist()])
-            row = done.get(key)
-            if row is None:
-                row = asdict(evaluate_fold(dataset.tasks[name], split, source, grid, **options))
-                done.put(key, row)
-            results.append(FoldResult(**row))
-            if show:
-                show(len(results), len(work))
+    for name, split in progress_bar(work, "folds"):
+        key = canonical_json([name, split.name, split.train.tolist(), split.test.tolist()])
+        row = done.get(key)
+        if row is None:
+            row = asdict(evaluate_fold(dataset.tasks[name], split, source, grid, **options))
+            done.put(key, row)
+        results.append(FoldResult(**row))
     write_results(output, results)
     done.clear()
 
