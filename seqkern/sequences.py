@@ -262,12 +262,16 @@ class SequenceSet:
 
     @classmethod
     def from_state(cls, header, arrays):
-        """Return the set whose `state` this was."""
+        """Return the set whose `state` this was; SequenceError if it was tampered with."""
         tracks = {name: arrays[f"track/{name}"] for name in header["tracks"]}
         alphabet = Alphabet(**header["alphabet"])
-        return cls.from_offsets(
-            arrays["codes"], arrays["offsets"], header["ids"], alphabet, tracks, header["counts"]
-        )
+        codes, offsets = arrays["codes"], arrays["offsets"]
+        # Compiled code trusts these.
+        ordered = offsets.ndim == codes.ndim == 1 and offsets[0] == 0 and np.all(np.diff(offsets) >= 0)
+        whole = ordered and offsets[-1] == len(codes) and len(offsets) == len(header["ids"]) + 1
+        if not whole or np.any((codes >= alphabet.size) & (codes != MASK)):
+            raise SequenceError("stored sequences are damaged", remedy="make the file again")
+        return cls.from_offsets(codes, offsets, header["ids"], alphabet, tracks, header["counts"])
 
 
 def as_sequences(X, alphabet=None):
@@ -285,7 +289,8 @@ def as_sequences(X, alphabet=None):
         If `X` is neither, or has another alphabet.
     """
     if not isinstance(X, SequenceSet):
-        if isinstance(X, str) or not all(isinstance(item, str) for item in X):
+        listed = isinstance(X, (list, tuple, np.ndarray))
+        if not listed or not all(isinstance(item, str) for item in X):
             raise SequenceError(
                 f"expected a SequenceSet or a list of str, got {type(X).__name__}",
                 remedy="see seqkern.read_fasta",

@@ -84,7 +84,6 @@ class CompositeKernel(Kernel):
         return all(part.positive_semidefinite for part in self._given())
 
     def _check_parameters(self):
-        super()._check_parameters()
         kinds = {part.accepts for part in self._given()}
         if len(kinds) > 1:
             raise ParameterError(
@@ -92,7 +91,7 @@ class CompositeKernel(Kernel):
                 remedy="combine kernels of one kind of data",
             )
         for part in self._given():
-            part._check_parameters()
+            part.check_parameters()
 
     def _fit(self, X, y):
         if any(part.data_dependent for part in self._given()):

@@ -119,13 +119,7 @@ class Kernel(Parameters):
     # ---- what a kernel family writes ------------------------------------------------------------
 
     def _check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain; called before every use.
-
-        Families extend it with ``super()._check_parameters()``.
-        """
-        check_choice("zero_diagonal", self.zero_diagonal, ("error", "zero"))
-        if self.n_threads is not None:
-            check_integer("n_threads", self.n_threads, 1)
+        """Raise ParameterError for a parameter of the family's own outside its domain."""
 
     def _prepare(self, X, like):
         """Return the payload of `X`; `like` is None or the payload that it will be compared with as columns.
@@ -186,7 +180,7 @@ class Kernel(Parameters):
         y : array_like, shape (n,), optional
             Labels, for kernels that use them.
         """
-        self._check_parameters()
+        self.check_parameters()
         self._fit(self.coerce(X), y)
         return self
 
@@ -235,7 +229,7 @@ class Kernel(Parameters):
         ParameterError
             If a parameter is outside its domain, or the kernel learns from data and is not fitted.
         """
-        self._check_parameters()
+        self.check_parameters()
         if self.data_dependent and not self.fitted:
             raise ParameterError(
                 f"kernel {self.name!r} learns from data and is not fitted",
@@ -284,6 +278,13 @@ class Kernel(Parameters):
         """Write the normalised K of two Prepared to `out`; a family may do both steps at once."""
         self._block(rows.payload, cols.payload, out)
         _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain; `fit` and `prepare` begin with it."""
+        check_choice("zero_diagonal", self.zero_diagonal, ("error", "zero"))
+        if self.n_threads is not None:
+            check_integer("n_threads", self.n_threads, 1)
+        self._check_parameters()
 
     def coerce(self, X):
         """Return `X` as the kind of data that this kernel accepts, checked."""

@@ -71,7 +71,7 @@ class PairwiseKernel(CompositeKernel):
     def _check_parameters(self):
         super()._check_parameters()
         check_choice("vector_kernel", self.vector_kernel, ("linear", "rbf"))
-        self._between()._check_parameters()
+        self._between().check_parameters()
 
     def _between(self):
         """Return the kernel between vectors, unfitted, before the normalisation that every kernel has."""

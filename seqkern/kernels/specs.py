@@ -61,7 +61,7 @@ def build_kernel(spec):
     if spec.get("part") is not None:
         start, stop = _ends(spec["part"])
         kernel = KERNELS.build("part", base=kernel, start=start, stop=stop)
-    kernel._check_parameters()
+    kernel.check_parameters()
     return kernel
 
 
@@ -179,7 +179,9 @@ class _Reader:
         return found
 
     def sum(self):
+        self.skip("")
         weights, parts = zip(*self.separated("+", self.term), strict=True)
+        self.skip("")
         if len(parts) == 1 and weights[0] == 1:
             return parts[0]
         spec = {self.key: "sum", "parts": list(parts)}
@@ -187,7 +189,6 @@ class _Reader:
 
     def term(self):
         """Read factors joined by ``*``; return (weight, spec)."""
-        self.skip("")
         weight = 1
         while found := self.take(_WEIGHT):
             weight *= parse_value(found[1])

@@ -1,0 +1,453 @@
+"""What every kernel must do. A new kernel is found by its name and tested on its `examples`.
+
+Checks run on data that fit the kernel: a dozen related sequences of unequal lengths with a masked letter
+(DNA, or the kernel's own alphabet; of one length where the kernel needs that), a table of features, or a
+table of similarities. The first eight units are the training part of kernels that learn.
+"""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from seqkern.alphabets import MASK, as_alphabet
+from seqkern.archive import load_archive, save_archive
+from seqkern.errors import ParameterError, SequenceError
+from seqkern.kernels import KERNELS, blocks, build_kernel, kernel_from_state
+from seqkern.kernels.base import Kernel
+from seqkern.sequences import SequenceSet
+from seqkern.tables import FeatureTable, SimilarityTable
+
+N, N_TRAIN = 13, 8
+TRAIN, TEST = slice(0, N_TRAIN), slice(N_TRAIN, N)
+EXAMPLES = {
+    f"{name}-{number}": kernel
+    for name, cls in KERNELS.classes.items()
+    for number, kernel in enumerate(cls.examples())
+}
+
+
+def where(condition):
+    """Return a mark that runs a test on the examples for which `condition` holds."""
+    return pytest.mark.parametrize(
+        "kernel", [key for key, kernel in EXAMPLES.items() if condition(kernel)], indirect=True
+    )
+
+
+def with_parameter(name):
+    """Return a mark that runs a test on the examples that have a parameter `name`."""
+    return where(lambda kernel: name in kernel.parameter_names())
+
+
+of_sequences = where(lambda kernel: kernel.accepts == "sequences")
+
+
+def random_sequences(kernel, alphabet=None, seed=1):
+    """Return N sequences evolved from three ancestors, the third with a masked letter."""
+    rng = np.random.default_rng(seed)
+    alphabet = as_alphabet(alphabet or kernel.alphabet or "dna")
+    ancestors = rng.integers(alphabet.size, size=(3, 30))
+    records = []
+    for i in range(N):
+        codes = ancestors[i % 3].copy()
+        hit = rng.random(30) < 0.3
+        codes[hit] = rng.integers(alphabet.size, size=hit.sum())
+        records.append(codes[: 24 if kernel.equal_lengths else rng.integers(16, 31)])
+    records[2][5] = MASK
+    return sequence_set(records, alphabet, kernel.tracks)
+
+
+def sequence_set(records, alphabet, tracks=()):
+    """Return a SequenceSet of arrays of codes, each track with letters 0 and 1."""
+    codes = np.concatenate([np.zeros(0, np.uint8), *records]).astype(np.uint8)
+    offsets = np.concatenate(([0], np.cumsum([len(codes) for codes in records])))
+    letters = {track: np.arange(len(codes), dtype=np.uint8) % 2 for track in tracks}
+    ids = [f"s{i}" for i in range(len(records))]
+    return SequenceSet.from_offsets(codes, offsets, ids, alphabet, letters)
+
+
+def data_for(kernel, seed=1):
+    """Return N units of the kind that `kernel` accepts."""
+    rng = np.random.default_rng(seed)
+    if kernel.accepts == "sequences":
+        return random_sequences(kernel, seed=seed)
+    values = rng.standard_normal((N, 5))
+    if kernel.accepts == "features":
+        return FeatureTable(values)
+    return SimilarityTable((values + 3) @ (values + 3).T + np.diag(rng.random(N)))
+
+
+def with_nothing(X):
+    """Return `X` with the last unit emptied of all that a kernel could compare."""
+    if isinstance(X, SequenceSet):
+        records = [X.codes[start:stop].copy() for start, stop in zip(X.starts, X.stops, strict=True)]
+        records[-1][:] = MASK
+        return sequence_set(records, X.alphabet, X.tracks)
+    values = X.values.copy()
+    values[-1] = 0
+    if isinstance(X, FeatureTable):
+        return FeatureTable(values)
+    values[:, -1] = 0
+    return SimilarityTable(values)
+
+
+def set_everywhere(kernel, **params):
+    """Set those of the parameters that it has, in the kernel and in all kernels inside it."""
+    known = {key: value for key, value in params.items() if key in kernel.parameter_names()}
+    kernel.set_params(**known)
+    for value in kernel.get_params(deep=False).values():
+        for inner in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(inner, Kernel):
+                set_everywhere(inner, **params)
+    return kernel
+
+
+def state_bytes(kernel):
+    """Return a kernel's state as something that can be compared."""
+    header, arrays = kernel.state()
+    return json.dumps(header, sort_keys=True), {key: array.tobytes() for key, array in arrays.items()}
+
+
+@pytest.fixture(params=EXAMPLES)
+def kernel(request):
+    """One example of one kernel class, unfitted."""
+    return copy.deepcopy(EXAMPLES[request.param])
+
+
+@pytest.fixture(name="X")
+def _data(kernel):
+    return data_for(kernel)
+
+
+@pytest.fixture
+def fitted(kernel, X):
+    return copy.deepcopy(kernel).fit(X.take(TRAIN))
+
+
+# ---- the matrix ----------------------------------------------------------------------------------
+
+
+def test_matrix_is_finite_and_symmetric_to_the_bit(fitted, X):
+    K = fitted.kernel(X)
+    assert K.shape == (N, N)
+    assert K.dtype == np.float64
+    assert np.isfinite(K).all()
+    np.testing.assert_array_equal(K, K.T)
+    assert len(np.unique(K)) > N
+
+
+def test_matrix_is_positive_semidefinite_where_declared(fitted, X):
+    eigenvalues = np.linalg.eigvalsh(fitted.kernel(X))
+    if fitted.positive_semidefinite:
+        assert eigenvalues[0] >= -1e-9 * eigenvalues[-1]
+
+
+def test_diagonal_is_the_diagonal_to_the_bit(fitted, X):
+    np.testing.assert_array_equal(fitted.diagonal(X), np.diagonal(fitted.kernel(X)))
+
+
+def test_block_equals_whole_to_the_bit(fitted, X):
+    K = fitted.kernel(X)
+    whole = fitted.prepare(X)
+    for rows in (slice(0, N), slice(0, 1), slice(3, 9), slice(12, 13), slice(4, 4)):
+        for cols in (slice(0, N), slice(0, 5), slice(3, 9), slice(7, 13)):
+            part = fitted.block(whole.rows(rows.start, rows.stop), whole.rows(cols.start, cols.stop))
+            np.testing.assert_array_equal(part, K[rows, cols])
+
+
+def test_rectangle_equals_slice_to_the_bit(fitted, X):
+    K = fitted.kernel(X)
+    np.testing.assert_array_equal(fitted.kernel(X.take(TEST), X.take(TRAIN)), K[TEST, TRAIN])
+    np.testing.assert_array_equal(fitted.kernel(X.take([7, 0, 3])), K[np.ix_([7, 0, 3], [7, 0, 3])])
+    np.testing.assert_array_equal(fitted.kernel(X, X), K)
+    assert fitted.kernel(X.take([]), X).shape == (0, N)
+
+
+def test_thread_counts_give_the_same_bits(fitted, X, monkeypatch):
+    whole, rectangle = fitted.kernel(X), fitted.kernel(X.take(TEST), X.take(TRAIN))
+    spans = lambda n_rows, *_: [(start, min(start + 2, n_rows)) for start in range(0, n_rows, 2)]  # noqa: E731
+    monkeypatch.setattr(blocks, "row_blocks", spans)
+    for n_threads in (1, 2, 4):
+        np.testing.assert_array_equal(fitted.kernel(X, n_threads=n_threads), whole)
+        part = fitted.kernel(X.take(TEST), X.take(TRAIN), n_threads=n_threads)
+        np.testing.assert_array_equal(part, rectangle)
+
+
+def test_float32_is_near_float64(fitted, X):
+    single = fitted.kernel(X, dtype=np.float32)
+    assert single.dtype == np.float32
+    np.testing.assert_array_equal(single, single.T)
+    np.testing.assert_allclose(single, fitted.kernel(X), rtol=1e-6)
+
+
+def test_each_algorithm_gives_the_same_numbers(fitted, X):
+    K, rectangle = fitted.kernel(X), fitted.kernel(X.take(TEST), X.take(TRAIN))
+    for algorithm in fitted.algorithms:
+        fitted.set_params(algorithm=algorithm)
+        np.testing.assert_array_equal(fitted.kernel(X), K)
+        np.testing.assert_array_equal(fitted.kernel(X.take(TEST), X.take(TRAIN)), rectangle)
+
+
+def test_plan_names_an_algorithm_and_its_cost(fitted, X):
+    for plan in (fitted.plan(X), fitted.plan(X.take(TEST), X.take(TRAIN))):
+        assert plan.algorithm
+        assert plan.seconds >= 0
+        assert plan.bytes >= 0
+
+
+# ---- policies ------------------------------------------------------------------------------------
+
+
+@with_parameter("normalize")
+def test_normalised_diagonal_is_one(kernel, X):
+    kernel.set_params(normalize=True).fit(X.take(TRAIN))
+    np.testing.assert_array_equal(kernel.diagonal(X), np.ones(N))
+    np.testing.assert_array_equal(np.diagonal(kernel.kernel(X)), np.ones(N))
+
+
+@with_parameter("zero_diagonal")
+def test_zero_diagonal_is_an_error_that_names_the_record_or_a_row_of_zeros(kernel, X):
+    empty = with_nothing(X)
+    set_everywhere(kernel, normalize=False).fit(empty.take(TRAIN))
+    if kernel.diagonal(empty)[-1] != 0:
+        pytest.skip("no unit has a zero diagonal under this kernel")
+    set_everywhere(kernel, normalize=True, zero_diagonal="error").fit(empty.take(TRAIN))
+    with pytest.raises(SequenceError, match="zero_diagonal=zero") as error:
+        kernel.kernel(empty)
+    assert error.value.record == empty.ids[-1]
+    set_everywhere(kernel, zero_diagonal="zero").fit(empty.take(TRAIN))
+    K = kernel.kernel(empty)
+    assert not K[-1].any()
+    assert not K[:, -1].any()
+    np.testing.assert_array_equal(np.diagonal(K)[:-1], 1.0)
+    np.testing.assert_array_equal(kernel.diagonal(empty), np.diagonal(K))
+
+
+@with_parameter("short")
+def test_short_sequences_are_an_error_that_names_the_record_or_empty(kernel, X):
+    records = [X.codes[start:stop] for start, stop in zip(X.starts, X.stops, strict=True)]
+    short = sequence_set([*records, np.zeros(0, np.uint8)], X.alphabet, X.tracks)
+    with pytest.raises(SequenceError, match="short=zero") as error:
+        kernel.fit(X.take(TRAIN)).kernel(short)
+    assert error.value.record == short.ids[-1]
+    kernel.set_params(short="zero", zero_diagonal="zero")
+    K = kernel.kernel(short)
+    assert not K[-1].any()
+    np.testing.assert_array_equal(K[:-1, :-1], kernel.kernel(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("zero_diagonal", "ignore"), ("short", "ignore"), ("algorithm", "magic"), ("n_threads", 0)],
+)
+def test_unknown_policies_and_threads_are_parameter_errors(name, value):
+    for example in EXAMPLES.values():
+        if name in example.parameter_names():
+            with pytest.raises(ParameterError, match=name):
+                copy.deepcopy(example).set_params(**{name: value}).fit(data_for(example))
+
+
+# ---- wrong data ----------------------------------------------------------------------------------
+
+
+def test_another_kind_of_data_is_a_sequence_error(kernel, X):
+    others = {"sequences": FeatureTable(np.eye(3)), "features": ["ACGT"], "similarities": ["ACGT"]}
+    with pytest.raises(SequenceError, match="expected"):
+        kernel.fit(others[kernel.accepts])
+
+
+@of_sequences
+def test_another_alphabet_is_a_sequence_error(kernel, X):
+    other = random_sequences(kernel, alphabet="protein" if X.alphabet.name != "protein" else "dna")
+    kernel.fit(X.take(TRAIN))
+    with pytest.raises(SequenceError, match="alphabet"):
+        kernel.kernel(other, X)
+    if "alphabet" in kernel.parameter_names():
+        with pytest.raises(SequenceError, match="alphabet"):
+            kernel.set_params(alphabet=X.alphabet.name).kernel(other)
+
+
+@where(lambda kernel: kernel.accepts == "sequences" and not kernel.tracks)
+def test_strings_are_encoded(kernel, X):
+    clean = X.take(slice(3, N))
+    kernel.fit(clean)
+    K = kernel.kernel(clean)
+    np.testing.assert_array_equal(kernel.kernel(clean.strings()), K)
+    np.testing.assert_array_equal(kernel.kernel(clean.strings()[:2], clean.strings()[2:]), K[:2, 2:])
+
+
+class PositionsKernel(Kernel):
+    """A kernel that needs a track and equal lengths, for the two checks below where no real one does yet."""
+
+    name = "positions"
+    tracks = ("states",)
+    equal_lengths = True
+
+
+NEEDING_TRACKS = [kernel for kernel in (*EXAMPLES.values(), PositionsKernel()) if kernel.tracks]
+NEEDING_EQUAL_LENGTHS = [kernel for kernel in (*EXAMPLES.values(), PositionsKernel()) if kernel.equal_lengths]
+
+
+@pytest.mark.parametrize("kernel", NEEDING_TRACKS, ids=repr)
+def test_a_missing_track_is_a_sequence_error(kernel):
+    X = data_for(kernel)
+    for track in kernel.tracks:
+        tracks = {name: values for name, values in X.tracks.items() if name != track}
+        bare = SequenceSet(X.codes, X.starts, X.stops, X.ids, X.alphabet, tracks)
+        with pytest.raises(SequenceError, match=track):
+            kernel.fit(bare)
+
+
+@pytest.mark.parametrize("kernel", NEEDING_EQUAL_LENGTHS, ids=repr)
+def test_unequal_lengths_are_a_sequence_error_where_they_matter(kernel):
+    X = data_for(kernel)
+    stops = X.stops.copy()
+    stops[4] -= 1
+    with pytest.raises(SequenceError, match="one length") as error:
+        kernel.fit(SequenceSet(X.codes, X.starts, stops, X.ids, X.alphabet, X.tracks))
+    assert error.value.record == X.ids[4]
+
+
+# ---- parameters, identity, state -----------------------------------------------------------------
+
+
+def test_examples_are_of_the_class():
+    for cls in KERNELS.classes.values():
+        assert cls.examples()
+        assert all(type(example) is cls for example in cls.examples())
+
+
+def test_every_parameter_is_documented(kernel):
+    lines = [line.strip() for line in type(kernel).__doc__.splitlines()]
+    assert lines[0].endswith(".")
+    named = {name for line in lines if " : " in line for name in line.split(" : ")[0].split(", ")}
+    assert set(kernel.parameter_names()) <= named
+
+
+def test_parameters_and_clone_as_scikit_learn_has_them(fitted, X):
+    params = fitted.get_params(deep=False)
+    assert list(params) == fitted.parameter_names()
+    assert fitted.set_params(**params) is fitted
+    with pytest.raises(ParameterError, match="colour"):
+        fitted.set_params(colour=1)
+    copied = clone(fitted)
+    assert copied is not fitted
+    assert copied.spec() == fitted.spec()
+    assert not copied.fitted
+    np.testing.assert_array_equal(copied.fit(X.take(TRAIN)).kernel(X), fitted.kernel(X))
+
+
+def test_pickle_keeps_what_was_given_and_what_was_learned(kernel, fitted, X):
+    assert pickle.loads(pickle.dumps(kernel)).spec() == kernel.spec()
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.identity() == fitted.identity()
+    np.testing.assert_array_equal(again.kernel(X), fitted.kernel(X))
+
+
+def test_spec_builds_the_same_kernel(kernel):
+    spec = json.loads(json.dumps(kernel.spec()))
+    again = build_kernel(spec)
+    assert type(again) is type(kernel)
+    assert again.spec() == kernel.spec()
+    assert again.identity() == kernel.identity()
+
+
+def test_identity_is_of_the_numbers_not_of_their_computation(kernel, fitted, X):
+    assert fitted.identity() == copy.deepcopy(kernel).fit(X.take(TRAIN)).identity()
+    before = kernel.identity()
+    set_everywhere(kernel, n_threads=3)
+    assert kernel.identity() == before
+    for algorithm in kernel.algorithms:
+        assert kernel.set_params(algorithm=algorithm).identity() == before
+    if "normalize" in kernel.parameter_names():
+        assert kernel.set_params(normalize=not kernel.normalize).identity() != before
+
+
+def test_state_gives_the_same_numbers(fitted, X, tmp_path):
+    save_archive(tmp_path / "kernel.npz", *fitted.state())
+    again = kernel_from_state(*load_archive(tmp_path / "kernel.npz"))
+    assert again.identity() == fitted.identity()
+    assert state_bytes(again) == state_bytes(fitted)
+    np.testing.assert_array_equal(again.kernel(X), fitted.kernel(X))
+
+
+def test_state_of_an_unfitted_kernel_is_unfitted(kernel):
+    again = kernel_from_state(*kernel.state())
+    assert again.spec() == kernel.spec()
+    assert not again.fitted
+
+
+# ---- learning from data --------------------------------------------------------------------------
+
+
+def test_only_kernels_that_learn_have_anything_learned(kernel, fitted, X):
+    assert fitted.fitted == kernel.data_dependent
+    if not kernel.data_dependent:
+        assert fitted.fitted_state() == ({}, {})
+        return
+    with pytest.raises(ParameterError, match="is not fitted; call fit"):
+        kernel.kernel(X)
+    other = copy.deepcopy(kernel).fit(X.take(slice(2, N)))
+    assert other.identity() != fitted.identity()
+
+
+def test_fit_changes_no_parameter(kernel, X):
+    before = copy.deepcopy(kernel)
+    kernel.fit(X.take(TRAIN))
+    for name, value in kernel.get_params(deep=False).items():
+        assert pickle.dumps(value) == pickle.dumps(getattr(before, name))
+
+
+def test_no_test_unit_reaches_fit(kernel, X, monkeypatch):
+    seen = set()
+    real = Kernel.fit
+
+    def spy(self, data, y=None):
+        seen.update(data.ids)
+        return real(self, data, y)
+
+    monkeypatch.setattr(Kernel, "fit", spy)
+    train, test = X.take(TRAIN), X.take(TEST)
+    kernel.fit(train)
+    assert seen == set(train.ids)
+    seen.clear()
+    before = state_bytes(kernel)
+    kernel.kernel(test, train)
+    kernel.kernel(test)
+    kernel.diagonal(test)
+    kernel.plan(test, train)
+    assert state_bytes(kernel) == before
+    if kernel.data_dependent:
+        # Kernels of vectors, made inside for the references' sake, may be fitted; on references only.
+        assert seen <= set(train.ids)
+
+
+# ---- any sequences -------------------------------------------------------------------------------
+
+
+@of_sequences
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(data=st.data())
+def test_any_sequences_give_a_symmetric_matrix_semidefinite_where_declared(kernel, data):
+    set_everywhere(kernel, short="zero", zero_diagonal="zero")
+    alphabet = as_alphabet(kernel.alphabet or "dna")
+    letter = st.sampled_from([*range(min(alphabet.size, 3)), MASK])
+    low, high = (12, 12) if kernel.equal_lengths else (0, 20)
+    records = data.draw(st.lists(st.lists(letter, min_size=low, max_size=high), min_size=1, max_size=6))
+    X = sequence_set([np.array(record, dtype=np.uint8) for record in records], alphabet, kernel.tracks)
+    K = kernel.fit(X).kernel(X)
+    assert np.isfinite(K).all()
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_array_equal(np.diagonal(K), kernel.diagonal(X))
+    if kernel.positive_semidefinite:
+        eigenvalues = np.linalg.eigvalsh(K)
+        assert eigenvalues[0] >= -1e-9 * max(eigenvalues[-1], 1e-300)
