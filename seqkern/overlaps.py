@@ -3,7 +3,7 @@
 import numpy as np
 
 from .alphabets import MASK
-from .progress import progress_counter
+from .progress import progress_bar
 
 CHUNK = 1 << 21
 POSTINGS = 64
@@ -190,13 +190,10 @@ def _aligned(own, other, pairs, identity):
         mode="global", match_score=1, mismatch_score=-1, gap_score=-1, end_gap_score=0, wildcard="*"
     )
     found = []
-    with progress_counter("aligning sequences that may be similar", "pair") as show:
-        for number, (i, j) in enumerate(pairs.tolist(), start=1):
-            share = _identity(aligner, own.string(i), other.string(j))
-            if share >= identity:
-                found.append((i, j, share))
-            if show and number % 100 == 0:
-                show(number, len(pairs))
+    for i, j in progress_bar(pairs.tolist(), "aligning sequences that may be similar"):
+        share = _identity(aligner, own.string(i), other.string(j))
+        if share >= identity:
+            found.append((i, j, share))
     return found
 
 

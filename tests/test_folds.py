@@ -265,7 +265,7 @@ def test_refusals():
         make_folds(labels, method="leave-one-out", k=3)
     with pytest.raises(ParameterError, match="k="):
         make_folds(labels, k=1)
-    with pytest.raises(FoldError, match="class 'yes' has 2 units for 3 folds.*choose k of at most 2"):
+    with pytest.raises(FoldError, match=r"class 'yes' has 2 units for 3 folds.*choose k of at most 2"):
         make_folds(labels, k=3)
     with pytest.raises(LabelError, match="no column 'chromosome'"):
         make_folds(labels, method="locus")
@@ -276,7 +276,9 @@ def test_refusals():
     full = binary([0, 0, 0, 0, 1, 1], groups=["a", "b", "c", "c", "d", "d"])
     with pytest.raises(FoldError, match="class 'yes' has 1 group for 2 folds"):
         make_folds(full, method="grouped", k=2)
-    with pytest.raises(FoldError, match="training part of split 'd'.*no unit of class 'yes': one class only"):
+    with pytest.raises(
+        FoldError, match=r"training part of split 'd'.*no unit of class 'yes': one class only"
+    ):
         make_folds(full, method="leave-one-group-out")
 
 

@@ -1,0 +1,210 @@
+"""The inner loop: what it chooses, what it may see, and how it breaks ties."""
+
+import math
+
+import numpy as np
+import pytest
+
+from seqkern.errors import FoldError, ParameterError
+from seqkern.evaluation.selection import inner_folds, select
+from seqkern.labels import Labels
+
+
+class Scaled:
+    """A stub: decisions are the first kernel column times a factor, so that specs can be told apart."""
+
+    def __init__(self, spec, kind):
+        self.factor, self.kind = spec.get("factor", 1.0), kind
+
+    def fit(self, K, y):
+        assert np.isfinite(K).all()
+        assert K.shape == (len(y), len(y))
+        self.y = np.asarray(y)
+        return self
+
+    def decision_function(self, K):
+        assert np.isfinite(K).all()
+        assert K.shape[1] == len(self.y)
+        if self.kind == "multiclass":
+            return np.stack([self.factor * (K[:, 0] == c) for c in range(3)], axis=1)
+        return self.factor * K[:, 0]
+
+    def predict(self, K):
+        decisions = self.decision_function(K)
+        if self.kind == "multiclass":
+            return np.argmax(decisions, axis=1)
+        return decisions if self.kind == "real" else np.where(decisions > 0, 1.0, -1.0)
+
+
+def revealing(y):
+    """Return kernel values whose every column is the label, and the list of what was asked for."""
+    asked = []
+
+    def pair(train, valid, y_train):
+        asked.append((train, valid, y_train))
+        return np.tile(y[train, None], len(train)).astype(float), np.tile(y[valid, None], len(train)).astype(
+            float
+        )
+
+    return pair, asked
+
+
+def binary(y, groups=None):
+    return Labels([str(i) for i in range(len(y))], y, "binary", ("no", "yes"), groups=groups)
+
+
+FACTORS = [{"solver": "s", "factor": factor} for factor in (-1.0, 0.0, 1.0)]
+
+
+@pytest.mark.parametrize("metric", ["auto", "auc", "roc50", "balanced_accuracy", "mcc", "accuracy"])
+def test_binary(metric):
+    labels = binary([0, 1] * 10)
+    pair, asked = revealing(labels.signs())
+    choice = select(pair, labels, FACTORS, Scaled, folds=4, metric=metric, seed=1)
+    assert choice.spec == FACTORS[2]
+    assert choice.score == 1.0
+    assert choice.scores.shape == (3, 4)
+    assert choice.specs == FACTORS
+    assert sorted(row for _, valid, _ in asked for row in valid) == list(range(20))
+    for train, valid, y_train in asked:
+        assert sorted([*train, *valid]) == list(range(20))
+        assert np.array_equal(y_train, labels.signs()[train])
+
+
+@pytest.mark.parametrize("metric", ["auto", "macro_auc", "auc", "accuracy"])
+def test_several_classes(metric):
+    labels = Labels([str(i) for i in range(18)], [0, 1, 2] * 6, "multiclass", ("a", "b", "c"))
+    pair, _ = revealing(labels.y)
+    choice = select(pair, labels, FACTORS, Scaled, folds=3, metric=metric)
+    assert choice.spec == FACTORS[2]
+    assert choice.score == 1.0
+
+
+@pytest.mark.parametrize("metric", ["auto", "r2", "rmse"])
+def test_real_labels(metric):
+    labels = Labels([str(i) for i in range(12)], np.arange(12.0), "real")
+    pair, _ = revealing(labels.y)
+    choice = select(pair, labels, FACTORS, Scaled, folds=3, metric=metric)
+    assert choice.spec == FACTORS[2]
+    assert choice.score == (0.0 if metric == "rmse" else 1.0)
+
+
+def test_score_is_the_mean_over_inner_folds():
+    labels = binary([0, 1] * 8)
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=16) + labels.y
+    pair, asked = revealing(values)
+    choice = select(pair, labels, FACTORS, Scaled, folds=4, seed=3)
+    naive = [
+        np.mean(
+            [values[i] > values[j] for i in valid[labels.y[valid] == 1] for j in valid[labels.y[valid] == 0]]
+        )
+        for _, valid, _ in asked
+    ]
+    assert choice.scores[2].tolist() == pytest.approx(naive)
+    assert choice.score == pytest.approx(max(np.mean(naive), 0.5))
+
+
+def test_ties_go_to_the_simplest():
+    labels = binary([0, 1] * 6)
+    pair, _ = revealing(labels.signs())
+    grid = [
+        {"solver": "s", "C": 10, "epsilon": 0.1},
+        {"solver": "s", "C": 1, "epsilon": 0.1},
+        {"solver": "s", "C": 1, "epsilon": 0.5, "tol": 1},
+        {"solver": "s", "C": 1, "epsilon": 0.5, "tol": 2},
+    ]
+    assert select(pair, labels, grid, Scaled).spec == grid[2]
+    assert select(pair, labels, grid[::-1], Scaled).spec == grid[3]
+    nested = [{"solver": "v", "binary": {"solver": "s", "C": C}} for C in (5, "inf", 2, 3)]
+    assert select(pair, labels, nested, Scaled).spec == nested[2]
+    # but never against the score
+    better = [{"solver": "s", "C": 1, "factor": -1.0}, {"solver": "s", "C": 100, "factor": 1.0}]
+    assert select(pair, labels, better, Scaled).spec == better[1]
+
+
+def test_one_specification_needs_no_loop():
+    choice = select(None, binary([0, 1]), FACTORS[:1], None)
+    assert choice.spec == FACTORS[0]
+    assert math.isnan(choice.score)
+    assert choice.scores.shape == (1, 0)
+
+
+def test_nothing_outside_the_training_part_is_reached():
+    """Every kernel value of a test row or column is NaN, and the stub refuses NaN."""
+    n = 30
+    y = np.array([0, 1] * 15)
+    outer_train = np.flatnonzero(np.arange(n) % 3 != 0)
+    K = np.full((n, n), np.nan)
+    K[np.ix_(outer_train, outer_train)] = np.where(y[outer_train], 1.0, -1.0)[:, None]
+
+    def pair(train, valid, y_train):
+        rows, cols = outer_train[train], outer_train[valid]
+        return K[np.ix_(rows, rows)], K[np.ix_(cols, rows)]
+
+    choice = select(pair, binary(y[outer_train]), FACTORS, Scaled, folds=3)
+    assert choice.spec == FACTORS[2]
+    assert np.isfinite(choice.scores).all()
+
+
+def test_groups_stay_together():
+    groups = np.repeat([f"g{i}" for i in range(8)], 3)
+    labels = binary([0, 0, 0, 1, 1, 1] * 4, groups=groups)
+    folds = list(inner_folds(labels, 3, 0, labels.groups))
+    assert len(folds) == 3
+    for train, valid in folds:
+        assert not set(groups[train]) & set(groups[valid])
+    pair, asked = revealing(labels.signs())
+    select(pair, labels, FACTORS, Scaled, folds=2)
+    for train, valid, _ in asked:
+        assert not set(groups[train]) & set(groups[valid])
+    pair, asked = revealing(labels.signs())
+    given = np.arange(24) % 6
+    select(pair, labels, FACTORS, Scaled, folds=2, groups=given)
+    for train, valid, _ in asked:
+        assert not set(given[train]) & set(given[valid])
+
+
+def test_same_seed_same_folds():
+    labels = binary([0, 1] * 20)
+    one, two, three = (list(inner_folds(labels, 4, seed)) for seed in (1, 1, 2))
+    assert all(np.array_equal(a[1], b[1]) for a, b in zip(one, two, strict=True))
+    assert not all(np.array_equal(a[1], b[1]) for a, b in zip(one, three, strict=True))
+
+
+def test_a_rare_class_lowers_the_number_of_folds():
+    labels = binary([1, 1] + [0] * 10)
+    folds = list(inner_folds(labels, 5, 0))
+    assert len(folds) == 2
+    for train, valid in folds:
+        assert labels.y[train].sum() == labels.y[valid].sum() == 1
+    with pytest.raises(FoldError, match="one unit"):
+        list(inner_folds(binary([1] + [0] * 10), 5, 0))
+
+
+def test_folds_that_cannot_be_scored_are_left_out():
+    # one group holds most positives: its fold has no negatives beside it or the others lack positives
+    groups = np.array(list("aaaabbcdef"))
+    labels = binary([1, 1, 1, 1, 0, 1, 0, 0, 0, 0], groups=groups)
+    pair, asked = revealing(labels.signs())
+    choice = select(pair, labels, FACTORS, Scaled, folds=2)
+    assert choice.spec == FACTORS[2]
+    scorable = [valid for _, valid, _ in asked if 0 < labels.y[valid].sum() < len(valid)]
+    assert choice.scores.shape[1] == len(scorable)
+    assert scorable
+
+
+def test_refusals():
+    labels = binary([0, 1] * 5)
+    pair, _ = revealing(labels.signs())
+    with pytest.raises(ParameterError, match="did you mean 'roc50'"):
+        select(pair, labels, FACTORS, Scaled, metric="roc5")
+    with pytest.raises(ParameterError, match="inner metric for real labels 'auc'"):
+        select(pair, Labels(list("ab"), [1.0, 2.0], "real"), FACTORS, Scaled, metric="auc")
+    with pytest.raises(ParameterError, match="no solver"):
+        select(pair, labels, [], Scaled)
+    with pytest.raises(ParameterError, match="inner folds=1"):
+        select(pair, labels, FACTORS, Scaled, folds=1)
+    real = Labels(list("abcd"), [1.0, 1.0, 1.0, 1.0], "real")
+    with pytest.raises(FoldError, match="no inner fold can be scored"):
+        select(revealing(real.y)[0], real, FACTORS, Scaled, folds=2)
