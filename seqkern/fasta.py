@@ -17,7 +17,11 @@ from .sequences import SequenceSet, unique_ids
 from .textfiles import open_lines, source_name
 
 CHUNK = 1 << 22
-RECORD_COST = 64
+RECORD_COST = (
+    64  # letters that a record counts for besides its own, so that chunks of short ones are bounded too
+)
+
+Policies = namedtuple("Policies", ["unknown", "ids", "empty"])
 
 
 @dataclass(frozen=True)
@@ -110,9 +114,6 @@ def iter_fasta(source, alphabet, *, unknown="error", ids="header", empty="error"
         yield SequenceSet.from_offsets(codes, offsets, names, alphabet, counts=counts)
 
 
-Policies = namedtuple("Policies", ["unknown", "ids", "empty"])
-
-
 def _policies(unknown, ids, empty, id_choices=("header", "number", "suffix")):
     """Return the policies, or raise ParameterError for one that does not exist."""
     check_choice("unknown", unknown, ("error", "skip", "mask"))
@@ -146,9 +147,16 @@ def _raw_chunks(source, ids, chunk):
     number = 0
     for file, one in enumerate(_files(source)):
         with open_lines(one) as (lines, name):
-            records = _parse(lines, name)
+            records, before_file = _parse(lines, name), number
             while headers := _gather(records, chunk, strings := []):
-                yield _raw(name, file, number, headers, strings, ids)
+                raw = _raw(name, file, number, headers, strings)
+                if ids != "number" and "" in raw.words:
+                    raise SequenceError(
+                        f"header {number - before_file + raw.words.index('') + 1} has no id",
+                        file=name,
+                        remedy="write '>id', or choose the policy ids=number",
+                    )
+                yield raw
                 number += len(headers)
 
 
@@ -183,16 +191,10 @@ def _gather(records, chunk, strings):
     return headers
 
 
-def _raw(name, file, before, headers, strings, ids):
+def _raw(name, file, before, headers, strings):
     """Return a `_Raw` of some records; `before` records were read earlier."""
     lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
     words = [header.split(None, 1)[0] if header.strip() else "" for header in headers]
-    if ids != "number" and "" in words:
-        raise SequenceError(
-            f"header {before + words.index('') + 1} has no id",
-            file=name,
-            remedy="write '>id', or choose the policy ids=number",
-        )
     return _Raw(name, file, before, words, headers, lengths, to_bytes("".join(strings)))
 
 

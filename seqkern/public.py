@@ -5,8 +5,9 @@ and public address). A file is taken from the data directory, else from the cach
 checksum is always compared. The formats are read by `adapters`.
 """
 
+import hashlib
+import http.client
 import os
-import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +22,7 @@ from .textfiles import file_sha256
 
 TIMEOUT = 60
 BLOCK = 1 << 20
+REMEDY = "put it into a folder and name that folder: data_dir in the config, --data-dir, or SEQKERN_DATA"
 
 
 @dataclass(frozen=True)
@@ -175,20 +177,25 @@ def cache_dir():
 
 def _download(file, path):
     """Download a public file to `path`; nothing stays there unless its checksum is right."""
-    remedy = "put it into a folder and name that folder: data_dir in the config, --data-dir, or SEQKERN_DATA"
     if not file.url:
-        raise FileError(f"is not here and has no public address ({file.made})", file=file.file, remedy=remedy)
+        raise FileError(f"is not here and has no public address ({file.made})", file=file.file, remedy=REMEDY)
+    with atomic_write(path) as target:
+        digest = hashlib.sha256()
+        for block in _blocks(file):
+            target.write(block)
+            digest.update(block)
+        if digest.hexdigest() != file.sha256:
+            raise FileError("download has another SHA-256 than published", file=file.url, remedy=REMEDY)
+
+
+def _blocks(file):
+    """Yield the bytes at a public file's address."""
     try:
-        with urllib.request.urlopen(file.url, timeout=TIMEOUT) as answer, atomic_write(path) as target:
+        with urllib.request.urlopen(file.url, timeout=TIMEOUT) as answer:
             while block := answer.read(BLOCK):
-                target.write(block)
-            target.flush()
-            if file_sha256(target.name) != file.sha256:
-                raise FileError("download has another SHA-256 than published", file=file.url, remedy=remedy)
-    except FileError:
-        raise
-    except (urllib.error.URLError, OSError) as error:
+                yield block
+    except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise FileError(
-            f"is not here, and {file.url} cannot be had: {reason}", file=file.file, remedy=remedy
+            f"is not here, and {file.url} cannot be had: {reason}", file=file.file, remedy=REMEDY
         ) from error

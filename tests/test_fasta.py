@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from seqkern import read_fasta
 from seqkern.errors import FileError, ParameterError, SequenceError
 from seqkern.fasta import iter_fasta, read_records
@@ -81,7 +82,11 @@ def test_standard_input(monkeypatch, packer):
 
 
 def test_handles_stay_open():
-    for handle in (io.StringIO(">a\nACGT\n"), io.BytesIO(b">a\nACGT\n"), io.BytesIO(gzip.compress(b">a\nACGT\n"))):
+    for handle in (
+        io.StringIO(">a\nACGT\n"),
+        io.BytesIO(b">a\nACGT\n"),
+        io.BytesIO(gzip.compress(b">a\nACGT\n")),
+    ):
         assert read_fasta(handle).strings() == ["ACGT"]
         assert not handle.closed
 
@@ -102,6 +107,8 @@ def test_several_files_are_one_set(tmp_path):
     assert reading.sequences.ids == ["a", "b", "c"]
     assert reading.sources.tolist() == [0, 0, 1]
     assert read_fasta(paths, ids="number").ids == ["1", "2", "3"]
+    with pytest.raises(SequenceError, match=r"3\.fa: header 1 has no id"):
+        read_fasta([*paths, write(tmp_path, ">\nTT\n", "3.fa")])
     with pytest.raises(SequenceError, match=r"1\.fa, .*2\.fa: record 'a': id occurs twice"):
         read_fasta([paths[0], write(tmp_path, ">a\nAC\n", "2.fa")])
 
@@ -215,7 +222,11 @@ GOOD = b"".join(b">r%d\n%s\n" % (i, b"ACGT" * 50) for i in range(200))
         (gzip.compress(b""), SequenceError, "is empty"),
         (b">a\nAC\n>b\n>c\nGG\n", SequenceError, "record 'b': has no sequence; .*empty=skip"),
         (b">a\nAC\n>b\n", SequenceError, "record 'b': has no sequence"),
-        (b">a\nACGT\n>b\nACXT\n", SequenceError, "record 'b': letter 'X' at position 3 .* dna; .*unknown=mask"),
+        (
+            b">a\nACGT\n>b\nACXT\n",
+            SequenceError,
+            "record 'b': letter 'X' at position 3 .* dna; .*unknown=mask",
+        ),
         (b">a\nAC\n>a\nGG\n", SequenceError, "record 'a': id occurs twice; .*ids=number"),
         (b">a\nAC\n>\nGG\n", SequenceError, "header 2 has no id; .*ids=number"),
         (b"ACGT\nACGT\n", SequenceError, "is not FASTA: its first line is 'ACGT'; .*'>id'"),
@@ -246,7 +257,9 @@ def test_bad_input_is_one_line(tmp_path, content, error, message):
 def test_damaged_bzip2(tmp_path):
     damaged = bytearray(bz2.compress(GOOD))
     damaged[20] ^= 255
-    with pytest.raises(FileError, match=r"in\.fasta: (is damaged inside|cannot be read: Invalid data stream)"):
+    with pytest.raises(
+        FileError, match=r"in\.fasta: (is damaged inside|cannot be read: Invalid data stream)"
+    ):
         read_fasta(write(tmp_path, bytes(damaged)))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from seqkern import sequences
 from seqkern.alphabets import DNA, MASK, PROTEIN, RNA, Alphabet, as_alphabet, guess_alphabet
 from seqkern.archive import load_archive, save_archive

@@ -1,0 +1,619 @@
+"""Data sets of a study: every kind of entry, on disk and back, the public registry, and bad input."""
+
+import gzip
+import hashlib
+import json
+import re
+
+import numpy as np
+import pytest
+
+from seqkern import public
+from seqkern.archive import load_archive, save_archive
+from seqkern.cli.main import main
+from seqkern.datasets import Dataset, Task, entry_kind, load_dataset, make_dataset, save_dataset, summary
+from seqkern.errors import ConfigError, FileError, LabelError, ParameterError
+from seqkern.labels import UNLABELLED, make_labels
+from seqkern.sequences import SequenceSet
+
+
+def write(folder, text, name="in.fa"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.fixture
+def no_files(monkeypatch, tmp_path):
+    """Let public files be found nowhere but in an empty cache."""
+    monkeypatch.delenv("SEQKERN_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "seqkern"
+
+
+# ---- entries ---------------------------------------------------------------------------------------------
+
+
+def test_two_files(tmp_path):
+    write(tmp_path, ">a\nAC\n>b\nGG\n", "pos.fa")
+    write(tmp_path, ">c\nTT\n", "neg.fa")
+    made = make_dataset("d", {"fasta": {"positive": "pos.fa", "negative": "neg.fa"}}, tmp_path)
+    labels = made.task().labels
+    assert made.X.ids == ["a", "b", "c"]
+    assert labels.classes == ("negative", "positive")
+    assert labels.y.tolist() == [1, 1, 0]
+    assert [source["file"] for source in made.notes["sources"]] == ["pos.fa", "neg.fa"]
+    assert made.notes["sources"][1]["sha256"] == hashlib.sha256(b">c\nTT\n").hexdigest()
+
+
+def test_a_file_for_each_class_with_groups_in_headers(tmp_path):
+    for name, text in {"EI": ">a g=1\nAC\n", "IE": ">b g=2\nAC\n", "N": ">c g=1\nGG\n"}.items():
+        write(tmp_path, text, f"{name}.train.fa")
+    entry = {"fasta": ["EI.train.fa", "IE.train.fa", "N.train.fa"], "labels": {"group": "g"}}
+    labels = make_dataset("d", entry, tmp_path).task().labels
+    assert labels.kind == "multiclass"
+    assert labels.names() == ["EI", "IE", "N"]
+    assert labels.groups.tolist() == ["1", "2", "1"]
+    labels = make_dataset("d", entry | {"labels": {"positive": "N"}}, tmp_path).task().labels
+    assert labels.classes == ("not N", "N")
+
+
+def test_labels_in_headers(tmp_path):
+    write(tmp_path, ">a y=0.5\nAC\n>b y=-1\nGG\n")
+    entry = {"fasta": "in.fa", "labels": {"from": "header", "label": "y", "kind": "real"}}
+    assert make_dataset("d", entry, tmp_path).task().labels.y.tolist() == [0.5, -1.0]
+
+
+def test_first_words_with_policies(tmp_path):
+    write(tmp_path, ">1\nACN\n>0\nGG\n>1\nTT\n")
+    entry = {"fasta": "in.fa", "labels": {"from": "first_word"}, "ids": "number", "alphabet": "dna"}
+    made = make_dataset("d", entry | {"unknown": "skip"}, tmp_path)
+    assert made.X.ids == ["2", "3"]
+    assert made.task().labels.names() == ["0", "1"]
+    made = make_dataset("d", entry | {"unknown": "mask"}, tmp_path)
+    assert made.task().labels.names() == ["1", "0", "1"]
+    assert made.X.counts == {"masked letters": 1, "repeated ids": 1}
+
+
+def test_labels_in_a_table(tmp_path):
+    write(tmp_path, ">a\nAC\n>b\nGG\n>c\nNN\n")
+    write(tmp_path, "id\tlabel\tfold\nb\tx\t1\na\ty\t2\nc\tx\t1\n", "labels.tsv")
+    labels = {"from": "tsv", "file": "labels.tsv", "fold": "fold"}
+    entry = {"fasta": "in.fa", "labels": labels, "alphabet": "dna", "unknown": "skip"}
+    made = make_dataset("d", entry, tmp_path)
+    assert made.task().labels.names() == ["y", "x"]
+    assert made.task().labels.folds.tolist() == ["2", "1"]
+    assert [source["file"] for source in made.notes["sources"]] == ["in.fa", "labels.tsv"]
+
+
+def test_feature_table(tmp_path):
+    write(tmp_path, "id\tclass\tg1\tg2\na\tx\t1\t2\nb\ty\t3\t4\n", "in.tsv")
+    made = make_dataset("d", {"features": "in.tsv", "labels": {"label": "class"}}, tmp_path)
+    assert made.kind == "features"
+    assert made.X.columns == ("g1", "g2")
+    assert made.task().labels.names() == ["x", "y"]
+    with pytest.raises(
+        ValueError, match=r"record 'a': column 'class': 'x' is not a finite number; .*labels' columns"
+    ):
+        make_dataset("d", {"features": "in.tsv"}, tmp_path)
+    with pytest.raises(LabelError, match=r"in\.tsv: has no column 'group'"):
+        make_dataset("d", {"features": "in.tsv", "labels": {"label": "class", "group": "group"}}, tmp_path)
+
+
+def test_feature_table_with_labels_elsewhere(tmp_path):
+    write(tmp_path, "id\tg1\na\t1\nb\t3\n", "in.tsv")
+    write(tmp_path, "n\tlabel\nb\tx\na\ty\n", "labels.tsv")
+    entry = {"features": "in.tsv", "labels": {"from": "tsv", "file": "labels.tsv", "id": "n"}}
+    assert make_dataset("d", entry, tmp_path).task().labels.names() == ["y", "x"]
+
+
+def test_dissimilarities(tmp_path):
+    write(tmp_path, "A\t0\t1\nB\t1\t0\n", "in.tsv")
+    made = make_dataset("d", {"dissimilarities": "in.tsv"}, tmp_path)
+    assert (made.kind, made.X.kind) == ("dissimilarities", "dissimilarities")
+    assert made.task().labels.names() == ["A", "B"]
+
+
+def test_simulated_donors():
+    entry = {"simulate": {"kind": "donor", "n_positive": 5, "n_decoy": 7}}
+    made = make_dataset("d", entry, seed=3)
+    assert made.task().labels.class_counts() == {"decoy": 7, "donor": 5}
+    assert made.X.digest() == make_dataset("d", entry, seed=3).X.digest()
+    assert made.X.digest() != make_dataset("d", entry, seed=4).X.digest()
+    fixed = {"simulate": entry["simulate"] | {"seed": 3}}
+    assert made.X.digest() == make_dataset("d", fixed, seed=4).X.digest()
+
+
+SUPERFAMILIES = {"kind": "superfamilies", "n_superfamilies": 2, "n_families": 2, "n_members": 4, "length": 30}
+
+
+def test_simulated_families_are_tasks():
+    made = make_dataset("d", {"simulate": SUPERFAMILIES, "tasks": "families"})
+    assert len(made.tasks) == 4
+    for task in made.tasks.values():
+        labels = task.labels
+        assert labels.classes == ("negative", "positive")
+        assert labels.y[task.split == "test"].sum() == 4
+        assert labels.y[task.split == "train"].sum() == 4
+        assert len(task.used()) == 16
+    by_superfamily = make_dataset("d", {"simulate": SUPERFAMILIES, "labels": {"label": "superfamily"}})
+    assert list(by_superfamily.task().labels.class_counts().values()) == [8, 8]
+
+
+def test_families_of_headers_need_enough_members(tmp_path):
+    records = [f">r{i} sf=s{i % 2} fam=s{i % 2}.{i % 4}\nACDEF\n" for i in range(40)]
+    write(tmp_path, "".join(records))
+    labels = {"from": "header", "superfamily": "sf", "family": "fam", "label": "sf"}
+    entry = {"fasta": "in.fa", "labels": labels, "tasks": "families"}
+    assert list(make_dataset("d", entry, tmp_path).tasks) == ["s0.0", "s0.2", "s1.1", "s1.3"]
+    with pytest.raises(ValueError, match="no family has 11 members"):
+        make_dataset("d", entry | {"labels": labels | {"min_family": 11}}, tmp_path)
+    with pytest.raises(LabelError, match="has no column 'family'"):
+        make_dataset(
+            "d", entry | {"labels": {"from": "header", "label": "sf", "superfamily": "sf"}}, tmp_path
+        )
+
+
+@pytest.mark.parametrize(
+    ("entry", "error", "message"),
+    [
+        ({}, ConfigError, "exactly one source, this has 0; give one of simulate"),
+        ({"fasta": "a", "features": "b"}, ConfigError, "exactly one source, this has 2"),
+        ({"public": "globin"}, ParameterError, "unknown public data set 'globin'; did you mean 'globins'"),
+        (
+            {"fasta": "in.fa"},
+            LabelError,
+            "nothing says which label a sequence has; add labels: {from: header}",
+        ),
+        ({"fasta": "in.fa", "labels": {"from": "column"}}, LabelError, "nothing says which label"),
+        ({"fasta": "in.fa", "labels": {"from": "tsv"}}, ConfigError, "labels from tsv need a file"),
+        ({"fasta": "in.fa", "labels": {"form": "tsv"}}, ParameterError, "did you mean 'from'"),
+        ({"features": "in.fa", "labels": {"from": "header"}}, LabelError, "a table has no 'header'"),
+        ({"simulate": SUPERFAMILIES}, LabelError, "has no column of labels; .*tasks: families"),
+        ({"simulate": {"kind": "donors"}}, ParameterError, "unknown kind of simulated data 'donors'"),
+    ],
+)
+def test_entries_that_are_not_possible(tmp_path, entry, error, message):
+    write(tmp_path, ">a\nAC\n")
+    with pytest.raises(error, match=message):
+        make_dataset("d", entry, tmp_path)
+
+
+def test_kind_of_an_entry():
+    assert entry_kind({"fasta": "x"}) == "sequences"
+    assert entry_kind({"simulate": {}}) == "sequences"
+    assert entry_kind({"features": "x"}) == "features"
+    assert entry_kind({"dissimilarities": "x"}) == "dissimilarities"
+    assert entry_kind({"public": "globins"}) == "dissimilarities"
+    assert entry_kind({"public": "expression_golub"}) == "features"
+
+
+# ---- on disk ---------------------------------------------------------------------------------------------
+
+
+def example():
+    """Return a data set with two tasks, roles, groups, places, a track and counts."""
+    X = SequenceSet.from_strings(["ACGT", "GG", "TTT"], ids=["a", "b", "c"])
+    X = X.replace(tracks={"mask": np.arange(9, dtype=np.uint8)}, counts={"masked letters": 2})
+    places = {"groups": ["g", "h", "g"], "chromosome": ["1", "1", "X"], "position": [5, 9, 12]}
+    first = make_labels(X.ids, ["+", "-", "+"], **places)
+    second = make_labels(X.ids, ["1.5", "", "-3"], kind="real", **places)
+    tasks = {"one": Task("one", first, np.array(["train", "test", ""])), "two": Task("two", second)}
+    return Dataset("example", "sequences", X, tasks, {"description": "Größe <b>", "sources": []})
+
+
+def test_comes_back_from_disk(tmp_path):
+    made = example()
+    save_dataset(made, tmp_path / "d")
+    back = load_dataset(tmp_path / "d")
+    assert (back.name, back.kind, back.notes) == (made.name, made.kind, made.notes)
+    assert back.X.digest() == made.X.digest()
+    assert back.X.counts == made.X.counts
+    assert list(back.tasks) == ["one", "two"]
+    for name, task in back.tasks.items():
+        old = made.tasks[name]
+        assert task.labels.ids == made.X.ids
+        assert task.labels.kind == old.labels.kind
+        assert task.labels.classes == old.labels.classes
+        assert np.array_equal(task.labels.y, old.labels.y, equal_nan=old.labels.kind == "real")
+        assert task.labels.groups.tolist() == ["g", "h", "g"]
+        assert task.labels.position.tolist() == [5, 9, 12]
+        assert task.labels.folds is None
+    assert back.tasks["one"].split.tolist() == ["train", "test", ""]
+    assert back.tasks["two"].split is None
+    assert back.tasks["one"].used().tolist() == [0, 1]
+    assert back.tasks["two"].used().tolist() == [0, 2]
+
+
+def test_files_for_readers(tmp_path):
+    save_dataset(example(), tmp_path)
+    assert (tmp_path / "units.tsv").read_text() == (
+        "id\tlength\tgroup\tchromosome\tposition\tone\ttwo\n"
+        "a\t4\tg\t1\t5\t+\t1.5\n"
+        "b\t2\th\t1\t9\t-\t\n"
+        "c\t3\tg\tX\t12\t\t-3\n"
+    )
+    told = json.loads((tmp_path / "summary.json").read_text())
+    assert told["n"] == 3
+    assert told["alphabet"] == "dna"
+    assert told["tracks"] == ["mask"]
+    assert told["length"] == {"min": 2, "median": 3.0, "max": 4, "total": 9}
+    assert told["counts"] == {"masked letters": 2}
+    assert told["description"] == "Größe <b>"
+    assert told["tasks"]["one"] == {
+        "kind": "binary",
+        "n": 2,
+        "classes": {"-": 1, "+": 1},
+        "roles": {"train": {"-": 0, "+": 1}, "test": {"-": 1, "+": 0}},
+        "groups": 2,
+    }
+    assert told["tasks"]["two"] == {
+        "kind": "real",
+        "n": 2,
+        "min": -3.0,
+        "mean": -0.75,
+        "max": 1.5,
+        "groups": 1,
+    }
+
+
+def test_same_data_same_bytes(tmp_path):
+    for folder in ("a", "b"):
+        save_dataset(example(), tmp_path / folder)
+    for name in ("data.npz", "units.tsv", "summary.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_tables_come_back(tmp_path):
+    write(tmp_path, "id\tlabel\tg1\na\tx\t1\nb\ty\t3\n", "f.tsv")
+    write(tmp_path, "A\t0\t1\nB\t1\t0\n", "s.tsv")
+    for entry in ({"features": "f.tsv"}, {"similarities": "s.tsv"}, {"dissimilarities": "s.tsv"}):
+        made = make_dataset("d", entry, tmp_path)
+        save_dataset(made, tmp_path / "d")
+        back = load_dataset(tmp_path / "d")
+        assert back.kind == made.kind
+        assert back.X.digest() == made.X.digest()
+        assert summary(back) == summary(made)
+
+
+def test_folders_that_are_no_data_sets(tmp_path):
+    with pytest.raises(FileError, match=r"data\.npz: no such file"):
+        load_dataset(tmp_path)
+    write(tmp_path, b"PK nonsense", "data.npz")
+    with pytest.raises(FileError, match="not a file that seqkern wrote, or damaged"):
+        load_dataset(tmp_path)
+    save_dataset(example(), tmp_path)
+    whole = (tmp_path / "data.npz").read_bytes()
+    write(tmp_path, whole[:-100], "data.npz")
+    with pytest.raises(FileError, match="damaged"):
+        load_dataset(tmp_path)
+    write(tmp_path, whole, "data.npz")
+    header, arrays = load_archive(tmp_path / "data.npz")
+    save_archive(tmp_path / "data.npz", header | {"format": 0}, arrays)
+    with pytest.raises(FileError, match="not a data set of this version; run seqkern datasets again"):
+        load_dataset(tmp_path)
+
+
+def test_task_by_name():
+    made = example()
+    assert made.task("two").labels.kind == "real"
+    with pytest.raises(ParameterError, match="unknown task of example 'twoo'; did you mean 'two'"):
+        made.task("twoo")
+    with pytest.raises(ParameterError, match="unknown task"):
+        made.task()
+
+
+# ---- command line ----------------------------------------------------------------------------------------
+
+STUDY = """\
+study: small
+datasets:
+  letters:
+    fasta: {fasta}
+    labels: {{from: header}}
+kernels:
+  spectrum2: {{kernel: spectrum, k: 2}}
+solvers:
+  csvc: {{solver: csvc, C: 1}}
+"""
+
+
+def test_verb_writes_a_data_set(tmp_path, capsys):
+    path = write(tmp_path, ">a label=1\nAc\n>b label=0\nGG\n")
+    study = write(tmp_path, STUDY.format(fasta=path), "study.yaml")
+    assert main(["datasets", str(study), "--name", "letters", "-o", str(tmp_path / "out")]) == 0
+    assert "2 sequences, tasks: 1; lower-case letters: 1" in capsys.readouterr().out
+    made = load_dataset(tmp_path / "out")
+    entry = json.dumps({"fasta": str(path), "labels": {"from": "header"}})
+    command = ["datasets", "--name", "letters", "--entry", entry, "--data-dir", "", "--seed", "5"]
+    assert main([*command, "-o", str(tmp_path / "again")]) == 0
+    assert load_dataset(tmp_path / "again").X.digest() == made.X.digest()
+
+
+def test_verb_lists_public_data_sets(capsys):
+    assert main(["datasets", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("name\tkind\t")
+    assert {line.split("\t")[0] for line in lines[1:]} == set(public.public_sets())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--name", "x"], "a name, an output folder and either"),
+        (["--name", "x", "--entry", "{", "-o", "out"], "--entry is not JSON"),
+        (["--name", "x", "--entry", "[]", "-o", "out"], "--entry is not a JSON object"),
+        (
+            ["--name", "x", "--entry", '{"public": "globin"}', "-o", "out"],
+            "data set x: unknown public data set",
+        ),
+        (["study.yaml", "--name", "leters", "-o", "out"], "'leters'; did you mean 'letters'"),
+        (["nothing.yaml", "--name", "x", "-o", "out"], "nothing.yaml: cannot be read"),
+    ],
+)
+def test_wrong_use_of_the_verb(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, STUDY.format(fasta="in.fa"), "study.yaml")
+    assert main(["datasets", *arguments]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+LONG = b"".join(b">r%d label=%d\n%s\n" % (i, i % 2, b"ACGT" * 50) for i in range(99))
+
+
+@pytest.mark.parametrize(
+    ("content", "record", "message"),
+    [
+        (b"", None, "is empty"),
+        (b">a label=1\nAC\n>b label=0\n", "b", "has no sequence"),
+        (b">a label=1\nAC\n>b label=0\nA?\n", "b", "letter '?' at position 2"),
+        (b">a label=1\nAC\n>a label=0\nAC\n", "a", "id occurs twice"),
+        (b">a label=1\nAC\n>b\nGG\n", "b", "its header has no field label="),
+        (b">a label=1\nAC\n>b label=1\nGG\n", None, "one class only: 1"),
+        (b"\x00\x01\x02", None, "is a binary file"),
+        (b"hello\n", None, "is not FASTA"),
+        (gzip.compress(LONG)[:-60], None, "ends too early: truncated"),
+        (None, None, "no such file"),
+    ],
+)
+def test_bad_input_of_the_verb(tmp_path, capsys, content, record, message):
+    path = tmp_path / "in.fa"
+    if content is not None:
+        path.write_bytes(content)
+    entry = json.dumps({"fasta": str(path), "labels": {"from": "header"}, "alphabet": "dna"})
+    assert main(["datasets", "--name", "d", "--entry", entry, "-o", str(tmp_path / "out")]) == 1
+    captured = capsys.readouterr()
+    place = f"seqkern: {path}: " + (f"record '{record}': " if record else "")
+    assert captured.err.startswith(place + message)
+    assert "; " in captured.err
+    assert captured.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_unwritable_place(tmp_path, capsys):
+    path = write(tmp_path, ">a label=1\nAC\n>b label=0\nGG\n")
+    entry = json.dumps({"fasta": str(path), "labels": {"from": "header"}})
+    assert main(["datasets", "--name", "d", "--entry", entry, "-o", f"{path}/out"]) == 1
+    assert re.search(
+        r"^seqkern: .*in\.fa/out/.*cannot be written: Not a directory; ", capsys.readouterr().err
+    )
+
+
+# ---- public registry -------------------------------------------------------------------------------------
+
+
+def rows():
+    return [file for item in public.public_sets().values() for file in item.files.values()]
+
+
+def test_registry_is_consistent():
+    from seqkern.adapters import ADAPTERS
+
+    assert {file.dataset for file in public._table("public_files.tsv", public.PublicFile)} == set(
+        public.public_sets()
+    )
+    for item in public.public_sets().values():
+        assert item.adapter in ADAPTERS
+        assert item.files
+        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", item.name)
+        assert item.description
+        assert item.reference
+    for file in rows():
+        assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+        assert bool(file.url) != bool(file.made)
+        assert (
+            re.fullmatch(
+                r"https://raw\.githubusercontent\.com/[^/]+/[^/]+/[0-9a-f]{40}/[^ ]+", file.url or ""
+            )
+            or file.made
+        )
+
+
+def test_registry_follows_the_list_of_sources(shared_data):
+    header, *lines = (line.split("\t") for line in (shared_data / "SOURCES.tsv").read_text().splitlines())
+    sources = {line[0]: dict(zip(header, line, strict=True)) for line in lines}
+    for file in rows():
+        source = sources[file.file]
+        assert file.sha256 == source["sha256"]
+        if file.url:
+            assert file.url.endswith(f"/{source['repository']}/{source['commit']}/{source['path']}")
+
+
+def given(sha256, url="", made=""):
+    return public.PublicFile("d", "table", "folder/x.tsv", sha256, url, made)
+
+
+def test_local_copy_is_compared(tmp_path, no_files, monkeypatch):
+    (tmp_path / "folder").mkdir()
+    path = write(tmp_path, "data", "folder/x.tsv")
+    right = hashlib.sha256(b"data").hexdigest()
+    assert public.find_file(given(right), tmp_path) == path
+    with pytest.raises(
+        FileError, match=r"x\.tsv: is not the published file: its SHA-256 differs; replace it by U"
+    ):
+        public.find_file(given("0" * 64, "U"), tmp_path)
+    monkeypatch.setenv("SEQKERN_DATA", str(tmp_path))
+    assert public.find_file(given(right), tmp_path / "elsewhere") == path
+    assert public.find_file(given(right)) == path
+
+
+def test_download_is_kept_and_compared(tmp_path, no_files):
+    origin = write(tmp_path, "data", "origin")
+    right = hashlib.sha256(b"data").hexdigest()
+    path = public.find_file(given(right, origin.as_uri()))
+    assert path == no_files / "folder" / "x.tsv"
+    assert path.read_text() == "data"
+    origin.unlink()
+    assert public.find_file(given(right, origin.as_uri())) == path
+    path.write_text("damaged")
+    with pytest.raises(
+        FileError, match=r"folder/x\.tsv: is not here, and file://.* cannot be had: .*SEQKERN_DATA"
+    ):
+        public.find_file(given(right, origin.as_uri()))
+
+
+def test_wrong_download_leaves_nothing(tmp_path, no_files):
+    origin = write(tmp_path, "other", "origin")
+    with pytest.raises(FileError, match="download has another SHA-256 than published"):
+        public.find_file(given("0" * 64, origin.as_uri()))
+    assert list((no_files / "folder").iterdir()) == []
+
+
+def test_file_without_an_address(no_files):
+    with pytest.raises(
+        FileError, match=r"folder/x\.tsv: is not here and has no public address \(by hand\); .*data_dir"
+    ):
+        public.find_file(given("0" * 64, made="by hand"))
+
+
+def test_policies_of_an_entry_come_first(shared_data):
+    with pytest.raises(ValueError, match=r"splice\.data: record .* letter 'N'"):
+        make_dataset("d", {"public": "uci_splice", "unknown": "error"}, data_dir=shared_data)
+    made = make_dataset(
+        "d", {"public": "uci_splice", "unknown": "skip", "ids": "number"}, data_dir=shared_data
+    )
+    assert len(made.X) == 3190 - made.X.counts["records with unknown letters left out"]
+    assert len(made.task().labels) == len(made.X)
+    with pytest.raises(ValueError, match="id occurs twice"):
+        make_dataset("d", {"public": "uci_splice", "ids": "header"}, data_dir=shared_data)
+
+
+# ---- the public data sets themselves ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def get(shared_data):
+    return lambda name: make_dataset(name, {"public": name}, data_dir=shared_data)
+
+
+def test_acceptors(get, shared_data):
+    made = get("celegans_acceptor_2200")
+    assert made.task().labels.class_counts() == {"-1": 2000, "1": 200}
+    assert (made.X.lengths == 82).all()
+    assert set(made.X.part(40, 42).strings()) == {"AG"}
+    lines = (shared_data / "celegans_acceptor" / "acc_2200_left_right.csv").read_text().split()
+    sides = zip(
+        made.task().labels.names(), made.X.part(0, 40).strings(), made.X.part(42, None).strings(), strict=True
+    )
+    assert [f"{label}.0,{left},{right}" for label, left, right in sides] == lines
+    gc = get("celegans_acceptor_gc")
+    assert gc.task().labels.y.tolist() == made.task().labels.y.tolist()
+    left = [(side.count("G") + side.count("C")) / 40 for side in made.X.part(0, 40).strings()]
+    assert np.allclose(gc.X.values[:, 0], left, atol=1e-9)
+
+
+def test_acceptor_windows_on_the_genome(get):
+    made = get("celegans_acceptor_100000")
+    labels = made.task().labels
+    assert labels.class_counts() == {"-1": 96699, "1": 3301}
+    assert {name: int((labels.chromosome == name).sum()) for name in "12"} == {"1": 71850, "2": 28150}
+    assert set(labels.strand.tolist()) == {"+", "-"}
+    assert made.X.ids[0] == "1:180699:+"
+    assert labels.position[0] == 180699
+    assert set(made.X.part(197, 199).strings()) == {"AG"}
+
+
+def test_uci(get):
+    made = get("uci_splice")
+    assert made.task().labels.class_counts() == {"EI": 767, "IE": 768, "N": 1655}
+    assert made.X.counts == {"masked letters": 60, "repeated ids": 12}
+    assert (made.X.lengths == 60).all()
+    strings = made.X.strings()
+    assert len(strings) - len(set(strings)) == 185
+    promoters = get("uci_promoters")
+    assert promoters.task().labels.class_counts() == {"-": 53, "+": 53}
+    assert (promoters.X.lengths == 57).all()
+    assert promoters.X.ids[0] == "S10"
+
+
+@pytest.mark.parametrize("name", ["CTCF", "EP300", "JUND", "RAD21", "SIN3A"])
+def test_binding_sites(get, name):
+    made = get(f"tfbs_{name}")
+    task = made.task()
+    assert [(task.split == role).sum() for role in ("train", "test")] == [2000, 2000]
+    assert task.labels.class_counts() == {"0": 2000, "1": 2000}
+    assert (made.X.lengths == 100).all()
+
+
+def test_nfe2(get):
+    made = get("lsgkm_nfe2")
+    told = summary(made)["tasks"]["all"]["roles"]
+    assert told == {"train": {"negative": 644, "positive": 644}, "test": {"negative": 69, "positive": 69}}
+
+
+def test_scop_families(get):
+    n_train = {"1.1": 2339, "1.34": 2075, "2.1": 5992, "2.8": 1241}
+    for name in ("1.1", "1.34", "2.1", "2.19", "2.31", "2.34", "2.41", "2.8", "3.19", "3.25", "3.33", "3.50"):
+        made = get(f"scop_family_{name}")
+        task = made.task()
+        assert task.labels.classes == ("0", "1")
+        assert (task.split == "train").sum() == n_train.get(name, (task.split == "train").sum())
+        positives = task.labels.y[task.split == "test"].sum()
+        assert positives == 120 if name == "2.1" else 6 <= positives <= 11
+        assert made.X.counts["masked letters"] > 0
+
+
+def test_edd(get, shared_data):
+    made = get("edd_homology")
+    assert (len(made.X), len(made.tasks)) == (3397, 60)
+    lines = (shared_data / "edd_homology" / "edd_ln_labels.tsv").read_text().splitlines()
+    names = lines[0].split("\t")[1:]
+    assert list(made.tasks) == names
+    codes = np.array([line.split("\t")[1:] for line in lines[1:]], dtype=int)
+    for j, task in enumerate(made.tasks.values()):
+        naive = np.where(
+            task.labels.y == UNLABELLED, 0, np.where(task.split == "train", 1, 3) + (task.labels.y == 0)
+        )
+        assert naive.tolist() == codes[:, j].tolist()
+        assert task.used().tolist() == np.flatnonzero(codes[:, j]).tolist()
+    assert len(get("edd_folds").task().labels.classes) == 27
+
+
+def test_coiled_coils(get):
+    made = get("coiled_coil")
+    labels = made.task().labels
+    assert labels.class_counts() == {"DIMER": 385, "TRIMER": 92}
+    assert labels.classes[1] == "TRIMER"
+    assert len(set(labels.groups.tolist())) == 374
+    first = made.X.take([0]).compact()
+    assert first.string(0).startswith("LRELQEALEEEV")
+    assert first.tracks["annotation"].tobytes().decode().startswith("abcdefgabcdefg")
+
+
+def test_other_sets(get):
+    sizes = {"amp_antibp2": 1993, "cpp_cellppd": 1614, "nep_neuropipred": 1750, "hiv_v3": 1351}
+    sizes |= {"acp_anticp": 450, "ace_vaxinpad": 688}
+    for name, n in sizes.items():
+        made = get(f"peptides_{name}")
+        assert len(made.X) == n
+        assert made.task().labels.classes == ("0", "1")
+    shapes = {"golub": (72, 7129), "khan": (63, 2308), "pomeroy": (60, 7128), "west": (49, 7129)}
+    for name, shape in shapes.items():
+        assert get(f"expression_{name}").X.values.shape == shape
+    globins = get("globins")
+    assert globins.task().labels.class_counts() == {"G": 30, "HA": 72, "HB": 72, "M": 39}
+    values = globins.X.block(globins.X, globins.X)
+    assert values.shape == (213, 213)
+    assert np.array_equal(values, values.T)
+    assert not values.diagonal().any()

@@ -1,0 +1,245 @@
+"""Labels: kinds, classes, and where they come from."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqkern.errors import LabelError, ParameterError
+from seqkern.fasta import read_records
+from seqkern.label_sources import (
+    check_options,
+    columns_of_first_words,
+    columns_of_headers,
+    columns_of_table,
+    header_fields,
+    labels_of_columns,
+)
+from seqkern.labels import UNLABELLED, Labels, make_labels
+
+
+def names(n):
+    return [f"u{i}" for i in range(n)]
+
+
+# ---- making labels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        (["1", "0"], ("0", "1")),
+        (["+1", "-1"], ("-1", "+1")),
+        (["1", "-1"], ("-1", "1")),
+        (["+", "-"], ("-", "+")),
+        (["positive", "negative"], ("negative", "positive")),
+        (["Yes", "no"], ("no", "Yes")),
+        (["donor", "decoy"], ("decoy", "donor")),
+        (["b", "a"], ("a", "b")),
+    ],
+)
+def test_the_positive_class_of_two(values, classes):
+    for order in (values, values[::-1]):
+        labels = make_labels(names(2), order)
+        assert labels.kind == "binary"
+        assert labels.classes == classes
+        assert labels.names() == order
+        assert labels.signs().tolist() == [1.0 if value == classes[1] else -1.0 for value in order]
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "10", "9"]), min_size=2, max_size=20))
+def test_codes_name_the_values(values):
+    if len(set(values)) < 2:
+        return
+    labels = make_labels(names(len(values)), values)
+    assert labels.names() == values
+    assert labels.kind == ("binary" if len(set(values)) == 2 else "multiclass")
+    assert labels.class_counts() == {name: values.count(name) for name in labels.classes}
+    assert labels.y.dtype == np.int64
+
+
+def test_numbers_as_classes_are_sorted_by_value():
+    assert make_labels(names(4), ["10", "9", "x", "1"]).classes == ("1", "9", "10", "x")
+
+
+def test_positive_class_against_the_rest():
+    labels = make_labels(names(4), ["EI", "IE", "N", "EI"], positive="EI")
+    assert labels.classes == ("not EI", "EI")
+    assert labels.y.tolist() == [1, 0, 0, 1]
+    assert make_labels(names(2), ["a", "b"], positive="a").classes == ("b", "a")
+
+
+def test_units_without_a_label():
+    labels = make_labels(names(3), ["a", "", "b"])
+    assert labels.y.tolist() == [0, UNLABELLED, 1]
+    assert labels.names() == ["a", "", "b"]
+    assert np.isnan(labels.signs()[1])
+    real = make_labels(names(2), ["1.5", ""], kind="real")
+    assert np.isnan(real.y[1])
+    assert real.names() == ["1.5", ""]
+
+
+def test_given_classes_keep_their_order():
+    assert make_labels(names(3), ["c", "a", "b"], classes=["b", "a", "c"]).y.tolist() == [2, 1, 0]
+    with pytest.raises(LabelError, match="record 'u1': label 'x' is none of the classes; classes are: a, b"):
+        make_labels(names(3), ["a", "x", "b"], classes=["a", "b"])
+
+
+def test_real_labels():
+    labels = make_labels(names(3), ["1", "-2.5", "1e3"], kind="real")
+    assert labels.y.tolist() == [1.0, -2.5, 1000.0]
+    assert labels.y.dtype == np.float64
+    assert labels.classes == ()
+    with pytest.raises(LabelError, match="real labels have no signs"):
+        labels.signs()
+
+
+@pytest.mark.parametrize("value", ["high", "nan", "inf", "1,5"])
+def test_real_label_that_is_no_number(value):
+    with pytest.raises(LabelError, match=rf"f\.tsv: record 'u1': label '{value}' is not a finite number"):
+        make_labels(names(2), ["1", value], kind="real", file="f.tsv")
+
+
+def test_one_class_only():
+    with pytest.raises(LabelError, match=r"f\.tsv: one class only: a; labels need at least two"):
+        make_labels(names(2), ["a", "a"], file="f.tsv")
+    with pytest.raises(LabelError, match="one class only: no label at all"):
+        make_labels(names(2), ["", ""])
+
+
+def test_kind_and_positive_must_fit():
+    with pytest.raises(LabelError, match="3 classes, a binary task has two; name the positive class"):
+        make_labels(names(3), ["a", "b", "c"], kind="binary")
+    with pytest.raises(LabelError, match="no unit of the positive class 'x'; classes are: a, b"):
+        make_labels(names(2), ["a", "b"], positive="x")
+    with pytest.raises(LabelError, match="unknown kind of labels 'ternary'"):
+        make_labels(names(2), ["a", "b"], kind="ternary")
+
+
+def test_take_takes_everything():
+    labels = make_labels(
+        names(3),
+        ["a", "b", "a"],
+        groups=["g", "h", "g"],
+        folds=["1", "2", ""],
+        chromosome=["X", "X", "2"],
+        strand=["+", "-", "+"],
+        position=[5, 7, 9],
+    )
+    taken = labels.take([2, 0])
+    assert taken.ids == ["u2", "u0"]
+    assert taken.y.tolist() == [0, 0]
+    assert taken.classes == labels.classes
+    assert taken.groups.tolist() == ["g", "g"]
+    assert taken.folds.tolist() == ["", "1"]
+    assert taken.chromosome.tolist() == ["2", "X"]
+    assert taken.strand.tolist() == ["+", "+"]
+    assert taken.position.tolist() == [9, 5]
+    assert labels.take(labels.y == 1).ids == ["u1"]
+
+
+def test_labels_are_immutable_and_checked():
+    labels = make_labels(names(2), ["a", "b"])
+    with pytest.raises(ValueError, match="read-only"):
+        labels.y[0] = 1
+    with pytest.raises(LabelError, match="1 values of 'groups' for 2 units"):
+        Labels(names(2), [0, 1], "binary", ("a", "b"), groups=["g"])
+
+
+# ---- sources ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "fields"),
+    [
+        (" 0 label=1", {"label": "1"}),
+        (
+            " chr_num=1, strand=+, position=180699, label=-1",
+            {"chr_num": "1", "strand": "+", "position": "180699", "label": "-1"},
+        ),
+        ("d1dlwa_ fold=1 a.1.1.1 (A:) {Ciliate [TaxId: 5885]}", {"fold": "1"}),
+        ("a label=x;group=g.1", {"label": "x", "group": "g.1"}),
+        ("no fields", {}),
+    ],
+)
+def test_header_fields(header, fields):
+    assert header_fields(header) == fields
+
+
+def reading(tmp_path, text, **policies):
+    path = tmp_path / "in.fa"
+    path.write_text(text)
+    return read_records(path, **policies)
+
+
+def test_labels_from_headers(tmp_path):
+    text = "> chr_num=1, strand=+, position=5, label=-1\nAC\n> chr_num=2, strand=-, position=9, label=1\nGG\n"
+    options = check_options(
+        {"from": "header", "chromosome": "chr_num", "strand": "strand", "position": "position"}
+    )
+    found = reading(tmp_path, text, ids="number")
+    labels = labels_of_columns(found.sequences.ids, columns_of_headers(found, options, "in.fa"), options)
+    assert labels.classes == ("-1", "1")
+    assert labels.y.tolist() == [0, 1]
+    assert labels.chromosome.tolist() == ["1", "2"]
+    assert labels.strand.tolist() == ["+", "-"]
+    assert labels.position.tolist() == [5, 9]
+
+
+def test_header_without_the_field(tmp_path):
+    found = reading(tmp_path, ">a label=1\nAC\n>b class=2\nGG\n")
+    with pytest.raises(
+        LabelError, match=r"in\.fa: record 'b': its header has no field label=….*fields there: class"
+    ):
+        columns_of_headers(found, {"label": "label"}, "in.fa")
+
+
+def test_first_words(tmp_path):
+    found = reading(tmp_path, ">1\nAC\n>0 x\nGG\n>1\nGG\n", ids="number")
+    assert columns_of_first_words(found) == {"label": ["1", "0", "1"]}
+
+
+def table(tmp_path, text):
+    path = tmp_path / "labels.tsv"
+    path.write_text(text)
+    return path
+
+
+def test_table_is_put_in_order(tmp_path):
+    path = table(tmp_path, "class\tname\tfamily\nx\tb\tg\ny\ta\th\n")
+    options = check_options({"from": "tsv", "id": "name", "label": "class", "group": "family"})
+    assert columns_of_table(path, ["a", "b"], options) == {"label": ["y", "x"], "group": ["h", "g"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id\tlabel\na\t1\n", "record 'b': sequence without a label"),
+        ("id\tlabel\na\t1\nb\t0\nc\t1\n", "record 'c': label without a sequence"),
+        ("id\tlabel\na\t1\nb\t0\na\t0\n", "record 'a': has two rows of labels"),
+        ("id\tclass\na\t1\nb\t0\n", "has no column 'label'; .*there are: id, class"),
+        ("id\tlabel\na\t1\nb\n", "line 3 has 1 cells, the first line 2"),
+        ("", "is empty"),
+    ],
+)
+def test_table_that_does_not_fit(tmp_path, text, message):
+    with pytest.raises(ValueError, match=rf"labels\.tsv: {message}"):
+        columns_of_table(table(tmp_path, text), ["a", "b"], {"label": "label"})
+
+
+def test_labels_of_records_left_out_are_no_error(tmp_path):
+    path = table(tmp_path, "id\tlabel\na\t1\nb\t0\nc\t1\n")
+    assert columns_of_table(path, ["a", "b"], {"label": "label"}, left_out=["c"]) == {"label": ["1", "0"]}
+
+
+def test_position_that_is_no_number():
+    with pytest.raises(LabelError, match=r"f: record 'u1': position '5.5' is not a whole number"):
+        labels_of_columns(names(2), {"label": ["a", "b"], "position": ["5", "5.5"]}, {}, "f")
+
+
+def test_options_are_checked():
+    assert check_options({}) == {"label": "label"}
+    with pytest.raises(ParameterError, match="unknown key of labels 'postive'; did you mean 'positive'"):
+        check_options({"postive": "1"})
+    with pytest.raises(ParameterError, match="unknown source of labels 'headers'; did you mean 'header'"):
+        check_options({"from": "headers"})
