@@ -1,0 +1,31 @@
+"""``seqkern report``: the page and the tables of a study."""
+
+EXAMPLE = "seqkern report results/demo -o results/demo/report"
+
+
+def add_arguments(parser):
+    """Add the arguments of ``seqkern report``."""
+    parser.add_argument("results", help="folder of a study's results, such as results/demo")
+    parser.add_argument(
+        "--study", help="the study's configuration as JSON (default: config.yaml in the folder)"
+    )
+    parser.add_argument(
+        "-o", "--output", help="folder for the report (default: report/ in the results folder)"
+    )
+
+
+def run(args):
+    """Run ``seqkern report``."""
+    import json
+    from pathlib import Path
+
+    from ..errors import ConfigError
+    from ..report import build_report
+
+    config = None
+    if args.study is not None:
+        try:
+            config = json.loads(args.study)
+        except json.JSONDecodeError as error:
+            raise ConfigError(f"--study is not JSON: {error}", remedy="leave it out, or quote it") from error
+    print(build_report(args.results, args.output or Path(args.results) / "report", config))

@@ -1,0 +1,70 @@
+"""Run time and memory: the only part of the page that differs between two equal runs."""
+
+import importlib.metadata
+import platform
+
+from .. import __version__
+from .markup import Column, number, table, tag
+from .view import method_name, paragraph
+from .words import STAGES
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "snakemake", "pandas", "biopython", "matplotlib")
+
+
+def cost_section(view):
+    """Return CPU time by stage and peak memory of each method."""
+    dataset = view.dataset
+    grams = {kernel: dataset.gram_cost(kernel) for kernel in dataset.kernels}
+    cost = dataset.cost
+    if not len(cost) and all(gram is None for gram in grams.values()):
+        return view.section(
+            "cost", "Run time and memory", paragraph("No costs were recorded.", class_="missing")
+        )
+    stages = list(dict.fromkeys(cost["stage"]))
+    seconds = cost.groupby(["kernel", "solver", "stage"])["cpu_seconds"].sum()
+    peaks = cost.groupby(["kernel", "solver"])["peak_mb"].max()
+    rows = []
+    for method in dataset.methods:
+        gram = grams[method.kernel]
+        peak = peaks.get(tuple(method))
+        rows.append(
+            [
+                method_name(method),
+                number(None if gram is None else gram["cpu_seconds"].sum(), 2),
+                *(number(seconds.get((*method, stage)), 2) for stage in stages),
+                number(None if gram is None else gram["peak_mb"].max(), 0),
+                number(peak, 0),
+            ]
+        )
+    columns = [
+        Column("Kernel with solver", False),
+        Column("Gram matrix", hint="computed once for each kernel, shared by its solvers"),
+        *(Column(STAGES.get(stage, stage).capitalize()) for stage in stages),
+        Column("Memory, Gram matrix (MB)"),
+        Column("Memory, evaluation (MB)"),
+    ]
+    intro = (
+        "CPU seconds, summed over all splits, and the most memory that a process held at any time. The Gram matrix is "
+        "computed once for each kernel and serves all its solvers and splits."
+    )
+    caption = f"{dataset.name}: CPU seconds of each stage, and peak memory"
+    body = table(caption, columns, rows)
+    return tag(
+        "section",
+        tag("h3", "Run time and memory"),
+        paragraph(intro),
+        body,
+        id=f"{view.anchor}-cost",
+        class_="cost",
+    )
+
+
+def versions():
+    """Return (name, version) of seqkern, Python and the packages that numbers rest on."""
+    found = [("seqkern", __version__), ("Python", platform.python_version())]
+    for name in PACKAGES:
+        try:
+            found.append((name, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            found.append((name, "not installed"))
+    return found

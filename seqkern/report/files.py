@@ -1,0 +1,100 @@
+"""Read the files of a results folder; a missing one is None, a damaged one an error that names it."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ..errors import FileError
+
+
+def read_table(path, columns):
+    """Return a TSV file as a DataFrame of str, or None where there is no such file.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read or lacks one of `columns`.
+    """
+    try:
+        table = pd.read_csv(
+            path,
+            sep="\t",
+            dtype=str,
+            na_filter=False,
+            quoting=csv.QUOTE_NONE,
+            lineterminator="\n",
+            encoding="utf-8",
+        )
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        problem = " ".join(str(error).split())
+        raise FileError(f"cannot be read: {problem}", file=path, remedy="make it again") from error
+    for column in columns:
+        if column not in table:
+            raise FileError(f"has no column {column!r}", file=path, remedy="make it again with this version")
+    return table
+
+
+def read_json(path):
+    """Return a JSON file's dict, or None where there is no such file.
+
+    Raises
+    ------
+    FileError
+        If it is no JSON object.
+    """
+    try:
+        value = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot be read: {error}", file=path, remedy="make it again") from error
+    if not isinstance(value, dict):
+        raise FileError("is not a JSON object", file=path, remedy="make it again")
+    return value
+
+
+def read_config(path):
+    """Return a study's resolved configuration, ``{}`` where there is none.
+
+    Raises
+    ------
+    FileError
+        If it is no YAML mapping.
+    """
+    import yaml
+
+    try:
+        config = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise FileError(f"is not YAML: {error}", file=path, remedy="run the workflow again") from error
+    if not isinstance(config, dict):
+        raise FileError("holds no keys", file=path, remedy="run the workflow again")
+    return config
+
+
+def numbers(column):
+    """Return texts as float64; what is no number becomes NaN."""
+    return pd.to_numeric(column, errors="coerce").astype(float)
+
+
+def read_gram(path):
+    """Return a stored Gram matrix as a read-only memory map; None where there is no such file.
+
+    Raises
+    ------
+    FileError
+        If the file is damaged.
+    """
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, EOFError) as error:
+        raise FileError(f"is not a Gram matrix: {error}", file=path, remedy="make it again") from error

@@ -1,0 +1,180 @@
+"""The head of the page: what came out, and what to bear in mind before relying on it."""
+
+import numpy as np
+
+from .choices import edge_choices
+from .markup import Markup, join, number, plural, tag
+from .view import method_name, method_names
+
+FEW = 10
+LEAK_SENTENCES = {
+    "identical": (
+        "also stands, letter for letter, in the training part",
+        "also stand, letter for letter, in the training part",
+    ),
+    "contained": (
+        "lies inside a training sequence, or the reverse",
+        "lie inside training sequences, or the reverse",
+    ),
+    "similar": (
+        "is more similar to a training sequence than the study's limit",
+        "are more similar to training sequences than the study's limit",
+    ),
+    "conflict": (
+        "occurs again with a different label",
+        "occur again with a different label",
+    ),
+}
+
+
+def main_finding(view):
+    """Return one true sentence or two about a data set: the best method, its spread, how many others are near."""
+    dataset, ranking = view.dataset, view.ranking
+    name = tag("a", dataset.name, href=f"#{view.anchor}")
+    if not ranking.order:
+        return Markup(f"{name}: no combination of kernel and solver gave a result.")
+    score = ranking.score(ranking.best[0])
+    word = "highest" if view.metric.higher else "lowest"
+    if len(ranking.order) == 1:
+        start = f"kernel {method_name(ranking.best[0])} reaches a mean {view.metric.name} of"
+    elif len(ranking.best) == 1:
+        start = f"kernel {method_name(ranking.best[0])} has the {word} mean {view.metric.name},"
+    else:
+        start = f"{method_names(ranking.best)} share the {word} mean {view.metric.name},"
+    return Markup(f"{name}: {start} {tag('b', number(score.mean))} {_spread(view)}.{_others(view)}")
+
+
+def _spread(view):
+    """Return the spread of the best methods in words."""
+    scores = [view.ranking.score(method) for method in view.ranking.best]
+    count = plural(scores[0].n, view.word, view.words)
+    spreads = sorted({str(number(score.sd)) for score in scores if not np.isnan(score.sd)})
+    if not spreads:
+        return Markup(f"({count} only, so its spread is not known)")
+    between = spreads[0] if len(spreads) == 1 else f"{spreads[0]} to {spreads[-1]}"
+    return Markup(f"(standard deviation {between} over {count})")
+
+
+def _others(view):
+    """Return how many other methods lie within one standard deviation of the best."""
+    ranking = view.ranking
+    most = ranking.score(ranking.best[0]).n
+    complete = [method for method in ranking.order if ranking.score(method).n == most]
+    others = len(complete) - len(ranking.best)
+    text = ""
+    if others and not np.isnan(ranking.score(ranking.best[0]).sd):
+        near = len(ranking.within)
+        lie = "lies" if near == 1 else "lie"
+        which = f"the {others} other combinations" if others > 1 else "the other combinations"
+        text = f" Of {which}, {near or 'none'} {lie} within one standard deviation of it."
+        if others == 1:
+            text = (
+                f" The other combination lies {'within' if near else 'beyond'} one standard deviation of it."
+            )
+    partial = len(ranking.order) - len(complete)
+    if partial:
+        has = "has" if partial == 1 else "have"
+        text += f" {plural(partial, 'combination')} with scores for fewer {view.words} {has} not been ranked."
+    return Markup(text)
+
+
+def caveats(view):
+    """Return sentences, each linked to its section, about one data set."""
+    found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view), _few(view), _edges(view)]
+    return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
+
+
+def _missing(view):
+    """Tell of combinations without any result."""
+    missing = view.dataset.missing
+    if not missing:
+        return None
+    link = view.link(plural(len(missing), "combination"), "scores")
+    return Markup(
+        f"{link} of {len(view.dataset.methods)} gave no result and {'is' if len(missing) == 1 else 'are'} shown as "
+        f"missing: {method_names(missing)}."
+    )
+
+
+def _incomplete(view):
+    """Tell of combinations with scores for fewer folds than there are."""
+    total = len(view.dataset.units)
+    part = [method for method in view.ranking.order if view.ranking.score(method).n < total]
+    if not part:
+        return None
+    link = view.link(f"fewer than {plural(total, view.word, view.words)}", "scores")
+    return Markup(f"the {view.metric.name} is defined in {link} for {method_names(part)}.")
+
+
+def _leaks(view):
+    """Tell of test sequences that also stand in the training part."""
+    leakage = view.dataset.leakage
+    if leakage is None:
+        yield Markup(
+            f"it is {view.link('not known', 'leakage')} whether training and test parts share sequences."
+        )
+        return
+    for kind, (one, many) in LEAK_SENTENCES.items():
+        rows = leakage[leakage["kind"] == kind]
+        count = rows["test_id"].nunique()
+        if not count:
+            continue
+        if kind == "conflict":
+            yield Markup(f"{view.link(plural(count, 'sequence'), 'leakage')} {one if count == 1 else many}.")
+            continue
+        link = view.link(plural(count, "test sequence"), "leakage")
+        places = len(rows[["task", "split"]].drop_duplicates())
+        yield Markup(
+            f"{link} {one if count == 1 else many} (in {plural(places, view.word, view.words)}), "
+            "so the scores may be too good."
+        )
+
+
+def _not_converged(view):
+    """Tell of fits that stopped before they converged."""
+    fits = view.dataset.fits
+    failed = fits[~fits["converged"]] if len(fits) else fits
+    if not len(failed):
+        return None
+    methods = list(dict.fromkeys(zip(failed["kernel"], failed["solver"], strict=True)))
+    link = view.link(f"{plural(len(failed), 'fit')} of {number(len(fits), 0)}", "fits")
+    which = method_names([method for method in view.dataset.methods if tuple(method) in methods])
+    return Markup(f"{link} did not converge ({which}); their scores are less certain.")
+
+
+def _few(view):
+    """Tell of test parts with few positives (or few of a class)."""
+    composition, dataset = view.dataset.composition, view.dataset
+    if composition is None or dataset.kind == "real":
+        return None
+    rows = composition
+    if dataset.kind == "binary":
+        positive = {task: dataset.classes(task)[-1:] for task in rows["task"].unique()}
+        rows = rows[[name in positive[task] for task, name in zip(rows["task"], rows["class"], strict=True)]]
+    splits = rows.groupby(["task", "split"], sort=False)["test"].min()
+    few = splits[splits < FEW]
+    if not len(few):
+        return None
+    what = "positives" if dataset.kind == "binary" else "sequences of some class"
+    words = view.words if len(splits) == len(dataset.units) else "splits"
+    link = view.link(f"{len(few)} of {len(splits)} {words}", "folds")
+    least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
+    return Markup(
+        f"in {link} the test part holds fewer than {FEW} {what} ({least}): one sequence moves the score far."
+    )
+
+
+def _edges(view):
+    """Tell of hyperparameters chosen at the end of the grid that was searched."""
+    edges = edge_choices(view.dataset)
+    if not edges:
+        return None
+    parts = [
+        f"{tag('b', parameter)} of {tag('b', solver)} in {hits} of {total}"
+        for (solver, parameter), (hits, total) in edges.items()
+    ]
+    link = view.link("end", "choices")
+    return Markup(
+        f"the inner loop mostly chose a value at the {link} of its grid ({join(', ', map(Markup, parts))}): "
+        "a wider grid might do better."
+    )

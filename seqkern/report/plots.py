@@ -1,0 +1,156 @@
+"""The sections made of figures: ROC curves, scatter plots, numbers of families, Gram matrices."""
+
+import numpy as np
+
+from . import figures
+from .curves import at_least, mean_curve
+from .markup import Markup, details, number, spread, tag
+from .tables import unit_scores
+from .thumbnails import thumbnail
+from .view import method_name, paragraph
+from .words import metric
+
+MOST_OPEN = 8
+MOST_LINES = 12
+
+
+def panel(svg, *caption):
+    """Return a figure with its caption."""
+    return tag("figure", svg, tag("figcaption", caption), class_="panel")
+
+
+def small_multiples(panels, rest, class_="panels"):
+    """Return figures side by side, those after the first few folded; `rest` names the folded ones."""
+    first = tag("div", panels[:MOST_OPEN], class_=class_)
+    folded = panels[MOST_OPEN:]
+    if not folded:
+        return first
+    return Markup(first + details(f"{len(folded)} more {rest}", tag("div", folded, class_=class_)))
+
+
+def curves_section(view):
+    """Return one ROC panel (or scatter plot) for each method, the best first."""
+    if not view.outcomes:
+        return None
+    if view.dataset.kind == "real":
+        return _scatter_section(view)
+    shown = {method: result for method, result in view.outcomes.items() if result.curves}
+    if not shown:
+        text = "The ROC curve is not defined: no test part holds both classes."
+        return view.section("roc", "ROC curves", paragraph(text, class_="missing"))
+    multiclass = view.dataset.kind == "multiclass"
+    pooled = any(result.pooled for result in shown.values())
+    lines = f"Each thin line is one {view.word}, the thick one their mean."
+    if multiclass:
+        lines = f"Each line is one class against all the others, averaged over the {view.words}."
+    elif pooled:
+        lines = "The curve pools the test parts of all splits, because single ones hold one class only."
+    intro = (
+        "Going down the list of test sequences, from the most to the least confident prediction, a ROC curve rises "
+        "with every true positive and moves right with every false one. The more it hugs the upper left corner the "
+        f"better; the dotted diagonal is guessing. {lines}"
+    )
+    panels = [_roc(view, method, result) for method, result in shown.items()]
+    return view.section("roc", "ROC curves", paragraph(intro), small_multiples(panels, "combinations"))
+
+
+def _roc(view, method, result):
+    """Return one ROC panel."""
+    curves = [curve for _, curve in result.curves]
+    score = view.ranking.score(method, "auc")
+    label = f"{view.dataset.name}: ROC curves of kernel {method.kernel} with solver {method.solver}"
+    if view.dataset.kind == "multiclass":
+        svg = figures.class_roc_panel(result.curves, f"{label}, {len(curves)} classes")
+    else:
+        mean = mean_curve(curves)
+        svg = figures.roc_panel(curves, mean, f"{label}, {len(curves)} curves and their mean")
+    if score.n:
+        return panel(svg, method_name(method), tag("br"), "AUC ", spread(score.mean, score.sd))
+    areas = [np.trapezoid(true, false) for false, true in curves]
+    return panel(svg, method_name(method), tag("br"), "AUC, pooled ", number(float(np.mean(areas))))
+
+
+def _scatter_section(view):
+    """Return predicted against true values of each method."""
+    shown = {m: result.points for m, result in view.outcomes.items() if result.points is not None}
+    intro = (
+        "Each point is one test sequence; on the dotted line the prediction is right. Of more than "
+        f"{figures.MOST_POINTS} points, that many are shown, evenly spread over the true values."
+    )
+    panels = []
+    for method, points in shown.items():
+        score = view.ranking.score(method)
+        label = f"{view.dataset.name}: predicted against true value, kernel {method.kernel}, solver {method.solver}"
+        caption = [method_name(method), tag("br"), f"{view.metric.name} ", spread(score.mean, score.sd)]
+        panels.append(panel(figures.scatter_panel(*points, label), caption))
+    return view.section(
+        "roc", "Predicted and true values", paragraph(intro), small_multiples(panels, "combinations")
+    )
+
+
+def families_section(view):
+    """Return, for many tasks, how many of them reach each score."""
+    if not view.dataset.several or view.dataset.kind == "real":
+        return None
+    units = unit_scores(view.dataset)
+    methods = view.ranking.order[:MOST_LINES]
+    plots = []
+    for name in ("auc", "roc50"):
+        if name not in view.ranking.scores:
+            continue
+        series = []
+        for method in methods:
+            rows = units[(units["kernel"] == method.kernel) & (units["solver"] == method.solver)]
+            series.append((*method, *at_least(rows[name])))
+        title = metric(name).name
+        label = (
+            f"{view.dataset.name}: number of {view.words} with {title} of at least x, {len(series)} methods"
+        )
+        svg = figures.families_figure(series, title, view.words, label)
+        plots.append(
+            tag("figure", svg, tag("figcaption", f"Number of {view.words} with {title} ≥ x"), class_="wide")
+        )
+    if not plots:
+        return None
+    rest = len(view.ranking.order) - len(methods)
+    intro = (
+        f"How many {view.words} reach a given score: the higher a line, the more {view.words} are recognised well."
+        + (f" The best {len(methods)} of {len(view.ranking.order)} combinations are drawn." if rest else "")
+    )
+    title = f"How many {view.words} are recognised"
+    return view.section("families", title, paragraph(intro), tag("div", plots, class_="wides"))
+
+
+def gram_section(view):
+    """Return the thumbnails of the Gram matrices."""
+    panels, notes = [], []
+    for kernel in view.dataset.kernels:
+        picture = thumbnail(view.dataset, kernel)
+        if picture is None:
+            notes.append(tag("li", tag("b", kernel), ": ", _why_none(view, kernel)))
+            continue
+        label = f"{view.dataset.name}: Gram matrix of kernel {kernel}, sorted by {picture.sorted_by}"
+        size = f"{number(picture.total, 0)} × {number(picture.total, 0)}"
+        some = (
+            f", {number(picture.sampled, 0)} evenly spaced ones read"
+            if picture.sampled < picture.total
+            else ""
+        )
+        caption = [tag("b", kernel), tag("br"), Markup(f"{size}, by {picture.sorted_by}{some}")]
+        panels.append(panel(figures.gram_figure(picture, label), caption))
+    intro = (
+        "A Gram matrix holds the kernel's similarity of every two sequences. Each pixel is the mean over a block of "
+        "them; brighter is more similar. Sequences of one class stand together: a kernel that sees the classes shows "
+        "bright squares along the diagonal. The colour bar covers all but the most extreme 1 % of the pixels."
+    )
+    listed = tag("ul", notes) if notes else None
+    shown = small_multiples(panels, "kernels", "panels grams") if panels else None
+    return view.section("gram", "Gram matrices", paragraph(intro), shown, listed)
+
+
+def _why_none(view, kernel):
+    """Return why a kernel has no thumbnail."""
+    built = view.dataset.study.kernel(kernel)
+    if built is not None and built.data_dependent:
+        return "this kernel learns from the training part, so that there is one matrix for each, and none for all."
+    return tag("span", "no Gram matrix for all units was found.", class_="missing")

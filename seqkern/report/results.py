@@ -1,0 +1,267 @@
+"""Read a study's results folder: what is there, and what of the configured grid is missing."""
+
+from collections import namedtuple
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from ..config import split_transforms
+from ..errors import FileError, SeqkernError
+from ..kernels import build_kernel
+from .files import numbers, read_config, read_gram, read_json, read_table
+
+Method = namedtuple("Method", ["kernel", "solver"])
+
+KEYS = ["task", "split"]
+TABLES = {
+    "metrics": [*KEYS, "n_train", "n_test"],
+    "choices": [*KEYS, "parameter", "value", "inner_score"],
+    "fits": [*KEYS, "converged", "iterations", "residual", "n_support", "support_share"],
+    "cost": [*KEYS, "stage", "cpu_seconds", "peak_mb"],
+    "decisions": [*KEYS, "id", "label", "decision", "predicted"],
+}
+
+
+class Study:
+    """A results folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        ``results/<study>``.
+    config : dict, optional
+        The resolved configuration; by default that of ``config.yaml`` in the folder.
+
+    Attributes
+    ----------
+    name : str
+    config : dict
+        Empty where there is none; then the folders tell what was done.
+    datasets : list of DatasetResults
+
+    Raises
+    ------
+    FileError
+        If there is no such folder, or no data set in it.
+    """
+
+    def __init__(self, folder, config=None):
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            raise FileError(
+                "no such folder", file=self.folder, remedy="run the workflow first, or check the path"
+            )
+        self.config = read_config(self.folder / "config.yaml") if config is None else config
+        self.name = str(self.config.get("study", self.folder.resolve().name))
+        names = list(self.config.get("datasets", ())) or _subfolders(self.folder / "datasets")
+        if not names:
+            raise FileError("holds no data sets", file=self.folder, remedy="run the workflow first")
+        self.datasets = [DatasetResults(self, str(name)) for name in names]
+
+    def spec(self, kind, name):
+        """Return the configuration's entry of a data set, kernel or solver, ``{}`` where there is none."""
+        entry = (self.config.get(kind) or {}).get(name)
+        return entry if isinstance(entry, dict) else {}
+
+    def kernel(self, name):
+        """Return the Kernel that the configuration calls `name`; None where it is not known here."""
+        try:
+            return build_kernel(split_transforms(self.spec("kernels", name))[0])
+        except SeqkernError:
+            return None
+
+
+def _subfolders(folder):
+    """Return the names of a folder's subfolders, sorted."""
+    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
+class DatasetResults:
+    """All that is known of one data set of a study; tables are read when asked for.
+
+    Attributes
+    ----------
+    name : str
+    entry : dict
+        Its entry in the configuration.
+    methods : list of Method
+        What was to be run, in the order of the configuration.
+    """
+
+    def __init__(self, study, name):
+        self.study = study
+        self.name = name
+        self.entry = study.spec("datasets", name)
+        self.methods = self._expected()
+
+    def _expected(self):
+        """Return kernels × solvers of the configuration, or what is on disk where there is none."""
+        config = self.study.config
+        if not config.get("kernels"):
+            home = self.folder("evaluate")
+            return [
+                Method(kernel, solver)
+                for kernel in _subfolders(home)
+                for solver in _subfolders(home / kernel)
+            ]
+        kernels = self.entry.get("kernels") or [name for name in config["kernels"] if self._takes(name)]
+        solvers = self.entry.get("solvers") or config.get("solvers", ())
+        return [Method(str(kernel), str(solver)) for kernel in kernels for solver in solvers]
+
+    def _takes(self, name):
+        """Tell whether a kernel of the configuration takes this kind of data (True where that is not known)."""
+        kernel = self.study.kernel(name)
+        kind = (self.summary or {}).get("kind", "")
+        return kernel is None or not kind or kind.endswith(kernel.accepts)
+
+    def folder(self, stage):
+        """Return the folder of a stage's files for this data set."""
+        return self.study.folder / stage / self.name
+
+    @cached_property
+    def summary(self):
+        """Dict of ``summary.json``; None where it is missing."""
+        return read_json(self.folder("datasets") / "summary.json")
+
+    @cached_property
+    def tasks(self):
+        """Dict of task name to what the summary says of it; empty without a summary."""
+        tasks = (self.summary or {}).get("tasks")
+        return tasks if isinstance(tasks, dict) else {}
+
+    @cached_property
+    def kind(self):
+        """``"binary"``, ``"multiclass"`` or ``"real"``: the kind of the first task."""
+        kinds = [task.get("kind") for task in self.tasks.values()]
+        return kinds[0] if kinds else "binary"
+
+    def classes(self, task):
+        """Return the class names of a task in order: negative before positive if binary."""
+        return [str(name) for name in (self.tasks.get(task) or {}).get("classes", ())]
+
+    @cached_property
+    def leakage(self):
+        """DataFrame of ``leakage.tsv``; None where it is missing."""
+        columns = [*KEYS, "kind", "test_id", "train_id", "identity"]
+        return read_table(self.folder("folds") / "leakage.tsv", columns)
+
+    @cached_property
+    def composition(self):
+        """DataFrame of ``composition.tsv`` with int columns train and test; None where it is missing."""
+        table = read_table(self.folder("folds") / "composition.tsv", [*KEYS, "class", "train", "test"])
+        if table is None:
+            return None
+        counts = {role: numbers(table[role]).fillna(0).astype(int) for role in ("train", "test")}
+        return table.assign(**counts)
+
+    @cached_property
+    def several(self):
+        """Whether there are several tasks: then scores are averaged over tasks, else over folds."""
+        return len(self.tasks) > 1 or self.metrics["task"].nunique() > 1
+
+    @cached_property
+    def units(self):
+        """List of what scores are averaged over: names of the tasks, or of the splits of the only task."""
+        column = "task" if self.several else "split"
+        tables = [table for table in (self.composition, self.metrics) if table is not None]
+        found = pd.concat([table[column] for table in tables]) if tables else []
+        return list(dict.fromkeys([*(self.tasks if self.several else ()), *found]))
+
+    def unit(self, table):
+        """Return the column of `table` that names the unit of each row."""
+        return table["task" if self.several else "split"]
+
+    @cached_property
+    def metrics_text(self):
+        """DataFrame of str: all ``metrics.tsv``, with columns kernel and solver in front."""
+        return self._all("metrics")
+
+    @cached_property
+    def metrics(self):
+        """`metrics_text` with numbers, NaN where a metric is not defined."""
+        text = self.metrics_text
+        return text.assign(
+            **{c: numbers(text[c]) for c in text.columns if c not in ("kernel", "solver", *KEYS)}
+        )
+
+    @cached_property
+    def choices(self):
+        """DataFrame of all ``choices.tsv``."""
+        table = self._all("choices")
+        return table.assign(inner_score=numbers(table["inner_score"]))
+
+    @cached_property
+    def fits(self):
+        """DataFrame of all ``fits.tsv``; `converged` is bool."""
+        table = self._all("fits")
+        plain = {c: numbers(table[c]) for c in TABLES["fits"][3:]}
+        converged = table["converged"].str.lower().isin(["true", "1", "yes"])
+        return table.assign(converged=converged.astype(bool), **plain)
+
+    @cached_property
+    def cost(self):
+        """DataFrame of all ``cost.tsv`` of training and testing."""
+        table = self._all("cost")
+        return table.assign(cpu_seconds=numbers(table["cpu_seconds"]), peak_mb=numbers(table["peak_mb"]))
+
+    def gram_cost(self, kernel):
+        """Return the DataFrame of a Gram matrix's cost; None where it is missing."""
+        table = read_table(self.folder("gram") / kernel / "cost.tsv", ["stage", "cpu_seconds", "peak_mb"])
+        if table is None:
+            return None
+        return table.assign(cpu_seconds=numbers(table["cpu_seconds"]), peak_mb=numbers(table["peak_mb"]))
+
+    def _all(self, name):
+        """Return the tables of one name of all methods, one below the other."""
+        tables = []
+        for method in self.methods:
+            table = read_table(self._path(method, name), TABLES[name])
+            if table is not None:
+                table.insert(0, "kernel", method.kernel)
+                table.insert(1, "solver", method.solver)
+                tables.append(table)
+        if not tables:
+            return pd.DataFrame(columns=["kernel", "solver", *TABLES[name]], dtype=str)
+        return pd.concat(tables, ignore_index=True).fillna("")
+
+    def _path(self, method, name):
+        return self.folder("evaluate") / method.kernel / method.solver / f"{name}.tsv"
+
+    def decisions(self, method):
+        """Return the decisions of a method, `decision…` columns as numbers; None where they are missing."""
+        table = read_table(self._path(method, "decisions"), TABLES["decisions"])
+        if table is None:
+            return None
+        wanted = [column for column in table if column.startswith("decision")]
+        return table.assign(**{column: numbers(table[column]) for column in wanted})
+
+    @cached_property
+    def done(self):
+        """Methods that gave scores, in order."""
+        found = set(zip(self.metrics["kernel"], self.metrics["solver"], strict=True))
+        return [method for method in self.methods if method in found]
+
+    @cached_property
+    def missing(self):
+        """Methods that were to be run and gave nothing."""
+        return [method for method in self.methods if method not in self.done]
+
+    @cached_property
+    def kernels(self):
+        """Names of the kernels, in order."""
+        return list(dict.fromkeys(method.kernel for method in self.methods))
+
+    @cached_property
+    def solvers(self):
+        """Names of the solvers, in order."""
+        return list(dict.fromkeys(method.solver for method in self.methods))
+
+    def gram(self, kernel):
+        """Return a kernel's stored Gram matrix as a read-only memory map; None where there is none."""
+        return read_gram(self.folder("gram") / kernel / "gram.npy")
+
+    @cached_property
+    def unit_table(self):
+        """DataFrame of ``units.tsv``; None where it is missing."""
+        return read_table(self.folder("datasets") / "units.tsv", ["id"])

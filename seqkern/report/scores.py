@@ -1,0 +1,227 @@
+"""Tables of scores: kernels × solvers, the other metrics, every fold or family, what was confused, what is hard."""
+
+import numpy as np
+
+from .markup import Column, Markup, details, number, spread, table, tag
+from .tables import SHOWN_DIGITS, unit_scores
+from .view import method_name, paragraph
+from .words import metric
+
+MOST_ROWS = 12
+MISSING = tag("span", "missing", class_="missing", title="this combination gave no result")
+STAR = tag("span", "★", class_="star", title="best", aria_label="best", role="img")
+
+
+def scores_section(view):
+    """Return the table of kernels × solvers and the table of all metrics."""
+    dataset, ranking = view.dataset, view.ranking
+    if not ranking.order:
+        text = "No combination of kernel and solver gave a result for this data set."
+        return view.section("scores", "Scores", paragraph(text, class_="missing"))
+    name = view.metric.name
+    count = ranking.score(ranking.best[0]).n
+    over = f"{count} {view.word if count == 1 else view.words}"
+    mean = f"mean {name} ± standard deviation over {over}" if count > 1 else f"{name} of one {view.word}"
+    best = (
+        "best (to the digits shown)" if view.metric.higher else "best, that is lowest (to the digits shown)"
+    )
+    caption = [f"{dataset.name}: {mean}. ", STAR, f" {best}."]
+    rows = [
+        [
+            kernel,
+            *(_headline_cell(view, method, count) for method in dataset.methods if method.kernel == kernel),
+        ]
+        for kernel in dataset.kernels
+    ]
+    grid = table(caption, [Column("Kernel", False), *dataset.solvers], rows, class_="grid")
+    return view.section(
+        "scores",
+        "Scores",
+        paragraph(view.metric.explained(dataset.kind == "multiclass")),
+        grid,
+        _all_metrics(view),
+    )
+
+
+def _headline_cell(view, method, count):
+    """Return a cell of the table of kernels × solvers."""
+    score = view.ranking.score(method)
+    if not score.n:
+        return MISSING
+    part = tag("small", f" ({score.n} of {count})") if score.n < count else None
+    if method in view.ranking.best:
+        return tag("td", STAR, " ", tag("strong", spread(score.mean, score.sd)), part, class_="num best")
+    return tag("td", spread(score.mean, score.sd), part, class_="num")
+
+
+def _all_metrics(view):
+    """Return all metrics of all methods, best method first."""
+    ranking = view.ranking
+    names = list(ranking.scores)
+    tops = {name: _top(ranking, name) for name in names}
+    rows = []
+    for method in [*ranking.order, *(m for m in view.dataset.methods if m not in ranking.order)]:
+        cells = []
+        for name in names:
+            score = ranking.score(method, name)
+            text = spread(score.mean, score.sd)
+            best = score.n and round(score.mean, SHOWN_DIGITS) == tops[name]
+            cells.append(tag("td", STAR, " ", tag("strong", text), class_="num best") if best else text)
+        if not any(ranking.score(method, name).n for name in names):
+            cells = [MISSING] * len(names)
+        rows.append([method_name(method), *cells])
+    columns = [
+        Column("Kernel with solver", False),
+        *(Column(metric(n).name, hint=metric(n).sentence) for n in names),
+    ]
+    caption = [
+        f"{view.dataset.name}: every metric, mean ± standard deviation. ",
+        STAR,
+        " best of each column.",
+    ]
+    return table(caption, columns, rows)
+
+
+def _top(ranking, name):
+    """Return the best mean of a metric as shown, among methods with the most values."""
+    scores = ranking.scores[name].values()
+    most = max(score.n for score in scores)
+    means = [round(score.mean, SHOWN_DIGITS) for score in scores if score.n == most and score.n]
+    return max(means) if metric(name).higher else min(means)
+
+
+def units_section(view):
+    """Return the headline metric of every fold, family or task, one column for each method."""
+    dataset, ranking = view.dataset, view.ranking
+    if ranking.metric is None:
+        return None
+    values = unit_scores(dataset).set_index(["unit", "kernel", "solver"])[ranking.metric].to_dict()
+    rows = []
+    for unit in dataset.units:
+        row = [values.get((unit, *method), np.nan) for method in dataset.methods]
+        known = [round(value, SHOWN_DIGITS) for value in row if not np.isnan(value)]
+        top = (max(known) if view.metric.higher else min(known)) if len(known) > 1 else None
+        cells = [
+            tag("td", STAR, tag("strong", number(value)), class_="num best")
+            if top is not None and round(value, SHOWN_DIGITS) == top
+            else number(value)
+            for value in row
+        ]
+        rows.append([unit, *cells])
+    columns = [
+        Column(view.word.capitalize(), False),
+        *(f"{kernel} {solver}" for kernel, solver in dataset.methods),
+    ]
+    caption = [f"{dataset.name}: {view.metric.name} of each {view.word}. ", STAR, " best of each row."]
+    whole = table(caption, columns, rows, head=_two_rows(view), class_="units")
+    title = f"Each {view.word}"
+    if len(rows) <= MOST_ROWS:
+        return view.section("units", title, whole)
+    more = " More metrics are in families.tsv." if dataset.several else ""
+    text = paragraph(
+        f"{len(rows)} {view.words}, one row for each; a dash where the score is not defined.{more}"
+    )
+    return view.section("units", title, text, details(f"Table of {len(rows)} {view.words}", whole))
+
+
+def _two_rows(view):
+    """Return a head with the kernels above their solvers."""
+    dataset = view.dataset
+    solvers = dataset.solvers
+    first = [tag("th", view.word.capitalize(), scope="col", rowspan="2")]
+    first += [
+        tag("th", kernel, scope="colgroup", colspan=str(len(solvers)), class_="span")
+        for kernel in dataset.kernels
+    ]
+    second = [tag("th", method.solver, scope="col", class_="num") for method in dataset.methods]
+    return Markup(tag("tr", first) + tag("tr", second))
+
+
+def confusion_section(view):
+    """Return confusion matrices of a multi-class data set, the best method's open, the others' folded."""
+    shown = {m: result.confusion for m, result in view.outcomes.items() if result.confusion is not None}
+    if not shown:
+        return None
+    intro = (
+        "Rows are true classes, columns predicted ones, over the test parts of all splits. Numbers on the diagonal "
+        "are right; the shade is the share of the row."
+    )
+    classes = view.dataset.classes(next(iter(view.dataset.tasks), None))
+    tables = [_confusion(view, method, matrix, classes) for method, matrix in shown.items()]
+    rest = details(f"The other {len(tables) - 1} combinations", tables[1:]) if tables[1:] else None
+    return view.section("confusion", "Which classes are confused", paragraph(intro), tables[0], rest)
+
+
+def _confusion(view, method, matrix, classes):
+    """Return one confusion matrix."""
+    names = classes or [str(i + 1) for i in range(len(matrix))]
+    rows = []
+    for i, name in enumerate(names):
+        total = int(matrix[i].sum())
+        cells = []
+        for j, count in enumerate(matrix[i]):
+            share = count / total if total else 0
+            mark = "num cell right" if i == j else "num cell"
+            cells.append(tag("td", number(int(count), 0), class_=mark, style=f"--share:{share:.2f}"))
+        recall = Markup(f"{number(100 * matrix[i, i] / total, 1)} %") if total else number(None)
+        rows.append([name, *cells, recall])
+    columns = [Column("True class ↓, predicted →", False), *names, Column("Recognised")]
+    caption = [f"{view.dataset.name}: confusion matrix of ", method_name(method)]
+    return table(caption, columns, rows, class_="confusion")
+
+
+HARD = {
+    "binary": (
+        "The last column is the share of sequences of the other class, in the same test part, on whose wrong side it "
+        "is ranked: a positive below them or a negative above them.",
+        "Decision value",
+        "Ranked wrongly against",
+    ),
+    "multiclass": (
+        "The surest mistakes: how far the predicted class's decision value lies above that of the true class.",
+        "Predicted",
+        "Margin",
+    ),
+    "real": ("The largest differences between predicted and true value.", "Predicted", "Difference"),
+}
+
+
+def hard_section(view):
+    """Return the sequences that the best method finds hardest, and where all predictions are."""
+    method = next((m for m in view.ranking.best if m in view.outcomes), next(iter(view.outcomes), None))
+    if method is None:
+        text = "No predictions were found."
+        return view.section("predictions", "Predictions", paragraph(text, class_="missing"))
+    path = f"evaluate/{view.dataset.name}/<kernel>/<solver>/decisions.tsv"
+    where = paragraph("Every prediction is in the results folder, in ", tag("code", path), ".")
+    cases = view.outcomes[method].hard
+    if not cases:
+        return view.section(
+            "predictions", "Predictions", paragraph("No test sequence was ranked wrongly."), where
+        )
+    meaning, middle, last = HARD[view.dataset.kind]
+    share = view.dataset.kind == "binary"
+    rows = [
+        [
+            name,
+            label,
+            unit,
+            value if isinstance(value, str) else number(value),
+            Markup(f"{number(100 * wrong, 1)} %") if share else number(wrong),
+        ]
+        for unit, name, label, value, wrong in cases
+    ]
+    columns = [
+        Column("Sequence", False),
+        Column("True value" if view.dataset.kind == "real" else "True class", False),
+        Column(view.word.capitalize(), False),
+        Column(middle, view.dataset.kind != "multiclass"),
+        Column(last),
+    ]
+    caption = ["Hardest for ", method_name(method), ", when it was in the test part"]
+    intro = paragraph(
+        "A look at these often shows wrong labels, unusual members, or what a kernel cannot see. ", meaning
+    )
+    return view.section(
+        "predictions", "Predictions", intro, table(caption, columns, rows, class_="ids"), where
+    )

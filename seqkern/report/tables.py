@@ -1,0 +1,134 @@
+"""Scores of a data set, averaged, ranked, and written as TSV."""
+
+from collections import namedtuple
+
+import numpy as np
+import pandas as pd
+
+from ..tsv import write_tsv
+from .results import KEYS, Method
+from .words import HEADLINE, metric
+
+Score = namedtuple("Score", ["mean", "sd", "n"])
+
+NO_SCORE = Score(np.nan, np.nan, 0)
+NOT_METRICS = {"kernel", "solver", *KEYS, "n_train", "n_test", "unit"}
+SHOWN_DIGITS = 3
+
+
+def unit_scores(dataset):
+    """Return the metrics of each unit: a DataFrame with columns kernel, solver, unit and the metrics.
+
+    A unit is a task where there are several (its splits are averaged first), else a split.
+    """
+    metrics = dataset.metrics
+    columns = metric_columns(dataset)
+    keyed = metrics[["kernel", "solver", *columns]].assign(unit=dataset.unit(metrics))
+    return keyed.groupby(["kernel", "solver", "unit"], sort=False)[columns].mean().reset_index()
+
+
+def metric_columns(dataset):
+    """Return the names of the metrics that have a value somewhere, in the order of the files."""
+    metrics = dataset.metrics
+    return [name for name in metrics if name not in NOT_METRICS and metrics[name].notna().any()]
+
+
+def scores(dataset):
+    """Return a dict of metric to dict of Method to Score: mean, sample standard deviation and count over units."""
+    units = unit_scores(dataset)
+    result = {}
+    for name in metric_columns(dataset):
+        groups = units.groupby(["kernel", "solver"], sort=False)[name]
+        table = groups.agg(["mean", "std", "count"])
+        result[name] = {
+            Method(*key): Score(float(row["mean"]), float(row["std"]), int(row["count"]))
+            for key, row in table.iterrows()
+        }
+    return result
+
+
+class Ranking:
+    """The methods of a data set, ordered by its headline metric.
+
+    Attributes
+    ----------
+    metric : str
+        ``"auc"``, ``"accuracy"`` or ``"rmse"``; None where there are no scores.
+    scores : dict
+        What `scores` returns.
+    order : list of Method
+        Those with a score, best mean first.
+    best : list of Method
+        Those that share the best mean at the digits shown, among those with the most complete scores: a mean
+        over fewer, perhaps easier, units is no match.
+    within : list of Method
+        The others whose mean lies within one standard deviation of the best.
+    """
+
+    def __init__(self, dataset):
+        self.scores = scores(dataset)
+        names = [name for name in HEADLINE[dataset.kind] if name in self.scores]
+        self.metric = names[0] if names else None
+        self.order, self.best, self.within = [], [], []
+        if self.metric is None:
+            return
+        sign = -1 if metric(self.metric).higher else 1
+        table = {method: self.score(method) for method in dataset.methods}
+        self.order = sorted((m for m in table if table[m].n), key=lambda m: sign * table[m].mean)
+        most = max(table[method].n for method in self.order)
+        complete = [method for method in self.order if table[method].n == most]
+        top = table[complete[0]]
+        self.best = [
+            m for m in complete if round(table[m].mean, SHOWN_DIGITS) == round(top.mean, SHOWN_DIGITS)
+        ]
+        if not np.isnan(top.sd):
+            others = [method for method in complete if method not in self.best]
+            self.within = [method for method in others if abs(table[method].mean - top.mean) <= top.sd]
+
+    def score(self, method, name=None):
+        """Return the Score of a method in a metric, by default the headline metric."""
+        return self.scores.get(name or self.metric, {}).get(method, NO_SCORE)
+
+
+def summary_table(dataset, ranking):
+    """Return the rows of ``summary.tsv``: one for each method; a method without results has empty means."""
+    rows = []
+    for method in dataset.methods:
+        row = {"dataset": dataset.name, "tasks": max(len(dataset.tasks), 1), **method._asdict()}
+        row["values"] = max((by[method].n for by in ranking.scores.values() if method in by), default=0)
+        for name in ranking.scores:
+            score = ranking.score(method, name)
+            row |= {f"{name}_mean": score.mean, f"{name}_sd": score.sd}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def families_table(dataset):
+    """Return the rows of ``families.tsv``, one for each task and method; None unless there are several tasks."""
+    if not dataset.several:
+        return None
+    table = unit_scores(dataset).rename(columns={"unit": "task"})
+    table.insert(0, "dataset", dataset.name)
+    order = {name: i for i, name in enumerate(dataset.units)}
+    table = table.sort_values("task", key=lambda column: column.map(order), kind="stable")
+    return table[["dataset", "task", "kernel", "solver", *metric_columns(dataset)]]
+
+
+def metrics_table(dataset):
+    """Return the rows of ``metrics.tsv``: every row that was evaluated, as it was written."""
+    table = dataset.metrics_text.copy()
+    table.insert(0, "dataset", dataset.name)
+    return table
+
+
+def write_tables(tables, columns, path):
+    """Write DataFrames, one below the other, to a TSV file; what a table lacks stays empty.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    """
+    tables = [table for table in tables if table is not None and len(table)]
+    whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+    write_tsv(path, list(whole.columns), whole.itertuples(index=False, name=None))

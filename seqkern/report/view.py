@@ -1,0 +1,72 @@
+"""One data set as the page's sections see it: results, ranking, words, places to link to."""
+
+from functools import cached_property
+
+from .markup import Markup, join, tag
+from .outcomes import outcome
+from .tables import Ranking
+from .words import metric, unit_word
+
+
+class View:
+    """A data set with its ranking and its place on the page.
+
+    Attributes
+    ----------
+    dataset : DatasetResults
+    anchor : str
+        Start of the ids of its sections.
+    ranking : Ranking
+    word, words : str
+        What scores are averaged over, such as ``"fold"`` and ``"folds"``.
+    """
+
+    def __init__(self, dataset, anchor):
+        self.dataset = dataset
+        self.anchor = anchor
+        self.ranking = Ranking(dataset)
+        self.word, self.words = unit_word(dataset)
+
+    @property
+    def metric(self):
+        """Metric that methods are ranked by."""
+        return metric(self.ranking.metric)
+
+    def link(self, text, section):
+        """Return a link to one of the data set's sections."""
+        return tag("a", text, href=f"#{self.anchor}-{section}")
+
+    def section(self, name, title, *content):
+        """Return a section with a heading and an anchor."""
+        return tag("section", tag("h3", title), content, id=f"{self.anchor}-{name}")
+
+    @cached_property
+    def outcomes(self):
+        """Dict of Method to Outcome, best method first; a method without decisions is left out."""
+        rest = [method for method in self.dataset.done if method not in self.ranking.order]
+        result = {}
+        for method in [*self.ranking.order, *rest]:
+            table = self.dataset.decisions(method)
+            if table is not None and len(table):
+                result[method] = outcome(self.dataset, table)
+        return result
+
+
+def method_name(method):
+    """Return ``kernel with solver``."""
+    kernel, solver = method
+    return Markup(f"{tag('b', kernel)} with {tag('b', solver)}")
+
+
+def method_names(methods, most=6):
+    """Return the names of methods as a list in a sentence."""
+    names = [method_name(method) for method in methods[:most]]
+    rest = len(methods) - most
+    if rest > 0:
+        return Markup(f"{join(', ', names)} and {rest} more")
+    return Markup(f"{join(', ', names[:-1])} and {names[-1]}") if len(names) > 1 else names[0]
+
+
+def paragraph(*content, class_=None):
+    """Return a paragraph."""
+    return tag("p", content, class_=class_)

@@ -1,0 +1,158 @@
+"""What every number means, in a sentence that a biologist can read."""
+
+import json
+from dataclasses import dataclass
+
+from ..errors import SeqkernError
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score: its short name, one sentence, whether more is better, what differs with more than two classes."""
+
+    name: str
+    sentence: str
+    higher: bool = True
+    classes: str = ""
+
+    def explained(self, multiclass):
+        """Return the sentence, for several classes with what differs then."""
+        return f"{self.sentence} {self.classes}" if multiclass and self.classes else self.sentence
+
+
+METRICS = {
+    "auc": Metric(
+        "AUC",
+        "The area under the ROC curve: the chance that a positive drawn at random scores above a negative drawn at "
+        "random. 1 is perfect, 0.5 is guessing.",
+        classes="With several classes it is computed for each against all the others, and averaged.",
+    ),
+    "roc50": Metric(
+        "ROC50",
+        "The area under the ROC curve up to the first 50 false positives, scaled so that 1 is perfect: it looks only "
+        "at the top of the ranked list, the part that one would follow up in the laboratory.",
+    ),
+    "median_rfp": Metric(
+        "median RFP",
+        "The median rate of false positives: the share of negatives that score at least as high as the positive in "
+        "the middle of the positives' ranking. 0 is perfect, 0.5 is guessing; lower is better.",
+        higher=False,
+    ),
+    "average_precision": Metric(
+        "average precision",
+        "Going down the ranked list, the share of true positives so far, averaged over the places of the positives. "
+        "1 is perfect; guessing gives the share of positives among all.",
+    ),
+    "balanced_accuracy": Metric(
+        "balanced accuracy",
+        "The share of each class that is recognised, averaged over the classes, so that a rare class counts as much "
+        "as a common one. 1 is perfect; guessing gives one divided by the number of classes.",
+    ),
+    "mcc": Metric(
+        "MCC",
+        "Matthews correlation coefficient: the correlation between true and predicted class. 1 is perfect, "
+        "0 is guessing, −1 is always wrong.",
+    ),
+    "sensitivity": Metric("sensitivity", "The share of the positives that are predicted positive (recall)."),
+    "specificity": Metric("specificity", "The share of the negatives that are predicted negative."),
+    "accuracy": Metric(
+        "accuracy",
+        "The share of all test sequences predicted correctly; misleading where one class is rare, because always "
+        "predicting the common class scores high.",
+    ),
+    "rmse": Metric(
+        "RMSE",
+        "Root mean squared error: the typical distance between predicted and true value, in the units of the label. "
+        "0 is perfect; lower is better.",
+        higher=False,
+    ),
+    "r2": Metric(
+        "R²",
+        "The share of the labels' variance that the prediction explains. 1 is perfect, 0 is no better than "
+        "predicting the mean, below 0 is worse.",
+    ),
+    "pearson": Metric("Pearson r", "The linear correlation between predicted and true values; 1 is perfect."),
+    "spearman": Metric(
+        "Spearman ρ", "The correlation between the ranks of predicted and true values; 1 is perfect."
+    ),
+}
+
+# What methods are ranked by: the first that has a value (single-sequence test parts have no AUC).
+HEADLINE = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("rmse",)}
+
+FOLDS = {
+    "stratified": "Random folds that keep the share of each class.",
+    "grouped": "Folds that keep each group of related sequences together.",
+    "predefined": "Training and test parts as the source of the data defines them.",
+    "locus": "Folds by place on the genome: windows near one another stay on one side.",
+    "leave-one-out": "Each sequence is tested once, by a classifier trained on all the others.",
+    "leave-one-group-out": "Each group is tested once, by a classifier trained on all the other groups.",
+    "liao-noble": "Remote homology after Liao and Noble: for each family, its members are the test positives and the "
+    "other families of its superfamily the training positives, so that a classifier never sees the family.",
+}
+
+LEAKS = {
+    "identical": ("identical", "The test sequence also stands, letter for letter, in the training part."),
+    "contained": (
+        "contained",
+        "The test sequence lies inside a training sequence, or a training sequence inside it.",
+    ),
+    "similar": (
+        "similar",
+        "The test sequence is as similar to a training sequence as the study's limit, or more so.",
+    ),
+    "conflict": (
+        "two labels",
+        "The same sequence occurs with different labels, so no method can get both right.",
+    ),
+}
+
+STAGES = {
+    "choose": "choosing hyperparameters",
+    "kernel": "kernel values",
+    "train": "training",
+    "predict": "prediction",
+}
+
+
+def metric(key):
+    """Return the Metric of a column; of an unknown one its plain name."""
+    return METRICS.get(key) or Metric(key.replace("_", " "), "")
+
+
+def spec_text(spec, key):
+    """Return a kernel's or solver's configuration on one line: ``mismatch: k = 5, m = 1``."""
+    rest = {name: value for name, value in spec.items() if name != key}
+    values = ", ".join(f"{name} = {_value(value)}" for name, value in rest.items())
+    return f"{spec.get(key, '')}{': ' if values else ''}{values}"
+
+
+def _value(value):
+    """Return a parameter's value as text."""
+    if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
+        return "{" + ", ".join(map(str, value)) + "}"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
+
+
+def class_sentence(registry, name):
+    """Return the first line of what a kernel or solver class says of itself; empty where it is not known here."""
+    try:
+        text = registry.get(name).__doc__ or ""
+    except SeqkernError:
+        return ""
+    return text.strip().split("\n")[0].replace("`", "")
+
+
+def enumerate_names(names):
+    """Return ``a, b and c``."""
+    names = list(map(str, names))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def unit_word(dataset):
+    """Return what scores are averaged over, in the singular and plural: fold, family, group or task."""
+    method = (dataset.entry.get("folds") or {}).get("method")
+    families = method == "liao-noble" or dataset.entry.get("tasks") == "families"
+    if dataset.several:
+        return ("family", "families") if families else ("task", "tasks")
+    return ("group", "groups") if method == "leave-one-group-out" else ("fold", "folds")

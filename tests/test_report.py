@@ -1,0 +1,518 @@
+"""The report: numbers against naive ones, a page that is well-formed, safe, complete and the same each time."""
+
+import html
+import json
+import re
+import shutil
+import tracemalloc
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from report_sample import HOSTILE, Shape, demo, family_shape, naive_auc, write_study
+
+from seqkern.cli.main import main
+from seqkern.errors import ConfigError, FileError
+from seqkern.report import build_report
+from seqkern.report.choices import edge_choices
+from seqkern.report.curves import SNAP, at_least, mean_curve, roc_points, simplified
+from seqkern.report.findings import caveats, main_finding
+from seqkern.report.markup import Markup, escape, number, tag, text_of
+from seqkern.report.outcomes import outcome
+from seqkern.report.results import Method, Study
+from seqkern.report.tables import Ranking, unit_scores
+from seqkern.report.thumbnails import block_means, thumbnail
+from seqkern.report.view import View
+from seqkern.tsv import read_tsv, write_tsv
+
+SMALL = {"spectrum": {"kernel": "spectrum", "k": 3}}
+ONE = {"svm": {"solver": "csvc", "C": 1}}
+
+
+@pytest.fixture(scope="module")
+def demo_folder(tmp_path_factory):
+    """A study like the demo: two data sets, one failed combination, leaks."""
+    shapes = demo()
+    shapes["donor"].leaks = (
+        ("all", "1", "identical", "donor_1", "donor_7", 1.0),
+        ("all", "2", "contained", "donor_2", "donor_8", 1.0),
+        ("all", "", "conflict", "donor_3", "donor_9", 1.0),
+    )
+    folder = tmp_path_factory.mktemp("demo") / "demo"
+    return write_study(folder, shapes, study="demo", skip={("donor", "mismatch", "psvm")})
+
+
+@pytest.fixture(scope="module")
+def demo_page(demo_folder):
+    return build_report(demo_folder, demo_folder / "report").read_text(encoding="utf-8")
+
+
+class Page(HTMLParser):
+    """What a page is made of; raises where tags do not match."""
+
+    VOID = frozenset({"meta", "br", "img", "hr", "link"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.words = [], [], []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, name, attributes):
+        self.tags.append((name, dict(attributes)))
+        if name not in self.VOID:
+            self.open.append(name)
+
+    def handle_startendtag(self, name, attributes):
+        self.tags.append((name, dict(attributes)))
+
+    def handle_endtag(self, name):
+        assert self.open.pop() == name
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    def all(self, name):
+        return [attributes for tag_name, attributes in self.tags if tag_name == name]
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+
+# ---- numbers -------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
+def test_the_area_under_the_roc_corners_is_the_share_of_ordered_pairs(items):
+    positive, decision = (np.array(column) for column in zip(*items, strict=True))
+    false, true = roc_points(positive, decision.astype(float))
+    expected = naive_auc(positive, decision)
+    if expected is None:
+        assert false is None
+    else:
+        assert np.trapezoid(true, false) == pytest.approx(expected)
+        assert (false[0], true[0], false[-1], true[-1]) == (0, 0, 1, 1)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-9, 9)), min_size=2, max_size=60))
+def test_simplified_curves_stay_within_a_pixel(items):
+    positive, decision = (np.array(column) for column in zip(*items, strict=True))
+    false, true = roc_points(positive, decision.astype(float))
+    if false is None:
+        return
+    x, y = simplified(false, true)
+    assert len(x) <= len(false)
+    corners = np.array([[0, 0], [1, 1]])
+    assert np.array_equal(np.column_stack([x, y])[[0, -1]], corners)
+    near = np.abs(np.round(false[:, None] * SNAP) / SNAP - x) + np.abs(
+        np.round(true[:, None] * SNAP) / SNAP - y
+    )
+    kept = near.min(axis=1) == 0
+    for i in np.flatnonzero(~kept):
+        segment = np.flatnonzero((x[:-1] <= false[i] + 1 / SNAP) & (x[1:] >= false[i] - 1 / SNAP))
+        assert any(
+            _distance((false[i], true[i]), (x[s], y[s]), (x[s + 1], y[s + 1])) < 2 / SNAP for s in segment
+        )
+
+
+def _distance(point, start, stop):
+    """Distance of a point from a segment."""
+    point, start, stop = map(np.array, (point, start, stop))
+    along = stop - start
+    share = np.clip(along @ (point - start) / max(along @ along, 1e-30), 0, 1)
+    return np.linalg.norm(point - start - share * along)
+
+
+def test_mean_curve_averages_the_true_positive_rates():
+    perfect = np.array([0.0, 0, 1]), np.array([0.0, 1, 1])
+    guessing = np.array([0.0, 1]), np.array([0.0, 1])
+    x, y = mean_curve([perfect, guessing])
+    assert np.allclose(y[1:], (1 + x[1:]) / 2)
+    assert (x[0], y[0]) == (0, 0)
+
+
+@given(st.lists(st.floats(0, 1), max_size=20), st.floats(0, 1))
+def test_at_least_counts(values, x):
+    places, counts = at_least([*values, np.nan])
+    steps = [count for place, count in zip(places[::2], counts[::2], strict=True) if place <= x]
+    expected = sum(value > x for value in values)
+    assert (steps[-1] if steps else len(values)) == expected
+
+
+@pytest.mark.parametrize("n", [1, 5, 40])
+def test_block_means_are_means_of_blocks(n):
+    rng = np.random.default_rng(n)
+    matrix, order = rng.normal(size=(n, n)), rng.permutation(n)
+    picture, edges, sampled = block_means(matrix, order, pixels=7)
+    sorted_matrix = matrix[np.ix_(order, order)]
+    for i in range(len(picture)):
+        for j in range(len(picture)):
+            block = sorted_matrix[edges[i] : edges[i + 1], edges[j] : edges[j + 1]]
+            assert picture[i, j] == pytest.approx(block.mean())
+    assert sampled == n
+
+
+def test_a_large_matrix_is_sampled_and_never_loaded(tmp_path):
+    n = 5000
+    matrix = np.lib.format.open_memmap(tmp_path / "gram.npy", "w+", dtype=np.float64, shape=(n, n))
+    matrix[: n // 2 : 50] = 1
+    tracemalloc.start()
+    picture, _, sampled = block_means(matrix, np.arange(n), pixels=10, cap=100)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sampled == 100
+    assert picture.shape == (10, 10)
+    assert peak < 0.02 * matrix.nbytes
+
+
+def test_thumbnail_sorts_the_classes(demo_folder):
+    dataset = Study(demo_folder).datasets[0]
+    picture = thumbnail(dataset, "spectrum3")
+    assert [name for name, _, _ in picture.bands] == ["decoy", "donor"]
+    edge = round(picture.bands[0][2])
+    same = picture.picture[:edge, :edge].mean()
+    assert same > picture.picture[:edge, edge:].mean() + 0.2
+
+
+# ---- tables --------------------------------------------------------------------------------------------------
+
+
+def test_summary_holds_naive_means_and_deviations(demo_folder, demo_page):
+    rows = {(r["dataset"], r["kernel"], r["solver"]): r for r in read_tsv(demo_folder / "report/summary.tsv")}
+    for dataset, count in (("donor", 5), ("superfamily", 6)):
+        metrics = read_tsv(demo_folder / "evaluate" / dataset / "spectrum5/svm/metrics.tsv")
+        values = [float(row["auc"]) for row in metrics]
+        row = rows[dataset, "spectrum5", "svm"]
+        assert int(row["values"]) == len(values) == count
+        assert float(row["auc_mean"]) == pytest.approx(sum(values) / count)
+        assert float(row["auc_sd"]) == pytest.approx(np.std(values, ddof=1))
+    missing = rows["donor", "mismatch", "psvm"]
+    assert (missing["values"], missing["auc_mean"], missing["auc_sd"]) == ("0", "", "")
+
+
+def test_families_and_metrics_tables_hold_every_row(demo_folder, demo_page):
+    families = read_tsv(demo_folder / "report/families.tsv")
+    assert {row["dataset"] for row in families} == {"superfamily"}
+    assert len(families) == 6 * 6
+    metrics = read_tsv(demo_folder / "report/metrics.tsv")
+    assert len(metrics) == 5 * 5 + 6 * 6
+    one = next(
+        r
+        for r in metrics
+        if (r["dataset"], r["kernel"], r["solver"], r["split"]) == ("donor", "mismatch", "svm", "3")
+    )
+    source = read_tsv(demo_folder / "evaluate/donor/mismatch/svm/metrics.tsv")[2]
+    assert {key: one[key] for key in source} == source
+
+
+def test_tasks_with_several_splits_are_averaged_first(tmp_path):
+    shape = Shape(tasks=("a", "b"), splits=("1", "2"))
+    dataset = Study(write_study(tmp_path / "s", {"d": shape}, SMALL, ONE)).datasets[0]
+    units = unit_scores(dataset)
+    metrics = dataset.metrics
+    assert list(units["unit"]) == ["a", "b"]
+    assert units["auc"][0] == pytest.approx(metrics[metrics["task"] == "a"]["auc"].mean())
+
+
+def _with_aucs(tmp_path, table):
+    """Return the data set of a study whose methods have these AUCs: {kernel: [values]}."""
+    kernels = {name: {"kernel": "spectrum", "k": 3} for name in table}
+    folder = write_study(tmp_path / "s", {"d": Shape()}, kernels, ONE)
+    for name, values in table.items():
+        rows = [("all", str(i), 1, 1, value) for i, value in enumerate(values, start=1)]
+        path = folder / "evaluate/d" / name / "svm/metrics.tsv"
+        write_tsv(path, ["task", "split", "n_train", "n_test", "auc"], rows)
+    return Study(folder).datasets[0]
+
+
+def test_ranking_marks_the_best_and_those_within_one_deviation(tmp_path):
+    table = {"a": [0.7] * 5, "b": [0.8, 0.9, 0.8, 0.9, 0.85], "c": [0.82] * 5}
+    ranking = Ranking(_with_aucs(tmp_path, table))
+    assert [method.kernel for method in ranking.order] == ["b", "c", "a"]
+    assert [method.kernel for method in ranking.best] == ["b"]
+    assert [method.kernel for method in ranking.within] == ["c"]
+
+
+def test_equal_digits_share_the_first_place(tmp_path):
+    dataset = _with_aucs(tmp_path, {"a": [0.9001] * 5, "b": [0.9004] * 5})
+    assert len(Ranking(dataset).best) == 2
+    assert "share the highest mean AUC, 0.900" in text_of(main_finding(View(dataset, "d1")))
+
+
+def test_a_mean_over_fewer_folds_is_not_ranked_first(tmp_path):
+    dataset = _with_aucs(tmp_path, {"a": [0.99, 0.99, None, None, None], "b": [0.8, 0.81, 0.8, 0.81, 0.8]})
+    view = View(dataset, "d1")
+    assert [method.kernel for method in view.ranking.best] == ["b"]
+    assert "1 combination with scores for fewer folds has not been ranked" in text_of(main_finding(view))
+    assert any("fewer than 5 folds" in text_of(sentence) for sentence in caveats(view))
+
+
+def test_one_fold_has_no_spread(tmp_path):
+    dataset = _with_aucs(tmp_path, {"a": [0.9], "b": [0.8]})
+    assert "(1 fold only, so its spread is not known)" in text_of(main_finding(View(dataset, "d1")))
+
+
+# ---- outcomes ------------------------------------------------------------------------------------------------
+
+
+def test_confusion_counts_every_decision(tmp_path):
+    shape = Shape("multiclass", classes=("x", "y", "z"), n=90)
+    folder = write_study(tmp_path / "s", {"d": shape}, SMALL, ONE)
+    dataset = Study(folder).datasets[0]
+    method = Method("spectrum", "svm")
+    result = outcome(dataset, dataset.decisions(method))
+    rows = read_tsv(folder / "evaluate/d/spectrum/svm/decisions.tsv")
+    naive = [[sum((r["label"], r["predicted"]) == (a, b) for r in rows) for b in "xyz"] for a in "xyz"]
+    assert result.confusion.tolist() == naive
+    assert [name for name, _ in result.curves] == ["x", "y", "z"]
+    assert all(label != predicted for _, _, label, predicted, _ in result.hard)
+
+
+def test_hard_cases_are_ranked_by_the_share_of_the_other_class(demo_folder):
+    dataset = Study(demo_folder).datasets[0]
+    table = dataset.decisions(Method("spectrum3", "svm"))
+    result = outcome(dataset, table, count=3)
+    unit, name, label, value, share = result.hard[0]
+    part = table[table["split"] == unit]
+    others = part[part["label"] != label]["decision"]
+    assert label == "donor"
+    assert share == pytest.approx(np.mean([other >= value for other in others]))
+    assert name in set(part["id"])
+    assert [case[2] for case in result.hard] == ["donor"] * 3 + ["decoy"] * 3
+
+
+def test_single_sequence_test_parts_are_pooled(tmp_path):
+    shape = Shape(splits=tuple(map(str, range(1, 25))), n=24)
+    folder = write_study(tmp_path / "s", {"d": shape}, SMALL, ONE)
+    rows = [("all", str(i + 1), f"u{i}", ("decoy", "donor")[i % 2], float(i), "donor") for i in range(24)]
+    path = folder / "evaluate/d/spectrum/svm"
+    write_tsv(path / "decisions.tsv", ["task", "split", "id", "label", "decision", "predicted"], rows)
+    scores = [("all", str(i + 1), 23, 1, None, float(i % 2)) for i in range(24)]
+    write_tsv(path / "metrics.tsv", ["task", "split", "n_train", "n_test", "auc", "accuracy"], scores)
+    dataset = Study(folder).datasets[0]
+    result = outcome(dataset, dataset.decisions(Method("spectrum", "svm")))
+    assert result.pooled
+    assert Ranking(dataset).metric == "accuracy"
+    page = Page(build_report(folder, folder / "report").read_text(encoding="utf-8"))
+    assert "pools the test parts" in page.text
+    assert "AUC, pooled 0.542" in page.text
+
+
+def test_edge_choices_need_three_numbers_and_a_majority(tmp_path):
+    solvers = {"svm": {"solver": "csvc", "C": [1, 2, 3], "w": [1, 2], "mode": ["a", "b", "c"]}}
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, solvers)
+    rows = [("all", str(i), "C", value, 0.9) for i, value in enumerate([3, 3, 1, 2])]
+    rows += [("all", str(i), name, value, 0.9) for i in range(4) for name, value in (("w", 2), ("mode", "a"))]
+    path = folder / "evaluate/d/spectrum/svm/choices.tsv"
+    write_tsv(path, ["task", "split", "parameter", "value", "inner_score"], rows)
+    assert edge_choices(Study(folder).datasets[0]) == {("svm", "C"): (3, 4)}
+
+
+# ---- the page ------------------------------------------------------------------------------------------------
+
+
+def test_page_is_well_formed_and_needs_nothing_from_outside(demo_page):
+    page = Page(demo_page)
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = [attributes["href"] for attributes in page.all("a")]
+    assert targets
+    assert all(target.startswith("#") and target[1:] in ids for target in targets)
+    assert not page.all("script") + page.all("link") + page.all("iframe")
+    for _, attributes in page.tags:
+        for key, value in attributes.items():
+            if key in ("src", "href", "xlink:href"):
+                assert value.startswith(("#", "data:image/png;base64,"))
+    assert not re.search(r"url\((?!#)|@import", demo_page)
+
+
+def test_page_can_be_read_by_everyone(demo_page):
+    page = Page(demo_page)
+    levels = [int(name[1]) for name, _ in page.tags if re.fullmatch("h[1-6]", name)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert len(page.all("caption")) == len(page.all("table")) > 10
+    assert all(a.get("role") == "img" and a.get("aria-label") for a in page.all("svg"))
+    assert all("scope" in attributes for attributes in page.all("th"))
+    assert page.all("html")[0]["lang"] == "en"
+    assert any(attributes.get("name") == "viewport" for attributes in page.all("meta"))
+
+
+def test_page_says_what_was_found(demo_folder, demo_page):
+    text = Page(demo_page).text
+    ranking = Ranking(Study(demo_folder).datasets[1])
+    best = ranking.best[0]
+    assert (
+        f"{best.kernel} with {best.solver} has the highest mean AUC, {ranking.score(best).mean:.3f}" in text
+    )
+    assert "1 combination of 6 gave no result and is shown as missing: mismatch with psvm." in text
+    assert "1 test sequence also stands, letter for letter, in the training part (in 1 fold)" in text
+    assert "1 sequence occurs again with a different label." in text
+    assert "fewer than 10 positives" in text
+    assert "k = 5, m = 1" in text
+
+
+def test_two_runs_give_the_same_bytes(demo_folder, demo_page, tmp_path):
+    build_report(demo_folder, tmp_path)
+    for name in ("index.html", "summary.tsv", "families.tsv", "metrics.tsv", "config.yaml"):
+        assert (tmp_path / name).read_bytes() == (demo_folder / "report" / name).read_bytes()
+
+
+def test_only_the_cost_section_tells_the_cost(demo_folder, demo_page, tmp_path):
+    copy = shutil.copytree(demo_folder, tmp_path / "demo")
+    for path in copy.rglob("cost.tsv"):
+        path.write_text(path.read_text().replace("0.01", "7.77").replace("0.5", "8.88"), encoding="utf-8")
+    page = build_report(copy, copy / "report").read_text(encoding="utf-8")
+    cost = re.compile(r'<section id="d\d+-cost".*?</section>', re.DOTALL)
+    assert page != demo_page
+    assert cost.sub("", page) == cost.sub("", demo_page)
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "real"])
+def test_hostile_names_are_only_text(tmp_path, kind):
+    classes = {"binary": HOSTILE[:2], "multiclass": HOSTILE}.get(kind, ())
+    leaks = tuple(("all", "1", "identical", name, HOSTILE[0], 1.0) for name in HOSTILE)
+    shape = Shape(kind, classes=tuple(classes), ids=tuple(HOSTILE), n=120, leaks=leaks)
+    shape.entry = {"title": HOSTILE[0], "fasta": HOSTILE[1]}
+    folder = write_study(tmp_path / "s", {"d": shape}, SMALL, ONE, study=HOSTILE[0])
+    page = build_report(folder, folder / "report").read_text(encoding="utf-8")
+    parsed = Page(page)
+    assert "<script" not in page
+    assert page.count("</style>") == 1
+    assert "\x07" not in page
+    assert html.escape(HOSTILE[0]) in page
+    for name in HOSTILE[1:-1]:
+        assert name in parsed.text
+
+
+def test_many_families_stay_small(tmp_path):
+    families = tuple(f"{a}.{b}" for a in range(1, 7) for b in range(1, 11))
+    kernels = {f"spectrum{k}": {"kernel": "spectrum", "k": k} for k in range(1, 7)}
+    folder = write_study(tmp_path / "s", {"edd": family_shape(families, n=320, share=0.2)}, kernels)
+    path = build_report(folder, folder / "report")
+    page = Page(path.read_text(encoding="utf-8"))
+    assert path.stat().st_size < 3_000_000
+    assert "over 60 families" in page.text
+    assert "Number of families with ROC50 ≥ x" in page.text
+    assert len(read_tsv(folder / "report/families.tsv")) == 60 * 6 * 2
+
+
+def test_regression_has_errors_instead_of_roc(tmp_path):
+    folder = write_study(tmp_path / "s", {"scale": Shape("real")}, SMALL)
+    page = Page(build_report(folder, folder / "report").read_text(encoding="utf-8"))
+    assert "lowest mean RMSE" in page.text
+    assert "Predicted and true values" in page.text
+    assert "AUC" not in page.text
+
+
+# ---- what is missing or wrong --------------------------------------------------------------------------------
+
+
+def test_what_is_missing_is_said(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, ONE)
+    for part in (
+        "evaluate",
+        "gram",
+        "folds/d/leakage.tsv",
+        "folds/d/composition.tsv",
+        "datasets/d/units.tsv",
+    ):
+        path = folder / part
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    text = Page(build_report(folder, folder / "report").read_text(encoding="utf-8")).text
+    for sentence in (
+        "d: no combination of kernel and solver gave a result.",
+        "1 combination of 1 gave no result and is shown as missing: spectrum with svm.",
+        "it is not known whether training and test parts share sequences.",
+        "The composition of the folds was not found.",
+        "no Gram matrix for all units was found.",
+        "No costs were recorded.",
+    ):
+        assert sentence in text
+    assert read_tsv(folder / "report/metrics.tsv") == []
+
+
+def test_without_a_summary_or_a_configuration_the_folders_tell(tmp_path):
+    folder = write_study(tmp_path / "study", {"d": Shape()}, SMALL, ONE)
+    (folder / "config.yaml").unlink()
+    (folder / "datasets/d/summary.json").unlink()
+    text = Page(build_report(folder, folder / "report").read_text(encoding="utf-8")).text
+    assert "kernel spectrum with svm reaches a mean AUC of" in text
+    assert "No summary of this data set was found." in text
+    assert "The study's configuration was not found." in text
+
+
+def test_a_gram_matrix_of_other_size_is_not_shown(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, ONE)
+    np.save(folder / "gram/d/spectrum/gram.npy", np.eye(3))
+    assert thumbnail(Study(folder).datasets[0], "spectrum") is None
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "problem"),
+    [
+        ("evaluate/d/spectrum/svm/metrics.tsv", "task\tsplit\n", "has no column 'n_train'"),
+        ("evaluate/d/spectrum/svm/decisions.tsv", "", "cannot be read"),
+        ("datasets/d/summary.json", "{", "cannot be read"),
+        ("datasets/d/summary.json", "[]", "is not a JSON object"),
+        ("config.yaml", "a: [", "is not YAML"),
+        ("gram/d/spectrum/gram.npy", "x", "is not a Gram matrix"),
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path, part, text, problem):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, ONE)
+    (folder / part).write_text(text, encoding="utf-8")
+    with pytest.raises(FileError, match=re.escape(problem)) as caught:
+        build_report(folder, folder / "report")
+    assert str(caught.value.file).endswith(part)
+    assert caught.value.remedy
+
+
+def test_no_results_are_an_error(tmp_path):
+    with pytest.raises(FileError, match="no such folder"):
+        build_report(tmp_path / "none", tmp_path / "out")
+    with pytest.raises(FileError, match="holds no data sets"):
+        build_report(tmp_path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_command_line_prints_the_path(tmp_path, capsys):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, ONE)
+    assert main(["report", str(folder), "-o", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'out' / 'index.html'}\n"
+    config = {"study": "renamed", "datasets": {"d": {}}, "kernels": SMALL, "solvers": ONE}
+    assert main(["report", str(folder), "--study", json.dumps(config)]) == 0
+    assert "<h1>renamed</h1>" in (folder / "report/index.html").read_text(encoding="utf-8")
+    assert main(["report", str(folder), "--study", "{"]) == 1
+    assert "seqkern: --study is not JSON" in capsys.readouterr().err
+    assert issubclass(ConfigError, ValueError)
+
+
+# ---- markup --------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=50)
+@given(st.text())
+def test_escaped_text_comes_back_and_holds_no_markup(text):
+    safe = escape(text)
+    assert not set("<>\"'") & set(safe)
+    clean = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
+    assert html.unescape(safe) == clean
+
+
+def test_tags_escape_texts_and_attributes_but_not_markup():
+    assert tag("b", "<", Markup("<i></i>"), title='"') == '<b title="&quot;">&lt;<i></i></b>'
+    assert tag("br") == "<br>"
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(0.12345, 3, "0.123"), (-0.0001, 3, "0.000"), (-1.5, 1, "−1.5"), (12345, 0, "12\u202f345")],
+)
+def test_numbers_have_fixed_digits(value, digits, text):
+    assert number(value, digits) == text
+    assert "no value" in number(float("nan"))
