@@ -132,7 +132,7 @@ def similar_pairs(own, other, identity):
     (match 1, mismatch and gap letter −1) over the length of the shorter record; letters outside the alphabet
     are identical to nothing. This is a screen: only pairs are aligned that share at least half the distinct
     k-mers expected at that identity, so that pairs near the limit can be missed. k is chosen so that a k-mer
-    lies in about `POSTINGS` records.
+    lies in about `POSTINGS` records. Below an identity of a half many pairs pass, and it can take minutes.
 
     Parameters
     ----------

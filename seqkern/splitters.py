@@ -2,7 +2,7 @@
 
 Every function here is pure: arrays in, arrays out. `folds` gives them names, checks what they return and
 keeps it in files. The k-fold routine is our own and not scikit-learn's: one routine then serves single units
-and groups alike, deals groups more evenly by class, and gives the same folds with every version of anything.
+and groups alike, deals groups more evenly by class, and does not change with scikit-learn's version.
 """
 
 import re
