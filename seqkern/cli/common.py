@@ -1,24 +1,29 @@
 """Arguments that several verbs share, and the reading of what they name."""
 
 import contextlib
-import json
 import sys
 
-from ..errors import ParameterError, SequenceError
+from ..errors import SequenceError
 
 
-def add_sequence_arguments(parser, defaults=True):
-    """Add alphabet and policies of reading FASTA; without `defaults` they are None unless given."""
+def add_sequence_arguments(parser):
+    """Add the alphabet and the policies of reading FASTA."""
     group = parser.add_argument_group("reading FASTA")
     group.add_argument("--alphabet", help="dna, rna, protein or the letters of your own (default: found out)")
+    add_policies(group)
+
+
+def add_policies(group, ids=("header", "number", "suffix"), default=None):
+    """Add the policies of reading FASTA; with `default`, which says whence they come, None if not given."""
     policies = {
         "unknown": (("error", "skip", "mask"), "letters outside the alphabet: skip leaves the record out"),
-        "ids": (("header", "number", "suffix"), "repeated ids: an error, numbers instead, or a suffix"),
-        "empty": (("error", "skip"), "records without a sequence"),
+        "ids": (ids, "first word of the header, or the number of the record; suffix marks repeats"),
+        "empty": (("error", "skip"), "records without a sequence: skip leaves them out"),
     }
     for name, (choices, meaning) in policies.items():
-        text = f"{meaning} (default: {choices[0] if defaults else 'as in training'})"
-        group.add_argument(f"--{name}", choices=choices, default=choices[0] if defaults else None, help=text)
+        first = None if default else choices[0]
+        text = f"{meaning} (default: {default or first})"
+        group.add_argument(f"--{name}", choices=choices, default=first, help=text)
 
 
 def policies_of(args):
@@ -42,21 +47,6 @@ def naming_file(file):
         if error.file is None:
             error.file = file
         raise
-
-
-def kernel_from_text(text):
-    """Return the kernel of a text such as ``mismatch:k=5,m=1``, or of a config's entry as JSON."""
-    from ..kernels import build_kernel
-
-    if not text.lstrip().startswith("{"):
-        return build_kernel(text)
-    try:
-        spec = json.loads(text)
-    except ValueError as error:
-        raise ParameterError(
-            f"kernel {text!r} is not JSON: {error}", remedy="quote it for the shell"
-        ) from error
-    return build_kernel(spec)
 
 
 def write_cost(path, clock):

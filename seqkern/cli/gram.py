@@ -5,7 +5,6 @@ import re
 
 from .common import (
     add_sequence_arguments,
-    kernel_from_text,
     naming_file,
     policies_of,
     tell_counts,
@@ -92,12 +91,12 @@ def _share(text):
 
 def _kernel(args):
     """Return the kernel that the arguments name."""
-    if args.kernel:
-        return kernel_from_text(args.kernel)
     from ..config import load_config, split_transforms
     from ..errors import unknown_name
     from ..kernels import build_kernel
 
+    if args.kernel:
+        return build_kernel(args.kernel)
     kernels = load_config(args.kernel_config)["kernels"]
     if args.kernel_name not in kernels:
         raise unknown_name(f"kernel of {args.kernel_config}", args.kernel_name, kernels)

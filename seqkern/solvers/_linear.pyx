@@ -18,6 +18,8 @@ def decide(
     """
     cdef Py_ssize_t i, j
     cdef double total
+    if not (columns.shape[0] == means.shape[0] == weights.shape[0]) or out.shape[0] != K.shape[0]:
+        raise ValueError("the columns and their weights, or the rows and the room for them, differ in number")
     with nogil:
         for i in range(K.shape[0]):
             total = 0.0

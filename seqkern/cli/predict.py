@@ -1,0 +1,70 @@
+"""``seqkern predict``: apply a model to FASTA of any length, record by record in bounded memory."""
+
+import contextlib
+import sys
+
+from .common import add_policies, naming_file, policies_of, tell_counts
+
+EXAMPLE = "seqkern predict model.seqkern new.fasta > predictions.tsv"
+
+
+def add_arguments(parser):
+    """Add the verb's arguments."""
+    parser.add_argument("model", help="file that seqkern train wrote")
+    parser.add_argument("fasta", help="new sequences, plain or compressed; - is standard input")
+    parser.add_argument("-o", "--output", metavar="TSV", help="a file instead of standard output")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads (default: all cores)")
+    group = parser.add_argument_group("reading FASTA")
+    add_policies(group, ids=("header", "number"), default="as in training")
+
+
+def run(args):
+    """Run the verb."""
+    from ..archive import atomic_write
+    from ..errors import ModelError
+    from ..model import load_model
+    from ..progress import progress_counter
+    from ..textfiles import source_name
+    from ..tsv import format_cell
+
+    model = load_model(args.model)
+    if model.alphabet is None:
+        raise ModelError(
+            "was trained on a table of features",
+            file=args.model,
+            remedy="apply it in Python: load_model(…).predict",
+        )
+    name, counts, done = source_name(args.fasta), {}, 0
+    multiclass = model.kind == "multiclass"
+    columns = [f"decision:{name}" for name in model.classes] if multiclass else ["decision"]
+    with contextlib.ExitStack() as stack:
+        out = stack.enter_context(atomic_write(args.output, "w")) if args.output else sys.stdout
+        show = stack.enter_context(progress_counter("predict", " records"))
+        stack.enter_context(naming_file(name))
+        out.write("\t".join(map(format_cell, ["id", *columns, "predicted"])) + "\n")
+        for X in _chunks(model, args):
+            decisions = model.decision(X, n_threads=args.threads)
+            predicted = model.classify(decisions).tolist()
+            rows = decisions.tolist() if multiclass else [[value] for value in decisions.tolist()]
+            for row in zip(X.ids, rows, predicted, strict=True):
+                out.write("\t".join(map(format_cell, [row[0], *row[1], row[2]])) + "\n")
+            for what, count in X.counts.items():
+                counts[what] = counts.get(what, 0) + count
+            done += len(X)
+            if show is not None:
+                show(done)
+        out.flush()
+    tell_counts(counts, name)
+
+
+def _chunks(model, args):
+    """Return an iterator over the sequences in sets of bounded size, read under the model's policies."""
+    from ..fasta import iter_fasta
+
+    given = policies_of(args)
+    policies = {
+        key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies
+    }
+    if policies.get("ids") == "suffix":  # repeats would have to be remembered
+        policies["ids"] = "header"
+    return iter_fasta(args.fasta, model.alphabet, **policies)

@@ -1,0 +1,149 @@
+"""``seqkern train``: a model from FASTA, in one file, that `seqkern predict` applies to new sequences."""
+
+import sys
+import warnings
+
+from .common import add_sequence_arguments, naming_file, policies_of, tell_counts
+
+EXAMPLE = (
+    "seqkern train pos.fa neg.fa --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search -o model.seqkern"
+)
+
+
+def add_arguments(parser):
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "fasta",
+        nargs="+",
+        help="the positives and the negatives; or a file for each class; or one with --labels",
+    )
+    parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as spectrum:k=3")
+    parser.add_argument(
+        "--solver", required=True, help="solver, such as csvc:C=1; with --search csvc:C=[0.1,1,10]"
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model's file")
+    parser.add_argument(
+        "--transform",
+        action="append",
+        default=[],
+        help="transform of the kernel matrix, such as centre; repeatable",
+    )
+    labels = parser.add_argument_group("labels")
+    labels.add_argument(
+        "--labels",
+        metavar="WHERE",
+        help="header (a field label=…), first-word (of each header), or a TSV with the columns id and label",
+    )
+    labels.add_argument(
+        "--label-field", metavar="NAME", default="label", help="the field or column (default: label)"
+    )
+    labels.add_argument("--positive", metavar="CLASS", help="the positive class, against all others")
+    search = parser.add_argument_group("choosing hyperparameters")
+    search.add_argument(
+        "--search",
+        action="store_true",
+        help="by cross-validation: among the lists in --solver, and the solver's own for parameters left out",
+    )
+    search.add_argument("--folds", type=int, default=5, metavar="N", help="folds (default: 5)")
+    search.add_argument(
+        "--metric", default="auto", help="what is maximised (default: auc; several classes: macro_auc)"
+    )
+    search.add_argument("--seed", type=int, default=1, help="of the folds (default: 1)")
+    add_sequence_arguments(parser)
+    work = parser.add_argument_group("the work")
+    work.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
+    work.add_argument("--threads", type=int, metavar="N", help="threads (default: all cores)")
+
+
+def run(args):
+    """Run the verb."""
+    from ..config import split_transforms
+    from ..kernels import build_kernel, parse_spec
+    from ..progress import progress_counter
+    from ..solvers import build_solver, expand_grid
+    from ..training import train_model
+    from ..transforms import build_transform
+
+    kernel_spec, transforms = split_transforms(parse_spec(args.kernel))
+    kernel = build_kernel(kernel_spec)
+    transforms = [build_transform(item) for item in [*transforms, *args.transform]]
+    grid = expand_grid(args.solver, search=True) if args.search else [build_solver(args.solver).spec()]
+    source = ", ".join(args.fasta)
+    dataset = _dataset(args, kernel)
+    tell_counts(dataset.X.counts, source)
+    with (
+        naming_file(source),
+        progress_counter("kernel", " entries") as show,
+        warnings.catch_warnings(record=True) as said,
+    ):
+        warnings.simplefilter("always")
+        model = train_model(
+            dataset.X,
+            dataset.task().labels,
+            kernel,
+            grid,
+            transforms=transforms,
+            folds=args.folds,
+            metric=args.metric,
+            seed=args.seed,
+            policies=policies_of(args),
+            notes=dataset.notes,
+            memory_limit=args.memory,
+            n_threads=args.threads,
+            progress=show,
+        )
+    for text in dict.fromkeys(str(warning.message) for warning in said):
+        print(f"seqkern: warning: {text}", file=sys.stderr)
+    model.save(args.output)
+    print(args.output)
+    for name, text in _summary(model):
+        print(f"  {name:<10} {text}")
+
+
+def _dataset(args, kernel):
+    """Return the Dataset of the FASTA files and their labels."""
+    from ..datasets import make_dataset
+    from ..errors import LabelError
+
+    options = {"label": args.label_field}
+    if args.labels in ("header", "first-word"):
+        options["from"] = args.labels.replace("-", "_")
+    elif args.labels:
+        options |= {"from": "tsv", "file": args.labels}
+    elif len(args.fasta) == 1:
+        raise LabelError(
+            "nothing says which label a sequence has",
+            file=args.fasta[0],
+            remedy="give the negatives as a second file, or --labels header, first-word or a table",
+        )
+    if args.positive:
+        options["positive"] = args.positive
+    two_classes = len(args.fasta) == 2 and not args.labels
+    entry = {
+        "fasta": dict(zip(("positive", "negative"), args.fasta, strict=True)) if two_classes else args.fasta,
+        "labels": options,
+        **policies_of(args),
+    }
+    alphabet = args.alphabet or kernel.alphabet
+    return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}))
+
+
+def _summary(model):
+    """Yield (name, text) of what a user wants to know of a new model."""
+    record = model.record
+    counts = ", ".join(f"{count} {name}" for name, count in record["classes"].items())
+    yield "trained on", f"{record['n']} sequences: {counts}"
+    yield "kernel", repr(model.kernel)
+    chosen = ", ".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
+    yield "solver", f"{record['solver']['solver']}: {chosen}"
+    report = record["report"]
+    state = "converged" if report["converged"] else "NOT converged"
+    yield "fit", f"{state} after {report['iterations']} iterations, residual {report['residual']:.2g}"
+    yield "support", f"{report['n_support']} of {record['n']} sequences ({report['support_share']:.1%})"
+    search = record["search"]
+    if search is None:
+        yield "score", "no cross-validation was made; --search makes one, seqkern evaluate an unbiased one"
+        return
+    folds, candidates = len(search["scores"][0]), len(search["specs"])
+    yield "score", f"{search['metric']} {search['score']:.4f}, the mean of {folds} folds of cross-validation"
+    yield "", f"of the best of {candidates} candidates on these very folds: a little optimistic"

@@ -1,0 +1,254 @@
+"""A trained classifier that can be applied to new sequences, and its file.
+
+The file is one archive of JSON and arrays (archive.py), nothing pickled: the state of kernel, transforms and
+solver, cut down to the training units that prediction needs, those units, and a record of how it was made.
+`seqkern.training.train_model` makes a Model. Who calls whom::
+
+    decision(X) ─▶ kernel of X with the support units ─▶ transforms ─▶ solver.decision_function
+"""
+
+import os
+import zipfile
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .archive import load_archive, nest, save_archive, unnest
+from .errors import FileError, ModelError
+from .kernels import kernel_from_state
+from .kernels.blocks import fill
+from .sequences import SequenceSet, as_sequences
+from .solvers import solver_from_state
+from .tables import FeatureTable, as_features
+from .transforms import transform_from_state
+
+FORMAT = "seqkern model"
+VERSION = 1
+CHUNK_BYTES = 1 << 25
+DATA = {"sequences": SequenceSet, "features": FeatureTable}
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A trained classifier.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Fitted, if it learns from data.
+    transforms : list of GramTransform
+        Fitted, for the columns `support`.
+    solver : Solver
+        Fitted, for the columns `support`.
+    support : SequenceSet or FeatureTable
+        The training units that prediction needs.
+    diagonal : ndarray of float64, shape (len(support),)
+        K(z, z) of each of them.
+    kind : {"binary", "multiclass", "real"}
+    classes : tuple of str
+        (negative, positive), or one for each column of the decisions; empty for real labels.
+    policies : dict
+        The policies under which the training sequences were read: ``unknown``, ``ids``, ``empty``.
+    record : dict
+        How the model was made: versions, seed, sizes, what was compared and chosen, the solver's report.
+    """
+
+    kernel: object
+    transforms: list
+    solver: object
+    support: object
+    diagonal: np.ndarray
+    kind: str
+    classes: tuple
+    policies: dict
+    record: dict
+
+    def decision(self, X, *, n_threads=None):
+        """Return the decision values of new units.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, FeatureTable or 2-D array, n units
+        n_threads : int, optional
+
+        Returns
+        -------
+        ndarray of float64, shape (n,), or (n, classes) for several classes
+            Binary: above zero for the positive class. Real: the predicted number. A unit's values do not
+            depend on the units beside it.
+
+        Raises
+        ------
+        ModelError
+            If the units have another alphabet or other features than the training ones, or this version of
+            seqkern computes another kernel than the one that trained the model.
+        SequenceError
+            If the kernel cannot take a unit.
+        """
+        X = self._coerced(X)
+        columns = self._columns
+        step = max(1, CHUNK_BYTES // (8 * len(columns)))
+        shape = () if self.kind != "multiclass" else (len(self.classes),)
+        out = np.empty((len(X), *shape))
+        for start in range(0, len(X), step):
+            rows = self.kernel.prepare(X.take(slice(start, start + step)), like=columns)
+            K, diagonal = np.empty((len(rows), len(columns))), rows.diagonal
+            fill(self.kernel, rows, columns, K, n_threads=n_threads)
+            for transform in self.transforms:
+                K, diagonal = transform.transform(K, diagonal)
+            out[start : start + step] = self.solver.decision_function(K)
+        return out
+
+    def predict(self, X, *, n_threads=None):
+        """Return the predicted class name of each unit, or for real labels the number, shape (n,)."""
+        return self.classify(self.decision(X, n_threads=n_threads))
+
+    def classify(self, decisions):
+        """Return the predictions that follow from decision values, shape (n,)."""
+        if self.kind == "real":
+            return decisions
+        codes = (
+            np.argmax(decisions, axis=1) if self.kind == "multiclass" else (decisions > 0).astype(np.int64)
+        )
+        return np.array(self.classes)[codes]
+
+    def save(self, path):
+        """Write the model to one file; FileError if that cannot be written."""
+        parts = [
+            ("kernel", self.kernel.state()),
+            ("solver", self.solver.state()),
+            ("support", self.support.state()),
+        ]
+        parts += [(f"transform{i}", transform.state()) for i, transform in enumerate(self.transforms)]
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "data": next(name for name, cls in DATA.items() if isinstance(self.support, cls)),
+            "kind": self.kind,
+            "classes": list(self.classes),
+            "policies": self.policies,
+            "record": self.record,
+            "n_transforms": len(self.transforms),
+        }
+        arrays = {"diagonal": self.diagonal}
+        for name, (json_part, array_part) in parts:
+            header[name] = json_part
+            arrays.update(nest(name, array_part))
+        save_archive(path, header, arrays)
+
+    @property
+    def alphabet(self):
+        """The Alphabet of the sequences, or None for features."""
+        return getattr(self.support, "alphabet", None)
+
+    @cached_property
+    def _columns(self):
+        """The support units as the kernel wants them, checked against the diagonal that training found."""
+        columns = self.kernel.prepare(self.support)
+        if not np.allclose(columns.diagonal, self.diagonal, rtol=1e-9, atol=0):
+            raise ModelError(
+                "this version of seqkern computes other kernel values than the one that trained the model",
+                remedy="train it again",
+            )
+        return columns
+
+    def _coerced(self, X):
+        """Return new units as the kind of data that the model was trained on."""
+        if isinstance(self.support, SequenceSet):
+            X = X if isinstance(X, SequenceSet) else as_sequences(X, self.support.alphabet)
+            if X.alphabet.letters != self.support.alphabet.letters:
+                raise ModelError(
+                    f"the model was trained on {self.support.alphabet.name}, these are {X.alphabet.name}",
+                    remedy="read them with the model's alphabet",
+                )
+            return X
+        named = isinstance(X, FeatureTable)
+        X = as_features(X)
+        if len(X.columns) != len(self.support.columns) or (named and X.columns != self.support.columns):
+            raise ModelError(
+                f"the model's {len(self.support.columns)} features are not these {len(X.columns)}",
+                remedy="give the same columns in the same order",
+            )
+        return X
+
+
+def load_model(path):
+    """Read a model that `Model.save` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ModelError
+        If the file is no model, damaged, or of a newer version.
+    FileError
+        If there is no such file.
+    """
+    try:
+        _check_members(path)
+        header, arrays = load_archive(path)
+    except FileNotFoundError as error:
+        raise FileError("no such file", file=path, remedy="check the path") from error
+    except Exception as error:
+        raise ModelError("is no model, or damaged", file=path, remedy="train it again") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelError("is no model", file=path, remedy="give a file that seqkern train wrote")
+    if header.get("version") != VERSION:
+        raise ModelError(
+            f"has the model format {header.get('version')!r}, this version of seqkern reads {VERSION}",
+            file=path,
+            remedy="update seqkern, or train again",
+        )
+    try:
+        model = _model_from_state(header, arrays)
+        _check_whole(model)
+    except Exception as error:  # whatever a damaged or hostile file makes go wrong is one thing to its user
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ModelError(f"is damaged: {reason}", file=path, remedy="train it again") from error
+    return model
+
+
+def _check_members(path):
+    """Raise ValueError for an archive that would unpack to more than its own size."""
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
+    if packed or sum(member.file_size for member in members) > os.path.getsize(path):
+        raise ValueError("packed")
+
+
+def _model_from_state(header, arrays):
+    """Return the Model of a file's content."""
+    transforms = [f"transform{i}" for i in range(header["n_transforms"])]
+    return Model(
+        kernel=kernel_from_state(header["kernel"], unnest("kernel", arrays)),
+        transforms=[transform_from_state(header[name], unnest(name, arrays)) for name in transforms],
+        solver=solver_from_state(header["solver"], unnest("solver", arrays)),
+        support=DATA[header["data"]].from_state(header["support"], unnest("support", arrays)),
+        diagonal=arrays["diagonal"],
+        kind=header["kind"],
+        classes=tuple(header["classes"]),
+        policies=dict(header["policies"]),
+        record=header["record"],
+    )
+
+
+def _check_whole(model):
+    """Raise ValueError if the parts do not fit together: compiled code trusts the columns."""
+    X, solver = model.support, model.solver
+    good = len(X) > 0 and len(X.ids) == len(X) and model.diagonal.shape == (len(X),)
+    good = good and model.diagonal.dtype == np.float64 and solver.support_.dtype == np.int64
+    good = good and solver.n_features_in_ == len(X) and solver.support_.ndim == 1
+    good = good and np.all((solver.support_ >= 0) & (solver.support_ < len(X)))
+    good = good and all(transform.n_columns_ == len(X) for transform in model.transforms)
+    if not good or model.kind not in solver.targets:
+        raise ValueError("its parts do not fit together")
+    if model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
+        raise ValueError("its classes do not fit the solver")

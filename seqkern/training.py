@@ -1,0 +1,164 @@
+"""Train a model on everything there is; of several solvers, choose one by cross-validation first."""
+
+import copy
+import math
+import platform
+
+import numpy as np
+
+from . import __version__
+from .build import build_digest
+from .errors import LabelError, ModelError
+from .evaluation.selection import AUTO, select
+from .evaluation.sources import FittedKernel, StoredGram
+from .gram import compute_gram
+from .labels import UNLABELLED
+from .model import Model
+from .sequences import SequenceSet
+from .solvers import expand_grid, make_solver
+from .tables import SimilarityTable
+
+
+def train_model(
+    X,
+    labels,
+    kernel,
+    solver,
+    *,
+    transforms=(),
+    folds=5,
+    metric="auto",
+    seed=1,
+    policies=None,
+    notes=None,
+    memory_limit=None,
+    n_threads=None,
+    progress=None,
+):
+    """Train a model that can be applied to new sequences.
+
+    Parameters
+    ----------
+    X : SequenceSet or FeatureTable, n units
+    labels : Labels
+        Of the n units; those without a label are left out.
+    kernel : Kernel
+    solver : str, dict or list of dict
+        A solver's spec. In one, a list of values is a grid; of a grid, or of a list of specs, the best by
+        stratified cross-validation on the training units is chosen.
+    transforms : list of GramTransform, optional
+    folds : int
+        Of the cross-validation.
+    metric : str
+        What the cross-validation maximises: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
+    seed : int
+        Of the folds.
+    policies : dict, optional
+        How the sequences were read, for new ones to be read likewise.
+    notes : dict, optional
+        JSON that goes into the record.
+    memory_limit, n_threads, progress
+        As in `seqkern.gram.compute_gram`.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ModelError
+        For similarities without sequences or features: new units could not be compared.
+    LabelError, FoldError
+        If a class has too few members.
+    GramError
+        If the kernel matrix does not fit into the memory.
+    """
+    if isinstance(X, SimilarityTable):
+        raise ModelError(
+            "a model of similarities cannot be applied to new units", remedy="use seqkern evaluate instead"
+        )
+    if len(X) != len(labels):
+        raise LabelError(f"{len(labels)} labels for {len(X)} units", remedy="give one for each unit")
+    used = np.flatnonzero(~np.isnan(labels.y) if labels.kind == "real" else labels.y != UNLABELLED)
+    X, labels = kernel.coerce(X).take(used), labels.take(used)
+    y = labels.signs() if labels.kind == "binary" else labels.y
+    grid = solver if isinstance(solver, list) else expand_grid(solver)
+    work = {"memory_limit": memory_limit, "n_threads": n_threads}
+
+    fitted = copy.deepcopy(kernel).fit(X, y)
+    gram = compute_gram(fitted, X, progress=progress, **work)
+    if kernel.data_dependent:
+        source = FittedKernel(kernel, X, transforms, n_threads)
+    else:
+        source = StoredGram(gram, transforms)
+    choice = select(source.pair, labels, grid, make_solver, folds=folds, metric=metric, seed=seed)
+
+    K, diagonal, chain = gram.values, gram.row_diagonal, []
+    for transform in transforms:
+        chain.append(copy.deepcopy(transform).fit(K, diagonal))
+        K, diagonal = chain[-1].transform_train()
+    machine = make_solver(choice.spec, labels.kind).fit(np.ascontiguousarray(K), y)
+
+    rows = machine.support_ if len(machine.support_) else np.zeros(1, dtype=np.int64)
+    for transform in reversed(chain):
+        rows = transform.required_rows(rows)
+    rows = np.unique(rows)
+    support = X.take(rows)
+    record = {
+        "versions": _versions(),
+        "seed": seed,
+        "n": len(X),
+        "classes": labels.class_counts(),
+        "training_digest": X.digest(),
+        "counts": X.counts,
+        "solver": choice.spec,
+        "search": _search(choice, metric, folds, labels.kind),
+        "report": machine.report_,
+        **(notes or {}),
+    }
+    return Model(
+        kernel=fitted,
+        transforms=[transform.restrict(rows) for transform in chain],
+        solver=machine.restrict(rows),
+        support=support.compact() if isinstance(support, SequenceSet) else support,
+        diagonal=gram.row_diagonal[rows],
+        kind=labels.kind,
+        classes=_classes(labels, machine),
+        policies=dict(policies or {}),
+        record=record,
+    )
+
+
+def _classes(labels, machine):
+    """Return the names of the classes in the order of the solver's decisions."""
+    if labels.kind == "multiclass":
+        return tuple(labels.classes[int(code)] for code in machine.classes_)
+    return labels.classes
+
+
+def _search(choice, metric, folds, kind):
+    """Return what was compared and found, or None if there was nothing to choose."""
+    if math.isnan(choice.score):
+        return None
+    return {
+        "metric": AUTO[kind] if metric == "auto" else metric,
+        "folds": folds,
+        "specs": choice.specs,
+        "scores": choice.scores.tolist(),
+        "score": choice.score,
+    }
+
+
+def _versions():
+    """Return the versions of what computed the model."""
+    import scipy
+    import sklearn
+
+    return {
+        "seqkern": __version__,
+        "build": build_digest(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
