@@ -1,6 +1,7 @@
-"""The report: numbers against naive ones, a page that is well-formed, safe, complete and the same each time."""
+"""The report: numbers against naive ones; a page that is well-formed, safe, complete and reproducible."""
 
 import html
+import itertools
 import json
 import re
 import shutil
@@ -20,7 +21,7 @@ from seqkern.report.choices import edge_choices
 from seqkern.report.curves import SNAP, at_least, mean_curve, roc_points, simplified
 from seqkern.report.findings import caveats, main_finding
 from seqkern.report.markup import Markup, escape, number, tag, text_of
-from seqkern.report.outcomes import outcome
+from seqkern.report.outcomes import hard_cases, outcome
 from seqkern.report.results import Method, Study
 from seqkern.report.tables import Ranking, unit_scores
 from seqkern.report.thumbnails import block_means, thumbnail
@@ -82,7 +83,7 @@ class Page(HTMLParser):
         return " ".join("".join(self.words).split())
 
 
-# ---- numbers -------------------------------------------------------------------------------------------------
+# ---- numbers -----------------------------------------------------------------------------------------------
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
@@ -177,7 +178,7 @@ def test_thumbnail_sorts_the_classes(demo_folder):
     assert same > picture.picture[:edge, edge:].mean() + 0.2
 
 
-# ---- tables --------------------------------------------------------------------------------------------------
+# ---- tables ------------------------------------------------------------------------------------------------
 
 
 def test_summary_holds_naive_means_and_deviations(demo_folder, demo_page):
@@ -255,7 +256,7 @@ def test_one_fold_has_no_spread(tmp_path):
     assert "(1 fold only, so its spread is not known)" in text_of(main_finding(View(dataset, "d1")))
 
 
-# ---- outcomes ------------------------------------------------------------------------------------------------
+# ---- outcomes ----------------------------------------------------------------------------------------------
 
 
 def test_confusion_counts_every_decision(tmp_path):
@@ -263,25 +264,28 @@ def test_confusion_counts_every_decision(tmp_path):
     folder = write_study(tmp_path / "s", {"d": shape}, SMALL, ONE)
     dataset = Study(folder).datasets[0]
     method = Method("spectrum", "svm")
-    result = outcome(dataset, dataset.decisions(method))
+    table = dataset.decisions(method)
+    result = outcome(dataset, table)
     rows = read_tsv(folder / "evaluate/d/spectrum/svm/decisions.tsv")
     naive = [[sum((r["label"], r["predicted"]) == (a, b) for r in rows) for b in "xyz"] for a in "xyz"]
     assert result.confusion.tolist() == naive
     assert [name for name, _ in result.curves] == ["x", "y", "z"]
-    assert all(label != predicted for _, _, label, predicted, _ in result.hard)
+    hard = {name for _, name, *_ in hard_cases(dataset, table)}
+    assert hard
+    assert all(row["label"] != row["predicted"] for row in rows if row["id"] in hard)
 
 
 def test_hard_cases_are_ranked_by_the_share_of_the_other_class(demo_folder):
     dataset = Study(demo_folder).datasets[0]
     table = dataset.decisions(Method("spectrum3", "svm"))
-    result = outcome(dataset, table, count=3)
-    unit, name, label, value, share = result.hard[0]
+    cases = hard_cases(dataset, table, count=3)
+    unit, name, label, value, share = cases[0]
     part = table[table["split"] == unit]
     others = part[part["label"] != label]["decision"]
     assert label == "donor"
     assert share == pytest.approx(np.mean([other >= value for other in others]))
     assert name in set(part["id"])
-    assert [case[2] for case in result.hard] == ["donor"] * 3 + ["decoy"] * 3
+    assert [case[2] for case in cases] == ["donor"] * 3 + ["decoy"] * 3
 
 
 def test_single_sequence_test_parts_are_pooled(tmp_path):
@@ -311,7 +315,7 @@ def test_edge_choices_need_three_numbers_and_a_majority(tmp_path):
     assert edge_choices(Study(folder).datasets[0]) == {("svm", "C"): (3, 4)}
 
 
-# ---- the page ------------------------------------------------------------------------------------------------
+# ---- the page ----------------------------------------------------------------------------------------------
 
 
 def test_page_is_well_formed_and_needs_nothing_from_outside(demo_page):
@@ -334,7 +338,7 @@ def test_page_can_be_read_by_everyone(demo_page):
     levels = [int(name[1]) for name, _ in page.tags if re.fullmatch("h[1-6]", name)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
     assert len(page.all("caption")) == len(page.all("table")) > 10
     assert all(a.get("role") == "img" and a.get("aria-label") for a in page.all("svg"))
     assert all("scope" in attributes for attributes in page.all("th"))
@@ -409,7 +413,7 @@ def test_regression_has_errors_instead_of_roc(tmp_path):
     assert "AUC" not in page.text
 
 
-# ---- what is missing or wrong --------------------------------------------------------------------------------
+# ---- what is missing or wrong ------------------------------------------------------------------------------
 
 
 def test_what_is_missing_is_said(tmp_path):
@@ -492,7 +496,7 @@ def test_command_line_prints_the_path(tmp_path, capsys):
     assert issubclass(ConfigError, ValueError)
 
 
-# ---- markup --------------------------------------------------------------------------------------------------
+# ---- markup ------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=50)

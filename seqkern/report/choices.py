@@ -52,8 +52,8 @@ def choices_section(view):
         text = "No hyperparameter was searched: every solver ran with the values of the configuration."
         return view.section("choices", "Chosen hyperparameters", paragraph(text))
     intro = (
-        "For each training part an inner loop of cross-validation, which never sees the test part, chose among the "
-        "values of the configuration. The table counts how often each value was chosen."
+        "For each training part an inner loop of cross-validation, which never sees the test part, chose "
+        "among the values of the configuration. The table counts how often each value was chosen."
     )
     rows = []
     for (kernel, solver), part in choices.groupby(["kernel", "solver"], sort=False):
@@ -120,9 +120,9 @@ def fits_section(view):
     if not len(fits):
         return view.section("fits", "Fits", paragraph("Nothing is recorded of the fits."))
     intro = (
-        "A fit has converged when its optimality conditions hold to the solver's tolerance. The residual is what is "
-        "left of them. Support vectors are the training sequences on which a classifier's decisions rest; if nearly "
-        "all are, the classifier remembers rather than generalises."
+        "A fit has converged when its optimality conditions hold to the solver's tolerance. The residual is "
+        "what is left of them. Support vectors are the training sequences on which a classifier's decisions "
+        "rest; if nearly all are, the classifier remembers rather than generalises."
     )
     rows = []
     for (kernel, solver), part in fits.groupby(["kernel", "solver"], sort=False):

@@ -44,8 +44,8 @@ def cost_section(view):
         Column("Memory, evaluation (MB)"),
     ]
     intro = (
-        "CPU seconds, summed over all splits, and the most memory that a process held at any time. The Gram matrix is "
-        "computed once for each kernel and serves all its solvers and splits."
+        "CPU seconds, summed over all splits, and the most memory that a process held at any time. The Gram "
+        "matrix is computed once for each kernel and serves all its solvers and splits."
     )
     caption = f"{dataset.name}: CPU seconds of each stage, and peak memory"
     body = table(caption, columns, rows)

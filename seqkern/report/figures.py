@@ -36,7 +36,7 @@ STYLE = {
     "figure.facecolor": "none",
     "axes.facecolor": "none",
 }
-# Okabe and Ito's colours, which people with any colour vision can tell apart; markers and dashes say the same.
+# Okabe and Ito's colours, told apart with any colour vision; markers and dashes repeat what they say.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5c00", "#56b4e9", "#000000", "#e69f00")
 MARKERS = ("o", "s", "^", "D", "v", "X", "P", "*")
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
@@ -68,7 +68,7 @@ def render(draw, size, label):
 
 
 def inline(svg, label):
-    """Return matplotlib's SVG file as an element of a page: no header, no style of its own, ids that are unique."""
+    """Return matplotlib's SVG file as an element of a page: no header, no style, ids that are unique."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL)
     used = set(re.findall(r"(?:#)([\w.-]+)", svg))

@@ -28,7 +28,7 @@ LEAK_SENTENCES = {
 
 
 def main_finding(view):
-    """Return one true sentence or two about a data set: the best method, its spread, how many others are near."""
+    """Return a true sentence or two about a data set: best method, its spread, how many others are near."""
     dataset, ranking = view.dataset, view.ranking
     name = tag("a", dataset.name, href=f"#{view.anchor}")
     if not ranking.order:
@@ -91,8 +91,8 @@ def _missing(view):
         return None
     link = view.link(plural(len(missing), "combination"), "scores")
     return Markup(
-        f"{link} of {len(view.dataset.methods)} gave no result and {'is' if len(missing) == 1 else 'are'} shown as "
-        f"missing: {method_names(missing)}."
+        f"{link} of {len(view.dataset.methods)} gave no result and {'is' if len(missing) == 1 else 'are'} "
+        f"shown as missing: {method_names(missing)}."
     )
 
 

@@ -21,7 +21,7 @@ def clean(text):
 
 
 def escape(value):
-    """Return a value as Markup: nothing for None, unchanged if Markup, joined if a list, else escaped text."""
+    """Return a value as Markup: nothing for None, Markup unchanged, a list joined, else escaped text."""
     if value is None:
         return Markup("")
     if isinstance(value, Markup):

@@ -97,8 +97,8 @@ def folds_section(view):
         text = "The composition of the folds was not found."
         return view.section("folds", "Folds", paragraph(text, class_="missing"))
     intro = (
-        "In each split a classifier learns from the training part and is judged on the test part, which it has never "
-        "seen. All kernels and solvers use the same splits."
+        "In each split a classifier learns from the training part and is judged on the test part, which it "
+        "has never seen. All kernels and solvers use the same splits."
     )
     binary_tasks = view.dataset.several and view.dataset.kind == "binary"
     rows, columns, values = (_by_role if binary_tasks else _by_class)(view)

@@ -10,7 +10,7 @@ from .files import numbers
 
 @dataclass
 class Outcome:
-    """What one method's decisions look like.
+    """What figures need of one method's decisions.
 
     Attributes
     ----------
@@ -22,37 +22,29 @@ class Outcome:
         Rows are true, columns predicted classes, over all splits.
     points : (true, predicted) or None
         Of real labels.
-    hard : list of tuple
-        The units hardest to get right: (unit, id, label, decision or prediction, how wrong), positives before
-        negatives if binary.
     """
 
     curves: list = field(default_factory=list)
     pooled: bool = False
     confusion: np.ndarray | None = None
     points: tuple | None = None
-    hard: list = field(default_factory=list)
 
 
-def outcome(dataset, table, count=10):
-    """Return the Outcome of a table of decisions; `count` hard cases of each class."""
+def outcome(dataset, table):
+    """Return the Outcome of a table of decisions."""
     if dataset.kind == "real":
-        return _real_outcome(dataset, table, count)
+        return Outcome(points=(numbers(table["label"]).to_numpy(), table["decision"].to_numpy()))
     if dataset.kind == "multiclass":
-        return _multiclass_outcome(dataset, table, count)
-    result, hard = Outcome(), ([], [])
+        return _multiclass_outcome(dataset, table)
+    result = Outcome()
     for unit, rows in table.groupby(dataset.unit(table), sort=False):
         curves = _split_curves(rows, _positive_class(dataset, rows), "decision")
         result.curves += [(unit, curve) for curve in curves]
-        for side, found in zip(hard, _hard_ranks(dataset, unit, rows, count), strict=True):
-            side += found
     if not result.curves:
         result.pooled = True
         for task, rows in table.groupby("task", sort=False):
             false, true = _points(rows, _positive_class(dataset, rows), "decision")
             result.curves += [] if false is None else [(task, (false, true))]
-    for side in hard:
-        result.hard += sorted(side, key=lambda case: (-case[-1], case[1]))[:count]
     return result
 
 
@@ -63,6 +55,7 @@ def _positive_class(dataset, rows):
 
 
 def _points(rows, positive, column):
+    """Return the ROC corners of one column of decisions."""
     return roc_points((rows["label"] == positive).to_numpy(), rows[column].to_numpy())
 
 
@@ -72,54 +65,88 @@ def _split_curves(rows, positive, column):
     return [(false, true) for false, true in curves if false is not None]
 
 
-def _hard_ranks(dataset, unit, rows, count):
-    """Return (positives, negatives) with the share of the other class of their test part ranked on the wrong side."""
-    positive_class = _positive_class(dataset, rows)
-    cases = ([], [])
-    for _, part in rows.groupby("split", sort=False):
-        positive = (part["label"] == positive_class).to_numpy()
-        decision = part["decision"].to_numpy()
-        for found, side, sign in zip(cases, (positive, ~positive), (1, -1), strict=True):
-            others = np.sort(sign * decision[~side])
-            if not side.any() or not len(others):
-                continue
-            share = 1 - np.searchsorted(others, sign * decision[side]) / len(others)
-            names = part[["id", "label"]].to_numpy()[side]
-            worst = np.argsort(-share, kind="stable")[:count]
-            found += [(unit, *names[i], decision[side][i], share[i]) for i in worst if share[i] > 0]
-    return cases
-
-
-def _multiclass_outcome(dataset, table, count):
-    """Return curves of each class against the rest, the confusion matrix, and the surest mistakes."""
-    classes = dataset.classes(table["task"].iloc[0]) or sorted(set(table["label"]))
-    result = Outcome(confusion=np.zeros((len(classes), len(classes)), dtype=int))
+def _multiclass_outcome(dataset, table):
+    """Return curves of each class against the rest, and the confusion matrix."""
+    classes, known = _known_classes(dataset, table)
     code = {name: i for i, name in enumerate(classes)}
-    known = table[table["label"].isin(code) & table["predicted"].isin(code)]
+    result = Outcome(confusion=np.zeros((len(classes), len(classes)), dtype=int))
     np.add.at(result.confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
-    columns = [f"decision:{name}" for name in classes]
-    if not all(column in table for column in columns):
-        return result
-    for name, column in zip(classes, columns, strict=True):
-        curves = _split_curves(table, name, column)
+    for name in classes:
+        column = f"decision:{name}"
+        curves = _split_curves(table, name, column) if column in table else []
         if curves:
             result.curves.append((name, mean_curve(curves)))
-    wrong = known[known["label"] != known["predicted"]]
-    values = wrong[columns].to_numpy()
-    rows = np.arange(len(wrong))
-    margin = values[rows, wrong["predicted"].map(code)] - values[rows, wrong["label"].map(code)]
-    order = np.lexsort((wrong["id"].to_numpy().astype(str), -margin))[: 2 * count]
-    unit, chosen = dataset.unit(wrong), wrong[["id", "label", "predicted"]].to_numpy()
-    result.hard = [(unit.iloc[i], *chosen[i], margin[i]) for i in order]
     return result
 
 
-def _real_outcome(dataset, table, count):
-    """Return true and predicted values and the largest residuals."""
-    true = numbers(table["label"]).to_numpy()
-    predicted = table["decision"].to_numpy()
+def _known_classes(dataset, table):
+    """Return the classes in order, and the rows with a known class and prediction."""
+    classes = dataset.classes(table["task"].iloc[0]) or sorted(set(table["label"]))
+    return classes, table[table["label"].isin(classes) & table["predicted"].isin(classes)]
+
+
+def hard_cases(dataset, table, count=10):
+    """Return the units that a method finds hardest.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+    table : DataFrame
+        The method's decisions.
+    count : int
+        How many of each class; twice as many if there are several classes, or numbers.
+
+    Returns
+    -------
+    list of (unit, id, label, decision or prediction, how wrong)
+        Binary: positives, then negatives, by the share of the other class of their test part on whose wrong
+        side they are ranked. Several classes: mistakes, by the margin of the wrong class. Real: by residual.
+    """
+    if dataset.kind == "real":
+        return _largest_residuals(dataset, table, 2 * count)
+    if dataset.kind == "multiclass":
+        return _surest_mistakes(dataset, table, 2 * count)
+    sides = ([], [])
+    for unit, rows in table.groupby(dataset.unit(table), sort=False):
+        positive_class = _positive_class(dataset, rows)
+        for _, part in rows.groupby("split", sort=False):
+            positive = (part["label"] == positive_class).to_numpy()
+            for cases, side, sign in zip(sides, (positive, ~positive), (1, -1), strict=True):
+                cases += _misranked(unit, part, side, sign, count)
+    return [case for cases in sides for case in sorted(cases, key=lambda case: (-case[-1], case[1]))[:count]]
+
+
+def _misranked(unit, part, side, sign, count):
+    """Return the units of one class that most of the other outranks; `sign` is -1 for the negatives."""
+    decision = part["decision"].to_numpy()
+    others = np.sort(sign * decision[~side])
+    if not side.any() or not len(others):
+        return []
+    share = 1 - np.searchsorted(others, sign * decision[side]) / len(others)
+    names = part[["id", "label"]].to_numpy()[side]
+    worst = np.argsort(-share, kind="stable")[:count]
+    return [(unit, *names[i], decision[side][i], share[i]) for i in worst if share[i] > 0]
+
+
+def _surest_mistakes(dataset, table, count):
+    """Return wrong predictions by how far the predicted class lies above the true one."""
+    classes, known = _known_classes(dataset, table)
+    columns = [f"decision:{name}" for name in classes]
+    if not all(column in table for column in columns):
+        return []
+    wrong = known[known["label"] != known["predicted"]]
+    code = {name: i for i, name in enumerate(classes)}
+    values, rows = wrong[columns].to_numpy(), np.arange(len(wrong))
+    margin = values[rows, wrong["predicted"].map(code)] - values[rows, wrong["label"].map(code)]
+    order = np.lexsort((wrong["id"].to_numpy().astype(str), -margin))[:count]
+    unit, chosen = dataset.unit(wrong), wrong[["id", "label", "predicted"]].to_numpy()
+    return [(unit.iloc[i], *chosen[i], margin[i]) for i in order]
+
+
+def _largest_residuals(dataset, table, count):
+    """Return the units whose predicted value is furthest from the true one."""
+    true, predicted = numbers(table["label"]).to_numpy(), table["decision"].to_numpy()
     residual = np.abs(true - predicted)
-    order = np.lexsort((table["id"].to_numpy().astype(str), -residual))[: 2 * count]
-    unit = dataset.unit(table)
-    hard = [(unit.iloc[i], table["id"].iloc[i], f"{true[i]:g}", predicted[i], residual[i]) for i in order]
-    return Outcome(points=(true, predicted), hard=hard)
+    order = np.lexsort((table["id"].to_numpy().astype(str), -residual))[:count]
+    unit, ids = dataset.unit(table), table["id"].to_numpy()
+    return [(unit.iloc[i], ids[i], f"{true[i]:g}", predicted[i], residual[i]) for i in order]

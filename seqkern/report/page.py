@@ -11,8 +11,9 @@ from .findings import caveats, main_finding
 from .markup import Column, Markup, details, join, table, tag
 from .material import about_section, folds_section, leakage_section
 from .plots import curves_section, families_section, gram_section
+from .predictions import confusion_section, hard_section
 from .results import Study
-from .scores import confusion_section, hard_section, scores_section, units_section
+from .scores import scores_section, units_section
 from .tables import families_table, metrics_table, summary_table, write_tables
 from .view import View, paragraph
 from .words import class_sentence, metric, spec_text
@@ -132,8 +133,8 @@ def _findings(views):
     found = [tag("li", main_finding(view)) for view in views]
     warned = [tag("li", sentence) for view in views for sentence in caveats(view)]
     note = (
-        "A standard deviation tells how much a score varies from one test part to the next. Nothing here is a test of "
-        "significance: a combination within one standard deviation may well be as good."
+        "A standard deviation tells how much a score varies from one test part to the next. Nothing here is "
+        "a test of significance: a combination within one standard deviation may well be as good."
     )
     quiet = paragraph(
         "None: nothing is missing, no leakage was found, every fit converged, no test part is small."

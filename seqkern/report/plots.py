@@ -46,9 +46,9 @@ def curves_section(view):
     elif pooled:
         lines = "The curve pools the test parts of all splits, because single ones hold one class only."
     intro = (
-        "Going down the list of test sequences, from the most to the least confident prediction, a ROC curve rises "
-        "with every true positive and moves right with every false one. The more it hugs the upper left corner the "
-        f"better; the dotted diagonal is guessing. {lines}"
+        "Going down the list of test sequences, from the most to the least confident prediction, a ROC curve "
+        "rises with every true positive and moves right with every false one. The more it hugs the upper "
+        f"left corner the better; the dotted diagonal is guessing. {lines}"
     )
     panels = [_roc(view, method, result) for method, result in shown.items()]
     return view.section("roc", "ROC curves", paragraph(intro), small_multiples(panels, "combinations"))
@@ -80,7 +80,8 @@ def _scatter_section(view):
     panels = []
     for method, points in shown.items():
         score = view.ranking.score(method)
-        label = f"{view.dataset.name}: predicted against true value, kernel {method.kernel}, solver {method.solver}"
+        what = "predicted against true value"
+        label = f"{view.dataset.name}: {what}, kernel {method.kernel}, solver {method.solver}"
         caption = [method_name(method), tag("br"), f"{view.metric.name} ", spread(score.mean, score.sd)]
         panels.append(panel(figures.scatter_panel(*points, label), caption))
     return view.section(
@@ -114,7 +115,8 @@ def families_section(view):
         return None
     rest = len(view.ranking.order) - len(methods)
     intro = (
-        f"How many {view.words} reach a given score: the higher a line, the more {view.words} are recognised well."
+        f"How many {view.words} reach a given score: the higher a line, the more {view.words} are recognised "
+        "well."
         + (f" The best {len(methods)} of {len(view.ranking.order)} combinations are drawn." if rest else "")
     )
     title = f"How many {view.words} are recognised"
@@ -139,9 +141,10 @@ def gram_section(view):
         caption = [tag("b", kernel), tag("br"), Markup(f"{size}, by {picture.sorted_by}{some}")]
         panels.append(panel(figures.gram_figure(picture, label), caption))
     intro = (
-        "A Gram matrix holds the kernel's similarity of every two sequences. Each pixel is the mean over a block of "
-        "them; brighter is more similar. Sequences of one class stand together: a kernel that sees the classes shows "
-        "bright squares along the diagonal. The colour bar covers all but the most extreme 1 % of the pixels."
+        "A Gram matrix holds the kernel's similarity of every two sequences. Each pixel is the mean over a "
+        "block of them; brighter is more similar. Sequences of one class stand together: a kernel that sees "
+        "the classes shows bright squares along the diagonal. The colour bar covers all but the most extreme "
+        "1 % of the pixels."
     )
     listed = tag("ul", notes) if notes else None
     shown = small_multiples(panels, "kernels", "panels grams") if panels else None
@@ -152,5 +155,5 @@ def _why_none(view, kernel):
     """Return why a kernel has no thumbnail."""
     built = view.dataset.study.kernel(kernel)
     if built is not None and built.data_dependent:
-        return "this kernel learns from the training part, so that there is one matrix for each, and none for all."
+        return "this kernel learns from the training part: there is one matrix for each, and none for all."
     return tag("span", "no Gram matrix for all units was found.", class_="missing")

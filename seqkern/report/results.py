@@ -110,7 +110,7 @@ class DatasetResults:
         return [Method(str(kernel), str(solver)) for kernel in kernels for solver in solvers]
 
     def _takes(self, name):
-        """Tell whether a kernel of the configuration takes this kind of data (True where that is not known)."""
+        """Tell whether a kernel of the configuration takes this kind of data (True if not known)."""
         kernel = self.study.kernel(name)
         kind = (self.summary or {}).get("kind", "")
         return kernel is None or not kind or kind.endswith(kernel.accepts)

@@ -34,7 +34,7 @@ def metric_columns(dataset):
 
 
 def scores(dataset):
-    """Return a dict of metric to dict of Method to Score: mean, sample standard deviation and count over units."""
+    """Return {metric: {Method: Score}}: mean, sample standard deviation and count over units."""
     units = unit_scores(dataset)
     result = {}
     for name in metric_columns(dataset):
@@ -104,7 +104,7 @@ def summary_table(dataset, ranking):
 
 
 def families_table(dataset):
-    """Return the rows of ``families.tsv``, one for each task and method; None unless there are several tasks."""
+    """Return the rows of ``families.tsv``, one for each task and method; None for one task only."""
     if not dataset.several:
         return None
     table = unit_scores(dataset).rename(columns={"unit": "task"})

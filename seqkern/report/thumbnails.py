@@ -32,7 +32,7 @@ class Thumbnail:
 
 
 def thumbnail(dataset, kernel):
-    """Return the Thumbnail of a kernel's Gram matrix; None where the matrix or the units are missing or differ."""
+    """Return the Thumbnail of a kernel's Gram matrix; None where matrix or units are missing or differ."""
     matrix, units = dataset.gram(kernel), dataset.unit_table
     if matrix is None or units is None or matrix.shape != (len(units), len(units)):
         return None
@@ -49,7 +49,7 @@ def thumbnail(dataset, kernel):
 
 
 def unit_order(dataset, units):
-    """Return (order int64, name of each ordered unit's class, what it is sorted by); unlabelled units are left out."""
+    """Return (order int64, class of each unit in order, sorted by what); unlabelled units are left out."""
     if dataset.several or not dataset.tasks:
         if "group" not in units:
             return np.arange(len(units)), [], "order of the input"

@@ -8,7 +8,7 @@ from ..errors import SeqkernError
 
 @dataclass(frozen=True)
 class Metric:
-    """A score: its short name, one sentence, whether more is better, what differs with more than two classes."""
+    """A score: short name, one sentence, whether more is better, what differs with several classes."""
 
     name: str
     sentence: str
@@ -23,30 +23,30 @@ class Metric:
 METRICS = {
     "auc": Metric(
         "AUC",
-        "The area under the ROC curve: the chance that a positive drawn at random scores above a negative drawn at "
-        "random. 1 is perfect, 0.5 is guessing.",
+        "The area under the ROC curve: the chance that a positive drawn at random scores above a negative "
+        "drawn at random. 1 is perfect, 0.5 is guessing.",
         classes="With several classes it is computed for each against all the others, and averaged.",
     ),
     "roc50": Metric(
         "ROC50",
-        "The area under the ROC curve up to the first 50 false positives, scaled so that 1 is perfect: it looks only "
-        "at the top of the ranked list, the part that one would follow up in the laboratory.",
+        "The area under the ROC curve up to the first 50 false positives, scaled so that 1 is perfect: it "
+        "looks only at the top of the ranked list, the part that one would follow up in the laboratory.",
     ),
     "median_rfp": Metric(
         "median RFP",
-        "The median rate of false positives: the share of negatives that score at least as high as the positive in "
-        "the middle of the positives' ranking. 0 is perfect, 0.5 is guessing; lower is better.",
+        "The median rate of false positives: the share of negatives that score at least as high as the "
+        "positive in the middle of the positives' ranking. 0 is perfect, 0.5 is guessing; lower is better.",
         higher=False,
     ),
     "average_precision": Metric(
         "average precision",
-        "Going down the ranked list, the share of true positives so far, averaged over the places of the positives. "
-        "1 is perfect; guessing gives the share of positives among all.",
+        "Going down the ranked list, the share of true positives so far, averaged over the places of the "
+        "positives. 1 is perfect; guessing gives the share of positives among all.",
     ),
     "balanced_accuracy": Metric(
         "balanced accuracy",
-        "The share of each class that is recognised, averaged over the classes, so that a rare class counts as much "
-        "as a common one. 1 is perfect; guessing gives one divided by the number of classes.",
+        "The share of each class that is recognised, averaged over the classes, so that a rare class counts "
+        "as much as a common one. 1 is perfect; guessing gives one divided by the number of classes.",
     ),
     "mcc": Metric(
         "MCC",
@@ -57,13 +57,13 @@ METRICS = {
     "specificity": Metric("specificity", "The share of the negatives that are predicted negative."),
     "accuracy": Metric(
         "accuracy",
-        "The share of all test sequences predicted correctly; misleading where one class is rare, because always "
-        "predicting the common class scores high.",
+        "The share of all test sequences predicted correctly; misleading where one class is rare, because "
+        "always predicting the common class scores high.",
     ),
     "rmse": Metric(
         "RMSE",
-        "Root mean squared error: the typical distance between predicted and true value, in the units of the label. "
-        "0 is perfect; lower is better.",
+        "Root mean squared error: the typical distance between predicted and true value, in the units of the "
+        "label. 0 is perfect; lower is better.",
         higher=False,
     ),
     "r2": Metric(
@@ -87,8 +87,8 @@ FOLDS = {
     "locus": "Folds by place on the genome: windows near one another stay on one side.",
     "leave-one-out": "Each sequence is tested once, by a classifier trained on all the others.",
     "leave-one-group-out": "Each group is tested once, by a classifier trained on all the other groups.",
-    "liao-noble": "Remote homology after Liao and Noble: for each family, its members are the test positives and the "
-    "other families of its superfamily the training positives, so that a classifier never sees the family.",
+    "liao-noble": "Remote homology after Liao and Noble: the members of a family are the test positives, the "
+    "other families of its superfamily the training positives, so that a classifier never sees the family itself.",
 }
 
 LEAKS = {
@@ -135,7 +135,7 @@ def _value(value):
 
 
 def class_sentence(registry, name):
-    """Return the first line of what a kernel or solver class says of itself; empty where it is not known here."""
+    """Return the first line of what a kernel or solver class says of itself; empty where not known here."""
     try:
         text = registry.get(name).__doc__ or ""
     except SeqkernError:
