@@ -1,56 +1,14 @@
 """Solvers from a config or the command line, grids of them, and solvers from a model file."""
 
 import itertools
-import json
 
 import numpy as np
 
 from ..errors import ModelError, ParameterError, unknown_name
+from ..kernels.specs import parse_spec, parse_value
 from ..registry import Registry
 
 SOLVERS = Registry("solver", "seqkern.solvers", "seqkern.solvers.base:Solver")
-
-_WORDS = {"true": True, "false": False, "none": None, "inf": np.inf}
-
-
-def parse_solver(text):
-    """Return the spec that a text stands for.
-
-    Parameters
-    ----------
-    text : str
-        ``psvc:C=1,epsilon=0.1``, with grids as ``csvc:C=[0.1,1,10]``; or JSON, ``{"solver": "psvc", "C":
-        1}``.
-
-    Returns
-    -------
-    dict
-        ``{"solver": "psvc", "C": 1, "epsilon": 0.1}``.
-
-    Raises
-    ------
-    ParameterError
-        If the text has neither form.
-    """
-    if text.lstrip().startswith("{"):
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ParameterError(
-                f"solver {text!r} is not JSON: {error}", remedy="quote it for the shell"
-            ) from error
-    name, _, rest = text.partition(":")
-    spec = {"solver": name.strip()}
-    for item in _split(rest):
-        key, equals, value = item.partition("=")
-        if not equals or not key.strip():
-            raise ParameterError(
-                f"solver {text!r}: {item!r} is no parameter", remedy="write it like psvc:C=1,epsilon=0.1"
-            )
-        value = value.strip()
-        listed = value.startswith("[") and value.endswith("]")
-        spec[key.strip()] = [_literal(part) for part in _split(value[1:-1])] if listed else _literal(value)
-    return spec
 
 
 def build_solver(spec):
@@ -59,7 +17,7 @@ def build_solver(spec):
     Parameters
     ----------
     spec : dict, str or Solver
-        ``{"solver": "csvc", "C": 1}``, a text for `parse_solver`, or a solver, which is returned as it is.
+        ``{"solver": "csvc", "C": 1}``; its text form, ``csvc:C=1`` or JSON; or a solver, returned as it is.
 
     Raises
     ------
@@ -90,7 +48,7 @@ def expand_grid(spec, *, search=False):
     Parameters
     ----------
     spec : dict or str
-        A spec in which a list stands for values to choose from.
+        A spec in which a list stands for values to choose from, as ``psvc:C=1,epsilon=[0.1,0.3]`` in text.
     search : bool
         Whether parameters that the spec leaves out, and for which the solver offers a `default_grid`, take
         it.
@@ -166,7 +124,7 @@ def solver_from_state(header, arrays):
 
 def _split_spec(spec):
     """Return a spec's solver name and a dict of its parameters."""
-    spec = parse_solver(spec) if isinstance(spec, str) else spec
+    spec = parse_spec(spec, "solver") if isinstance(spec, str) else spec
     if not isinstance(spec, dict) or not isinstance(spec.get("solver"), str):
         raise ParameterError(
             f"{spec!r} names no solver", remedy="write it like {solver: csvc, C: 1} or csvc:C=1"
@@ -189,7 +147,9 @@ def _value(value):
     """Return a config's value with texts that mean numbers ("inf" of JSON, "1e-3" of YAML) made numbers."""
     if isinstance(value, (list, tuple)):
         return [_value(item) for item in value]
-    return _literal(value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return np.inf if value == "inf" else parse_value(value)
 
 
 def plain(value):
@@ -202,27 +162,3 @@ def plain(value):
         return [plain(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value
     return "inf" if isinstance(value, float) and value == np.inf else value
-
-
-def _split(text):
-    """Split at commas outside square brackets; an empty text has no parts."""
-    parts, depth, start = [], 0, 0
-    for place, letter in enumerate(text):
-        depth += (letter == "[") - (letter == "]")
-        if letter == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
-    return [*parts, text[start:]] if text.strip() else []
-
-
-def _literal(text):
-    """Return the number, truth value or word that a text stands for."""
-    text = text.strip()
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

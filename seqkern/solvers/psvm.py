@@ -1,0 +1,162 @@
+"""The P-SVM: potential support vector machine, for classes and for real values."""
+
+import warnings
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ..parameters import check_choice, check_integer, check_real
+from . import _linear, _psvm
+from .base import BinarySolver, RealSolver, Solver, check_cost
+from .dual import Dual, minimise
+
+
+class PotentialSVM(Solver):
+    """What `PSVC` and `PSVR` share: parameters, the fit, the model."""
+
+    def __init__(
+        self, *, C=1.0, epsilon=0.1, epsilon_scale="max", tol=1e-6, max_iter=1_000_000, kernel="precomputed"
+    ):
+        self.C = C
+        self.epsilon = epsilon
+        self.epsilon_scale = epsilon_scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.kernel = kernel
+
+    @property
+    def input(self):
+        """A Gram matrix with ``kernel="precomputed"``, else features."""
+        return "features" if self.kernel == "features" else "gram"
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_cost(self.C)
+        check_real("epsilon", self.epsilon, 0)
+        check_choice("epsilon_scale", self.epsilon_scale, ("max", "absolute"))
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+        check_choice("kernel", self.kernel, ("precomputed", "features"))
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C and epsilon that a search tries."""
+        return {"C": [0.01, 0.1, 1.0], "epsilon": [0.01, 0.03, 0.1, 0.3]}
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [
+            cls(),
+            cls(C=np.inf, epsilon=0.5, epsilon_scale="absolute"),
+            cls(C=0.02, epsilon=0.0),
+            cls(kernel="features"),
+        ]
+
+    def _fit(self, K, y):
+        """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
+        columns = _columns(K, self.input == "gram")
+        means, scales = np.empty(len(columns)), np.empty(len(columns))
+        _psvm.moments(columns, means, scales)
+        constant = int(np.sum(scales == 0))
+        if constant:
+            warnings.warn(f"{constant} of {len(scales)} columns are constant and are left out", stacklevel=3)
+        self.intercept_ = float(np.mean(y))
+        target = y - self.intercept_
+        largest = np.empty(len(columns))
+        _psvm.products(columns, means, scales, target, largest)
+        largest = float(np.abs(largest).max(initial=0.0))
+        epsilon = float(self.epsilon) * (largest if self.epsilon_scale == "max" else 1.0)
+        dual = Dual(columns, means, scales, target, epsilon, float(self.C))
+        with threadpool_limits(limits=1):
+            alpha, report = minimise(dual, tol=self.tol, max_iter=self.max_iter)
+        self.support_ = np.flatnonzero(alpha).astype(np.int64)
+        self.alpha_ = alpha[self.support_]
+        self.means_ = means[self.support_]
+        self.scales_ = scales[self.support_]
+        at_bound = int(np.sum(np.abs(self.alpha_) == self.C))
+        return {
+            **report,
+            "epsilon": epsilon,
+            "epsilon_max": largest,
+            "n_at_bound": at_bound,
+            "constant_columns": constant,
+        }
+
+    def _decide(self, K, columns):
+        """Return Σ α_j (K(x, z_j) − mean_j) / scale_j + b."""
+        out = np.empty(len(K))
+        _linear.decide(K, columns, self.means_, self.alpha_ / self.scales_, self.intercept_, out)
+        return out
+
+    def learned(self):
+        """Return the intercept, and of the support columns the coefficients, means and scales."""
+        arrays = {"alpha": self.alpha_, "mean": self.means_, "scale": self.scales_}
+        return {"intercept": self.intercept_}, arrays
+
+    def restore_learned(self, header, arrays):
+        """Set what `learned` returned."""
+        self.intercept_ = header["intercept"]
+        self.alpha_, self.means_, self.scales_ = (arrays[key] for key in ("alpha", "mean", "scale"))
+
+
+class PSVC(PotentialSVM, BinarySolver):
+    """P-SVM classifier: the potential support vector machine, learning the classes as −1 and 1.
+
+    f(x) = Σ_j α_j k̃(x, z_j) + b, where k̃ has each column of K standardised (mean 0, variance 1 with divisor
+    l) on the training rows, b is the mean of y, and α minimises ½ αᵀK̃ᵀK̃α − yᵀK̃α + ε‖α‖₁ over −C ≤ α_j ≤ C.
+    K need be neither positive definite nor symmetric.
+
+    Parameters
+    ----------
+    C : float
+        Bound on every |α_j|, > 0; infinite for none. A small one limits the influence of single columns.
+    epsilon : float
+        ε ≥ 0: the larger, the fewer support columns.
+    epsilon_scale : {"max", "absolute"}
+        Whether `epsilon` counts in units of ε_max = ‖K̃ᵀy‖_∞, from which on no column is selected (so that
+        one value suits training parts of any size), or as it is.
+    tol : float
+        The fit has converged when the largest violation of the optimality conditions, in units of ε_max, and
+        the duality gap, in units of ½‖y − b‖², are both at most this.
+    max_iter : int
+        At most so many moves of one variable.
+    kernel : {"precomputed", "features"}
+        Whether K is a square Gram matrix, whose columns are the training rows, or any matrix, whose columns
+        are features or other objects.
+
+    Attributes
+    ----------
+    support_ : ndarray of int64, shape (s,)
+        The columns with α ≠ 0.
+    alpha_, means_, scales_ : ndarray of float64, shape (s,)
+        α, and mean and standard deviation of the columns on the training rows.
+    intercept_ : float
+        b.
+    report_ : dict
+        Besides the usual: ``gap``, ``jumps``, ``epsilon`` and ``epsilon_max`` (both absolute),
+        ``n_at_bound``, ``constant_columns``. ``residual`` and ``gap`` are in the units of `tol`; ``gap`` is
+        None with ε = 0 and infinite C, where it bounds nothing.
+
+    Notes
+    -----
+    Hochreiter & Obermayer, Neural Computation 18, 2006. With infinite C this is the lasso. A constant column
+    gets α = 0 and a warning. dual.py describes the algorithm.
+    """
+
+    name = "psvc"
+
+
+class PSVR(PotentialSVM, RealSolver):
+    """P-SVM regression: the potential support vector machine for real y.
+
+    Parameters, attributes and notes are those of `PSVC`.
+    """
+
+    name = "psvr"
+
+
+def _columns(K, square):
+    """Return the columns of `K` as contiguous rows: `K` itself where symmetric, a copy where need be."""
+    symmetric = square and K.flags.c_contiguous and _psvm.is_symmetric(K)
+    return np.ascontiguousarray(K if symmetric else K.T)
