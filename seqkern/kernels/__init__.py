@@ -1,9 +1,9 @@
 """Kernels: one public module for each family, its compiled twin ``_name.pyx`` beside it.
 
 Who calls whom: `base` is the contract and `blocks` fills matrices; `spectrum`, `mismatch`, … are families;
-`algebra` makes kernels of kernels, `vector` kernels of numbers and of other kernels' distances; `specs` turns
-a config or a line of text into a kernel. Importing this package imports none of them: a class is found by its
-name, ``from seqkern.kernels import SpectrumKernel``.
+`composite` is what kernels made of kernels share, `algebra` adds and multiplies them, `vector` has kernels of
+numbers and of other kernels' distances; `specs` turns a config or a line of text into a kernel. Importing
+this package imports none of them: a class is found by its name, ``from seqkern.kernels import SumKernel``.
 """
 
 import importlib

@@ -4,8 +4,8 @@ from ..archive import nest, unnest
 from ..parameters import check_choice
 from ..sequences import SequenceSet
 from ..tables import FeatureTable, SimilarityTable
-from .algebra import CompositeKernel, PreparedParts, as_parts
 from .base import Plan
+from .composite import CompositeKernel, PreparedParts, as_parts
 from .vector import LinearKernel, RBFKernel
 
 PRODUCT_SECONDS = 2e-10
@@ -93,7 +93,9 @@ class PairwiseKernel(CompositeKernel):
     def _fit(self, X, y):
         super()._fit(X, y)
         self.references_ = X.compact() if isinstance(X, SequenceSet) else X
-        self.between_ = self._between().fit(self._vectors(self.references_))
+        self.between_ = self._between()
+        if self.between_.data_dependent:
+            self.between_.fit(self._vectors(self.references_))
 
     def fitted_state(self):
         """Return (JSON dict, dict of arrays): the references, and what base and vector kernel learned."""

@@ -12,9 +12,9 @@ import numpy as np
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from . import _vector
-from .algebra import CompositeKernel, as_parts
 from .base import Kernel
 from .blocks import row_blocks
+from .composite import CompositeKernel, as_parts
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,149 @@
+"""What kernels made of other kernels share.
+
+They know the kernels inside them only through `Prepared` blocks and diagonals, so any kernel can be one.
+"""
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..archive import nest, unnest
+from ..errors import ParameterError
+from .base import Kernel, Plan, Prepared
+
+
+@dataclass(frozen=True)
+class PreparedParts:
+    """The payload of a kernel made of kernels: what each part prepared, and the diagonal that follows."""
+
+    parts: tuple[Prepared, ...]
+    combined: np.ndarray
+
+    def __len__(self):
+        return len(self.combined)
+
+    def rows(self, start, stop):
+        """Return records `start` to `stop` as a view."""
+        parts = tuple(part.rows(start, stop) for part in self.parts)
+        return PreparedParts(parts, self.combined[start:stop])
+
+    def diagonal(self):
+        """Return float64 (n,): K(x, x) before normalisation."""
+        return self.combined
+
+
+class CompositeKernel(Kernel):
+    """Base of kernels made of kernels: what they inherit from their parts.
+
+    A subclass writes `_given`, `_combine_diagonals` and ``_block``. Parts that learn from data are fitted as
+    copies, kept in `bases_`, so that no parameter is changed.
+    """
+
+    def _given(self):
+        """Return the parts as the constructor was given them: a non-empty list of kernels."""
+        raise NotImplementedError
+
+    def _combine_diagonals(self, diagonals):
+        """Return float64 (n,): K(x, x) from the parts' diagonals, by the same arithmetic as ``_block``."""
+        raise NotImplementedError
+
+    def _seen(self, X):
+        """Return what the parts see of `X`."""
+        return X
+
+    @property
+    def bases(self):
+        """List of Kernel: the parts, fitted if this kernel is."""
+        return getattr(self, "bases_", None) or self._given()
+
+    @property
+    def accepts(self):
+        """The kind of data, as its parts."""
+        return self._given()[0].accepts
+
+    @property
+    def tracks(self):
+        """Names of all tracks that a part needs."""
+        return tuple(dict.fromkeys(track for part in self._given() for track in part.tracks))
+
+    @property
+    def alphabet(self):
+        """The first alphabet that a part names, or None."""
+        return next((part.alphabet for part in self._given() if part.alphabet is not None), None)
+
+    @property
+    def data_dependent(self):
+        """Whether a part learns from the data."""
+        return any(part.data_dependent for part in self._given())
+
+    @property
+    def positive_semidefinite(self):
+        """Whether all parts are."""
+        return all(part.positive_semidefinite for part in self._given())
+
+    def _check_parameters(self):
+        kinds = {part.accepts for part in self._given()}
+        if len(kinds) > 1:
+            raise ParameterError(
+                f"the parts of kernel {self.name!r} take different data: {', '.join(sorted(kinds))}",
+                remedy="combine kernels of one kind of data",
+            )
+        for part in self._given():
+            part.check_parameters()
+
+    def _fit(self, X, y):
+        if any(part.data_dependent for part in self._given()):
+            X = self._seen(X)
+            self.bases_ = [
+                copy.deepcopy(part).fit(X, y) if part.data_dependent else part for part in self._given()
+            ]
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays): the parts' fitted states, numbered."""
+        if "bases_" not in vars(self):
+            return {}, {}
+        headers, arrays = [], {}
+        for number, part in enumerate(self.bases_):
+            header, own = part.fitted_state()
+            headers.append(header)
+            arrays.update(nest(f"bases/{number}", own))
+        return {"bases": headers}, arrays
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        if "bases" not in header:
+            return
+        self.bases_ = copy.deepcopy(self._given())
+        for number, (part, own) in enumerate(zip(self.bases_, header["bases"], strict=True)):
+            if part.data_dependent:
+                part.restore_fitted(own, unnest(f"bases/{number}", arrays))
+
+    def _prepare(self, X, like):
+        X = self._seen(X)
+        likes = [None] * len(self.bases) if like is None else like.parts
+        parts = tuple(part.prepare(X, other) for part, other in zip(self.bases, likes, strict=True))
+        return PreparedParts(parts, self._combine_diagonals([part.diagonal for part in parts]))
+
+    def plan(self, X, Y=None):
+        """Return the sum of the parts' plans."""
+        X = self._seen(self.coerce(X))
+        Y = None if Y is None else self._seen(self.coerce(Y))
+        plans = [part.plan(X, Y) for part in self.bases]
+        return Plan(
+            " + ".join(plan.algorithm for plan in plans),
+            sum(plan.seconds for plan in plans),
+            sum(plan.bytes for plan in plans),
+            "; ".join(plan.reason for plan in plans if plan.reason),
+        )
+
+
+def as_parts(owner, parts):
+    """Return `parts`, checked to be a non-empty list of kernels; ParameterError otherwise."""
+    good = isinstance(parts, (list, tuple)) and len(parts) > 0
+    if not good or not all(isinstance(part, Kernel) for part in parts):
+        raise ParameterError(
+            f"kernel {owner!r} is made of kernels, got {parts!r}",
+            remedy="give Kernel objects, or use build_kernel",
+        )
+    return list(parts)
