@@ -6,8 +6,6 @@ from pathlib import Path
 from .errors import ConfigError, SeqkernError
 from .resource_files import open_resource
 
-SOURCES = ("simulate", "public", "fasta", "features", "similarities", "dissimilarities")
-
 
 def load_config(path):
     """Read and check a study's YAML file.
@@ -97,6 +95,8 @@ def _with_defaults(value, schema):
 
 def _check_dataset(name, entry, config, file):
     """Raise ConfigError unless a data set has one source and names known kernels and solvers."""
+    from .datasets import SOURCES
+
     given = [source for source in SOURCES if source in entry]
     if len(given) != 1:
         raise ConfigError(
@@ -117,7 +117,7 @@ def _check_dataset(name, entry, config, file):
 
 
 def _check_specs(config, file):
-    """Build every kernel, transform and solver once, so that a wrong name or value is found before any work."""
+    """Build every kernel, transform and solver once: a wrong name or value is found before any work."""
     from .kernels import build_kernel
     from .solvers import expand_grid
     from .transforms import build_transform

@@ -1,5 +1,6 @@
 """Labels: what a solver learns for each unit (a record), with groups, folds and places on a genome."""
 
+import re
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -200,3 +201,8 @@ def _real(ids, values, file):
                 remedy="real labels are numbers; leave out kind=real for classes",
             )
     return y
+
+
+def natural_key(text):
+    """Return a sort key that puts ``a.4.1`` before ``a.26.1``."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(text))]

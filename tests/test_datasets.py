@@ -8,10 +8,18 @@ import re
 import numpy as np
 import pytest
 
-from seqkern import public
 from seqkern.archive import load_archive, save_archive
 from seqkern.cli.main import main
-from seqkern.datasets import Dataset, Task, entry_kind, load_dataset, make_dataset, save_dataset, summary
+from seqkern.datasets import (
+    Dataset,
+    Task,
+    entry_kind,
+    load_dataset,
+    make_dataset,
+    public,
+    save_dataset,
+    summary,
+)
 from seqkern.errors import ConfigError, FileError, LabelError, ParameterError
 from seqkern.labels import UNLABELLED, make_labels
 from seqkern.sequences import SequenceSet
@@ -408,7 +416,7 @@ def rows():
 
 
 def test_registry_is_consistent():
-    from seqkern.adapters import ADAPTERS
+    from seqkern.datasets.adapters import ADAPTERS
 
     assert {file.dataset for file in public._table("public_files.tsv", public.PublicFile)} == set(
         public.public_sets()

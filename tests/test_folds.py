@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqkern.cli.main import main
-from seqkern.datasets import Dataset, Task, save_dataset
+from seqkern.datasets import Dataset, Task, liao_noble, save_dataset
 from seqkern.errors import FileError, FoldError, LabelError, ParameterError
-from seqkern.folds import composition_rows, liao_noble, make_folds, read_folds, write_folds
-from seqkern.labels import Labels
+from seqkern.folds import composition_rows, make_folds, read_folds, write_folds
+from seqkern.folds.splitters import deal, locus_blocks, merge_groups
+from seqkern.labels import Labels, natural_key
 from seqkern.sequences import SequenceSet
-from seqkern.splitters import deal, locus_blocks, merge_groups, natural_key
 
 
 def binary(y, **columns):

@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqkern.errors import LabelError, ParameterError
-from seqkern.fasta import read_records
-from seqkern.label_sources import (
+from seqkern.datasets.label_sources import (
     check_options,
     columns_of_first_words,
     columns_of_headers,
@@ -15,6 +13,8 @@ from seqkern.label_sources import (
     header_fields,
     labels_of_columns,
 )
+from seqkern.errors import LabelError, ParameterError
+from seqkern.fasta import read_records
 from seqkern.labels import UNLABELLED, Labels, make_labels
 
 

@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqkern import overlaps
 from seqkern.errors import ParameterError
-from seqkern.folds import FoldSet, Split, make_folds
+from seqkern.folds import FoldSet, Split, make_folds, overlaps
+from seqkern.folds.leakage import HEADER, find_links, leakage_rows, write_leakage
+from seqkern.folds.overlaps import chance_length, contained_pairs, similar_pairs
 from seqkern.labels import Labels
-from seqkern.leakage import HEADER, find_links, leakage_rows, write_leakage
-from seqkern.overlaps import chance_length, contained_pairs, similar_pairs
 from seqkern.sequences import SequenceSet
 from seqkern.tables import FeatureTable, SimilarityTable
 

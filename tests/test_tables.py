@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from seqkern.archive import load_archive, save_archive
+from seqkern.datasets.table_files import read_features, read_similarities
 from seqkern.errors import FileError, SequenceError
-from seqkern.table_files import read_features, read_similarities
 from seqkern.tables import FeatureTable, SimilarityTable, as_features, as_similarities
 
 finite = st.floats(-1e6, 1e6)

@@ -72,7 +72,7 @@ def _chosen(args):
 
 def _list():
     """Print the registry of public data sets as a table."""
-    from ..public import public_sets
+    from ..datasets.public import public_sets
 
     print("name", "kind", "files", "description", "reference", sep="\t")
     for item in public_sets().values():

@@ -32,7 +32,7 @@ def run(args):
     """Make the folds of every task, check them, then write all files."""
     from ..datasets import load_dataset
     from ..folds import composition_rows, make_folds, write_composition, write_folds
-    from ..leakage import find_links, leakage_rows, write_leakage
+    from ..folds.leakage import find_links, leakage_rows, write_leakage
 
     dataset = load_dataset(args.dataset)
     options, leakage = _settings(args, dataset.name)
@@ -102,7 +102,7 @@ def _parsed(argument, text):
 
 def _method(options, task):
     """Return a task's fold method and the options meant for it; the seed goes only to methods that draw."""
-    from ..fold_methods import options_of
+    from ..folds.methods import options_of
 
     options = dict(options)
     method = options.pop("method", None) or ("stratified" if task.split is None else "predefined")

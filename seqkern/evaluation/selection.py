@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import FoldError, ParameterError, unknown_name
 from ..parameters import check_integer
-from ..splitters import deal
+from ..folds.splitters import deal
 from . import metrics, ranking
 
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}

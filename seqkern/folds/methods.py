@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .errors import FoldError, LabelError, unknown_name
-from .parameters import check_integer
-from .splitters import deal, locus_blocks, merge_groups, natural_key
+from ..errors import FoldError, LabelError, unknown_name
+from ..labels import natural_key
+from ..parameters import check_integer
+from .splitters import deal, locus_blocks, merge_groups
 
 PARTS = ("train", "test")
 

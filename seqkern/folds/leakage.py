@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..parameters import check_integer, check_real
+from ..sequences import SequenceSet
+from ..tables import FeatureTable
+from ..tsv import write_tsv
 from .overlaps import chance_length, contained_pairs, similar_pairs
-from .parameters import check_integer, check_real
-from .sequences import SequenceSet
 from .splitters import merge_groups
-from .tables import FeatureTable
-from .tsv import write_tsv
 
 KINDS = ("identical", "contained", "similar", "conflict")
 HEADER = ("task", "split", "kind", "test_id", "train_id", "identity")

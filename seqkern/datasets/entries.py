@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .errors import ConfigError, LabelError
-from .fasta import read_records
+from ..errors import ConfigError, LabelError
+from ..fasta import read_records
+from ..textfiles import file_sha256
 from .label_sources import (
     COLUMNS,
     check_options,
@@ -15,7 +16,6 @@ from .label_sources import (
     wanted_columns,
 )
 from .table_files import read_features, read_similarities
-from .textfiles import file_sha256
 
 POLICIES = ("alphabet", "unknown", "ids", "empty")
 
@@ -124,7 +124,7 @@ def table_material(entry, base_dir):
 
 def simulated_material(entry, seed):
     """Return the Material of an entry ``simulate: {kind: …, …}``; `seed` counts where the entry has none."""
-    from .simulate import simulate
+    from ..simulate import simulate
 
     # Generated families are all of one size: each of them is a task.
     options = {"min_family": 1, "min_rest": 1} | check_options(entry.get("labels", {}))

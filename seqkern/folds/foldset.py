@@ -9,22 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .errors import FoldError, unknown_name
-from .fold_methods import METHODS, PARTS, Units, options_of
-from .splitters import liao_noble
-from .tsv import read_tsv, write_tsv
-
-__all__ = [
-    "METHODS",
-    "FoldSet",
-    "Split",
-    "composition_rows",
-    "liao_noble",
-    "make_folds",
-    "read_folds",
-    "write_composition",
-    "write_folds",
-]
+from ..errors import FoldError, unknown_name
+from ..tsv import read_tsv, write_tsv
+from .methods import METHODS, PARTS, Units, options_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ Every source ends as columns of text, one value for each unit; `labels_of_column
 import re
 from collections import Counter
 
-from .errors import LabelError, unknown_name
-from .labels import make_labels
-from .textfiles import read_cells, source_name
+from ..errors import LabelError, unknown_name
+from ..labels import make_labels
+from ..textfiles import read_cells, source_name
 
 SOURCES = ("files", "header", "first_word", "tsv", "column")
 MEANINGS = {

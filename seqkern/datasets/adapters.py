@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .errors import SequenceError
-from .fasta import read_records
+from ..errors import SequenceError
+from ..fasta import read_records
+from ..sequences import unique_ids
+from ..tables import FeatureTable
+from ..textfiles import open_lines, read_cells
 from .label_sources import columns_of_first_words, columns_of_headers, rows_of_ids
-from .sequences import unique_ids
 from .table_files import read_features, read_similarities
-from .tables import FeatureTable
-from .textfiles import open_lines, read_cells
 
 LIAO_NOBLE = {
     "0": "",

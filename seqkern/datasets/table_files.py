@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .errors import SequenceError
-from .sequences import unique_ids
-from .tables import FeatureTable, SimilarityTable
-from .textfiles import read_cells, source_name
+from ..errors import SequenceError
+from ..sequences import unique_ids
+from ..tables import FeatureTable, SimilarityTable
+from ..textfiles import read_cells, source_name
 
 
 def read_features(source, unit_columns=("label",), *, id_column=None, ids="header"):

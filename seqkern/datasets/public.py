@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from .archive import atomic_write
+from ..archive import atomic_write
+from ..errors import FileError, unknown_name
+from ..resource_files import open_resource
+from ..textfiles import file_sha256
 from .entries import POLICIES, Material
-from .errors import FileError, unknown_name
 from .label_sources import check_options
-from .resource_files import open_resource
-from .textfiles import file_sha256
 
 TIMEOUT = 60
 BLOCK = 1 << 20

@@ -1,0 +1,23 @@
+"""Data sets: units, their tasks and labels, encoded once and kept in one folder.
+
+`dataset` is the data set on disk, `making` turns a study's entry into one: `entries` reads FASTA, tables and
+simulated data, `public` finds public data sets by name and `adapters` reads their formats, `label_sources` finds
+the labels, `families` sets the tasks of the Liao-Noble protocol.
+"""
+
+from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
+from .families import liao_noble
+from .making import SOURCES, entry_kind, make_dataset
+
+__all__ = [
+    "KINDS",
+    "SOURCES",
+    "Dataset",
+    "Task",
+    "entry_kind",
+    "liao_noble",
+    "load_dataset",
+    "make_dataset",
+    "save_dataset",
+    "summary",
+]

@@ -1,0 +1,84 @@
+"""The Liao-Noble protocol: one task for each family, its superfamily the positive class."""
+
+import zlib
+
+import numpy as np
+
+from ..errors import FoldError, LabelError
+from ..labels import natural_key
+
+ROLES = ("", "positive-train", "negative-train", "positive-test", "negative-test")
+
+
+def liao_noble(superfamily, family, seed, *, min_family=10, min_rest=5, fold=None):
+    """Return the roles of all units in the Liao-Noble protocol, one task for each family held out.
+
+    Positive test units are the family, positive training units the rest of its superfamily. Negatives are
+    the units outside the superfamily, or, where `fold` is given, outside the fold (units of the fold but not
+    of the superfamily are then unused, since they may be related); they are divided at random in the ratio of
+    the positives. A family's division depends on the seed and its name only.
+
+    Parameters
+    ----------
+    superfamily, family : array_like of str, shape (n,)
+    seed : int
+    min_family : int
+        Least number of members of a family that is held out.
+    min_rest : int
+        Least number of other members of its superfamily.
+    fold : array_like of str, shape (n,), optional
+
+    Returns
+    -------
+    dict of str to ndarray of str
+        For each family, in natural order, the role of each unit: one of `ROLES`.
+
+    Raises
+    ------
+    LabelError
+        If a family lies in two superfamilies, or a superfamily in two folds.
+    FoldError
+        If no family is large enough.
+
+    References
+    ----------
+    Liao & Noble 2003, J. Comput. Biol. 10:857-868.
+    """
+    superfamily, family = np.asarray(superfamily), np.asarray(family)
+    region = superfamily if fold is None else np.asarray(fold)
+    _one_parent(family, superfamily, "family", "superfamilies")
+    _one_parent(superfamily, region, "superfamily", "folds")
+    tasks = {}
+    for name in sorted(np.unique(family).tolist(), key=natural_key):
+        test = family == name
+        above = superfamily == superfamily[test][0]
+        n_test, n_train = int(test.sum()), int((above & ~test).sum())
+        if n_test < min_family or n_train < min_rest:
+            continue
+        rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+        negatives = rng.permutation(np.flatnonzero(region != region[test][0]))
+        cut = len(negatives) - round(len(negatives) * n_train / (n_test + n_train))
+        roles = np.full(len(family), "", dtype="U14")
+        roles[above] = "positive-train"
+        roles[test] = "positive-test"
+        roles[negatives[:cut]] = "negative-test"
+        roles[negatives[cut:]] = "negative-train"
+        tasks[name] = roles
+    if not tasks:
+        raise FoldError(
+            f"no family has {min_family} members and {min_rest} others in its superfamily",
+            remedy="lower min_family or min_rest",
+        )
+    return tasks
+
+
+def _one_parent(child, parent, kind, parents):
+    """Raise LabelError if a child group lies in two parent groups."""
+    pairs = np.unique(np.stack([child.astype(str), parent.astype(str)], axis=1), axis=0)
+    twice = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
+    if len(twice):
+        first, second = pairs[twice[0]].tolist(), pairs[twice[0] + 1].tolist()
+        raise LabelError(
+            f"{kind} {first[0]!r} lies in the {parents} {first[1]!r} and {second[1]!r}",
+            remedy="mend the classification: every group has one parent",
+        )

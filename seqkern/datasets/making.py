@@ -1,0 +1,132 @@
+"""From a study's entry to a data set: read, check, encode, and set the tasks."""
+
+import numpy as np
+
+from ..errors import ConfigError, LabelError
+from ..labels import UNLABELLED, Labels
+from .dataset import KINDS, Dataset, Task
+from .label_sources import labels_of_columns
+
+SOURCES = ("simulate", "public", "fasta", "features", "similarities", "dissimilarities")
+
+
+def entry_kind(entry):
+    """Return the kind of data, one of `KINDS`, that a study's data-set entry gives, without reading any.
+
+    Raises
+    ------
+    ConfigError
+        If the entry has no source, or several.
+    ParameterError
+        For an unknown public data set.
+    """
+    source = _entry_source(entry)
+    if source == "public":
+        from .public import public_set
+
+        return public_set(entry["public"]).kind
+    return source if source in KINDS else "sequences"
+
+
+def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1):
+    """Read, check and encode what a study's entry names.
+
+    Parameters
+    ----------
+    name : str
+    entry : dict
+        One source (``simulate``, ``public``, ``fasta``, ``features``, ``similarities``, ``dissimilarities``),
+        the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks: families``,
+        ``title``. config/README.md explains each.
+    base_dir : path-like
+        Where relative paths start.
+    data_dir : path-like, optional
+        Folder with local copies of the public data sets.
+    seed : int
+        For what is drawn at random where the entry has no seed of its own.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ConfigError, ParameterError
+        If the entry is not possible.
+    FileError, SequenceError, LabelError
+        If a file cannot be read, or what is in it cannot be used.
+    """
+    source = _entry_source(entry)
+    if source == "public":
+        from .public import public_material
+
+        material = public_material(entry, data_dir)
+    else:
+        from . import entries
+
+        if source == "simulate":
+            material = entries.simulated_material(entry, seed)
+        elif source == "fasta":
+            material = entries.fasta_material(entry, base_dir)
+        else:
+            material = entries.table_material(entry, base_dir)
+    roles = material.roles
+    if entry.get("tasks") == "families":
+        roles = _family_roles(material, seed)
+    tasks = _one_task(material) if roles is None else _tasks_of_roles(material, roles)
+    notes = material.notes | ({"title": entry["title"]} if "title" in entry else {})
+    return Dataset(str(name), material.kind, material.X, tasks, notes)
+
+
+def _entry_source(entry):
+    """Return the one source of an entry."""
+    given = [source for source in SOURCES if source in entry]
+    if len(given) != 1:
+        raise ConfigError(
+            f"a data set needs exactly one source, this has {len(given)}",
+            remedy=f"give one of {', '.join(SOURCES)}",
+        )
+    return given[0]
+
+
+def _one_task(material):
+    """Return the task ``all`` of a column of labels, with the roles of a column ``split``."""
+    if "label" not in material.columns:
+        raise LabelError(
+            "has no column of labels",
+            file=material.file,
+            remedy="name one: labels: {label: …}, or tasks: families",
+        )
+    labels = labels_of_columns(material.X.ids, material.columns, material.options, material.file)
+    split = material.columns.get("split")
+    return {"all": Task("all", labels, None if split is None else np.array(split))}
+
+
+def _family_roles(material, seed):
+    """Return the roles of the Liao-Noble protocol for each family that is large enough."""
+    from .families import liao_noble
+
+    missing = [key for key in ("superfamily", "family") if key not in material.columns]
+    if missing:
+        raise LabelError(
+            f"has no column {missing[0]!r}",
+            file=material.file,
+            remedy="tasks: families needs labels: {superfamily: …, family: …}",
+        )
+    columns = material.columns
+    sizes = {key: material.options[key] for key in ("min_family", "min_rest") if key in material.options}
+    return liao_noble(columns["superfamily"], columns["family"], seed, fold=columns.get("scop_fold"), **sizes)
+
+
+def _tasks_of_roles(material, roles):
+    """Return one binary task for each list of roles ``positive-train``, ``negative-test``, …."""
+    from .label_sources import unit_columns
+
+    extra = unit_columns(material.X.ids, material.columns, material.file)
+    tasks = {}
+    for name, given in roles.items():
+        sign, _, part = np.char.partition(np.asarray(given, dtype=str), "-").T
+        y = np.select([sign == "positive", sign == "negative"], [1, 0], UNLABELLED)
+        labels = Labels(material.X.ids, y, "binary", ("negative", "positive"), **extra)
+        tasks[name] = Task(name, labels, part)
+    return tasks
