@@ -5,19 +5,28 @@
 #include <math.h>
 #include <stddef.h>
 
-/* values[j] /= sqrt(diagonal · diagonals[j]); 0 where either is not positive.
- *
- * The root of the product, rather than a product of roots, makes K(x, x) exactly 1: sqrt(d·d) = d in IEEE arithmetic.
- * The quotient is computed before it is chosen, so that the loop vectorises. */
-static void normalise_row(double *values, ptrdiff_t n, double diagonal, const double *diagonals)
+#include "_simd.h"
+
+/* The quotient is computed before it is chosen, so that the loop vectorises. */
+ALWAYS_INLINE void normalise_body(double *values, ptrdiff_t n, double diagonal, const double *diagonals)
 {
-    if (!(diagonal > 0))
-        diagonal = 0;
     for (ptrdiff_t j = 0; j < n; ++j) {
         double product = diagonal * diagonals[j];
         double quotient = values[j] / sqrt(product);
         values[j] = product > 0 ? quotient : 0.0;
     }
+}
+
+DEFINE_LEVELS(normalise_row, normalise_body,
+              (double *values, ptrdiff_t n, double diagonal, const double *diagonals),
+              (values, n, diagonal, diagonals))
+
+/* values[j] /= sqrt(diagonal · diagonals[j]); 0 where either is not positive.
+ *
+ * The root of the product, rather than a product of roots, makes K(x, x) exactly 1: sqrt(d·d) = d in IEEE arithmetic. */
+static void normalise_row(int level, double *values, ptrdiff_t n, double diagonal, const double *diagonals)
+{
+    CALL_LEVEL(level, normalise_row, values, n, diagonal > 0 ? diagonal : 0.0, diagonals);
 }
 
 #endif

@@ -1,24 +1,27 @@
 """Loops over whole rectangles of a kernel matrix: normalising, mirroring."""
 
 cdef extern from "_blocks.h" nogil:
-    void normalise_row(double *values, Py_ssize_t n, double diagonal, const double *diagonals)
+    int highest_simd_level()
+    void normalise_row(int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals)
 
 ctypedef fused floating:
     float
     double
 
+cdef int LEVEL = highest_simd_level()
+
 
 def normalise(double[:, :] block, const double[::1] row_diagonal, const double[::1] col_diagonal):
-    """Divide block[i, j] by sqrt(row_diagonal[i] · col_diagonal[j]), in place; zero where either is not positive.
+    """Divide block[i, j] by sqrt(row_diagonal[i] · col_diagonal[j]), in place.
 
-    The rows of `block` must be contiguous.
+    It is zero where either is not positive. The rows of `block` must be contiguous.
     """
     cdef Py_ssize_t i, m = block.shape[1]
     if m == 0:
         return
     with nogil:
         for i in range(block.shape[0]):
-            normalise_row(&block[i, 0], m, row_diagonal[i], &col_diagonal[0])
+            normalise_row(LEVEL, &block[i, 0], m, row_diagonal[i], &col_diagonal[0])
 
 
 def mirror(floating[:, :] matrix, Py_ssize_t start, Py_ssize_t stop):

@@ -6,15 +6,10 @@
 #ifndef SEQKERN_PRODUCT_H
 #define SEQKERN_PRODUCT_H
 
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
+#include "_simd.h"
 
 /* The rows as features (compressed rows) and the columns as posting lists.
  *

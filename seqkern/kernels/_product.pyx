@@ -1,10 +1,31 @@
 """The compiled half of the product engine: posting lists, the walk along them, sums to kernel values."""
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 
 cdef extern from "_blocks.h" nogil:
-    void normalise_row(double *values, Py_ssize_t n, double diagonal, const double *diagonals)
+    int highest_simd_level()
+    void normalise_row(int level, double *values, Py_ssize_t n, double diagonal, const double *diagonals)
+
+cdef extern from "_dense.h" nogil:
+    enum:
+        KIND_INT32
+    void pack_row(const int32_t *counts, Py_ssize_t n, int kind, uint8_t *data, Py_ssize_t steps, Py_ssize_t i)
+    void measure_row(int level, const int32_t *counts, Py_ssize_t n, int32_t *peak, int64_t *squares)
+    void dense_int32(
+        int level, int kind, Py_ssize_t safe, const uint8_t *a, Py_ssize_t row, Py_ssize_t n_rows, const uint8_t *b,
+        Py_ssize_t first, Py_ssize_t last, Py_ssize_t steps, int64_t weight, bint upper, int32_t *sums,
+        Py_ssize_t width)
+    void dense_int64(
+        int level, int kind, Py_ssize_t safe, const uint8_t *a, Py_ssize_t row, Py_ssize_t n_rows, const uint8_t *b,
+        Py_ssize_t first, Py_ssize_t last, Py_ssize_t steps, int64_t weight, bint upper, int64_t *sums,
+        Py_ssize_t width)
+    void wide_int32(
+        const uint8_t *a, Py_ssize_t row, Py_ssize_t n_rows, const uint8_t *b, Py_ssize_t first, Py_ssize_t last,
+        Py_ssize_t steps, int64_t weight, int32_t *sums, Py_ssize_t width)
+    void wide_int64(
+        const uint8_t *a, Py_ssize_t row, Py_ssize_t n_rows, const uint8_t *b, Py_ssize_t first, Py_ssize_t last,
+        Py_ssize_t steps, int64_t weight, int64_t *sums, Py_ssize_t width)
 
 cdef extern from "_product.h" nogil:
     ctypedef struct posting_walk:
@@ -36,6 +57,18 @@ ctypedef fused integer_sum_t:
     int64_t
 
 cdef uint32_t MOST = 0xffff
+cdef int LEVEL = highest_simd_level()
+
+
+def level():
+    """Return which vector instructions are used: 0 plain, 1 AVX2, 2 AVX-512 with VNNI."""
+    return LEVEL
+
+
+def set_level(int level):
+    """Use the instructions of `level`, or the highest that the processor has, if that is lower; for tests."""
+    global LEVEL
+    LEVEL = max(0, min(level, highest_simd_level()))
 
 
 def row_squares(const int32_t[::1] entry_rows, const int32_t[::1] entry_counts, int64_t[::1] squares):
@@ -198,6 +231,65 @@ def walk(
                 walk_int64(&w, row + i, first, last, weight, upper, &sums[i, 0])
 
 
+def measure(const int32_t[:, ::1] counts, int64_t[::1] squares):
+    """Write the sum of squares of each row of `counts` to `squares`; return the largest count."""
+    cdef Py_ssize_t i
+    cdef int32_t peak = 0
+    if counts.shape[1]:
+        with nogil:
+            for i in range(counts.shape[0]):
+                measure_row(LEVEL, &counts[i, 0], counts.shape[1], &peak, &squares[i])
+    return peak
+
+
+def pack(const int32_t[:, ::1] counts, int kind, uint8_t[:, :, :, ::1] packed, Py_ssize_t row):
+    """Write `counts` as the records from `row` on of `packed`, in `kind` bytes each, as `_dense.h` lays them out."""
+    cdef Py_ssize_t i
+    if counts.shape[1]:
+        with nogil:
+            for i in range(counts.shape[0]):
+                pack_row(&counts[i, 0], counts.shape[1], kind, &packed[0, 0, 0, 0], packed.shape[1], row + i)
+
+
+def multiply(
+    const uint8_t[:, :, :, ::1] rows,
+    const uint8_t[:, :, :, ::1] cols,
+    int kind,
+    Py_ssize_t safe,
+    Py_ssize_t row,
+    Py_ssize_t first,
+    Py_ssize_t last,
+    int64_t weight,
+    bint upper,
+    integer_sum_t[:, ::1] sums,
+):
+    """Add weight × the products of the packed `rows` from `row` on with the packed `cols` `first` … `last` to `sums`.
+
+    `safe` is the number of steps in which pairs of 8-bit counts cannot overflow 16 bits. With `upper` (rows and
+    columns are one set) only the columns j ≥ i of row i need be right.
+    """
+    cdef Py_ssize_t n = sums.shape[0], width = sums.shape[1], steps = rows.shape[1]
+    cdef const uint8_t *a
+    cdef const uint8_t *b
+    if n == 0 or last <= first or steps == 0:
+        return
+    a = &rows[0, 0, 0, 0]
+    b = &cols[0, 0, 0, 0]
+    with nogil:
+        if integer_sum_t is int32_t:
+            if kind == KIND_INT32:
+                wide_int32(a, row, n, b, first, last, steps, weight, &sums[0, 0], width)
+            else:
+                dense_int32(
+                    LEVEL, kind, safe, a, row, n, b, first, last, steps, weight, upper, &sums[0, 0], width)
+        else:
+            if kind == KIND_INT32:
+                wide_int64(a, row, n, b, first, last, steps, weight, &sums[0, 0], width)
+            else:
+                dense_int64(
+                    LEVEL, kind, safe, a, row, n, b, first, last, steps, weight, upper, &sums[0, 0], width)
+
+
 def store(const sum_t[:, ::1] sums, double[:, :] values, double weight, bint add):
     """Set values = weight × sums, or with `add` values += weight × sums; the rows of `values` are contiguous."""
     cdef Py_ssize_t i, m = values.shape[1]
@@ -246,6 +338,6 @@ def finish(
                 for j in range(left, m):
                     values[i, j] = scale * values[i, j]
             if normal:
-                normalise_row(&values[i, left], m - left, row_diagonal[i], &col_diagonal[left])
+                normalise_row(LEVEL, &values[i, left], m - left, row_diagonal[i], &col_diagonal[left])
             for j in range(left):
                 values[i, j] = values[j, i]

@@ -1,7 +1,7 @@
 """k-mers of a sequence set as integers, counted.
 
-A k-mer a_1…a_k over b letters has the code Σ a_i·b^(k−i), an unsigned integer; codes sort as their k-mers do. A
-window with a masked letter holds no k-mer.
+A k-mer a_1…a_k over b letters has the code Σ a_i·b^(k−i), an unsigned integer; codes sort as their k-mers do.
+A window with a masked letter holds no k-mer.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ParameterError, SequenceError
 from . import _kmers
 
-LARGEST_CODE = 2**63
+CODE_LIMIT = 2**63
 DIGIT_BITS = 12
 NO_COMPLEMENT = np.zeros(0, dtype=np.uint8)
 
@@ -37,10 +37,53 @@ class Counted:
     n_rows: int
 
 
+@dataclass(frozen=True)
+class Occurrences:
+    """The codes of all windows of all records, for one or several subsets of a window's positions.
+
+    Attributes
+    ----------
+    codes : ndarray of uint32 or uint64, shape (subsets, windows)
+        All below `space`.
+    start : ndarray of int64, shape (n + 1,)
+        The windows of record i are the columns ``start[i]`` to ``start[i + 1]``.
+    space : int
+        How many codes there can be.
+    """
+
+    codes: np.ndarray
+    start: np.ndarray
+    space: int
+
+    def __len__(self):
+        return len(self.start) - 1
+
+    def count(self):
+        """Return the Counted of these codes, by sorting them."""
+        subsets, windows = self.codes.shape
+        rows = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.start))
+        codes, rows = sort_codes(self.codes.reshape(-1).copy(), np.tile(rows, subsets))
+        vocabulary = np.empty_like(codes)
+        bounds = np.empty(len(codes) + 1, dtype=np.int64)
+        entry_rows, counts = np.empty_like(rows), np.empty_like(rows)
+        n_codes, entries = _kmers.group_sorted(codes, rows, vocabulary, bounds, entry_rows, counts)
+        return Counted(
+            vocabulary[:n_codes].copy(),
+            bounds[: n_codes + 1].copy(),
+            entry_rows[:entries],
+            counts[:entries],
+            len(self),
+        )
+
+    def tally(self, row, counts):
+        """Write to `counts`, int32 (rows, space), how often each code occurs in the records from `row` on."""
+        _kmers.tally(self.codes, self.start, row, counts)
+
+
 def check_code_space(size, k):
     """Raise ParameterError unless every k-mer over `size` letters has a code."""
-    if size**k >= LARGEST_CODE:
-        largest = next(n for n in range(k, -1, -1) if size**n < LARGEST_CODE)
+    if size**k >= CODE_LIMIT:
+        largest = next(n for n in range(k, -1, -1) if size**n < CODE_LIMIT)
         raise ParameterError(
             f"k={k} is too large for an alphabet of {size} letters", remedy=f"choose k up to {largest}"
         )
@@ -57,41 +100,35 @@ def check_lengths(X, k):
         )
 
 
-def count_windows(X, k):
-    """Return int64 (n,): the number of windows of `k` unmasked letters of each record."""
-    windows = np.empty(len(X), dtype=np.int64)
-    _kmers.count_windows(X.codes, X.starts, X.stops, k, X.alphabet.size, windows)
-    return windows
-
-
-def code_windows(X, k, subsets=None, strands="one"):
-    """Return the code of every window of every record.
+def find_kmers(X, k, subsets=None, strands="one"):
+    """Return the codes of every window of `k` unmasked letters of every record.
 
     Parameters
     ----------
     X : SequenceSet
     k : int
     subsets : list of tuple of int, optional
-        Positions of the window to code, all subsets of one size; codes of the s-th subset start at s·b^size. By
-        default one subset, all positions.
+        Positions of the window to code, all subsets of one size; codes of the s-th subset start at s·b^size.
+        By default one subset, all positions.
     strands : {"one", "canonical", "both"}
         The windows as they are; the smaller of each and its reverse complement; both.
 
     Returns
     -------
-    codes : ndarray of uint32 or uint64
-    rows : ndarray of int32
-        The record of each, ascending for each subset.
+    Occurrences
     """
     subsets = [tuple(range(k))] if subsets is None else subsets
     size = X.alphabet.size
-    space = size ** len(subsets[0])
-    per_subset = int(count_windows(X, k).sum()) * (2 if strands == "both" else 1)
-    codes = np.empty(per_subset * len(subsets), dtype=code_type(space * len(subsets)))
-    rows = np.empty(len(codes), dtype=np.int32)
+    part = size ** len(subsets[0])
+    start = np.zeros(len(X) + 1, dtype=np.int64)
+    _kmers.count_windows(X.codes, X.starts, X.stops, k, size, start[1:])
+    np.cumsum(start, out=start)
+    if strands == "both":
+        start *= 2
+    dtype = np.uint32 if part * len(subsets) <= 2**32 else np.uint64
+    codes = np.empty((len(subsets), start[-1]), dtype=dtype)
     complement = NO_COMPLEMENT if strands == "one" else X.alphabet.complement_codes
     for number, positions in enumerate(subsets):
-        part = slice(number * per_subset, (number + 1) * per_subset)
         _kmers.code_windows(
             X.codes,
             X.starts,
@@ -102,45 +139,10 @@ def code_windows(X, k, subsets=None, strands="one"):
             complement,
             strands == "canonical",
             strands == "both",
-            number * space,
-            codes[part],
-            rows[part],
+            number * part,
+            codes[number],
         )
-    return codes, rows
-
-
-def code_type(space):
-    """Return the dtype for codes below `space`."""
-    return np.uint32 if space <= 2**32 else np.uint64
-
-
-def count_codes(codes, rows, n_rows):
-    """Count equal (code, row) pairs.
-
-    Parameters
-    ----------
-    codes : ndarray of uint32 or uint64
-        Overwritten.
-    rows : ndarray of int32
-        For each code ascending. Overwritten.
-    n_rows : int
-
-    Returns
-    -------
-    Counted
-    """
-    codes, rows = sort_codes(codes, rows)
-    vocabulary = np.empty_like(codes)
-    bounds = np.empty(len(codes) + 1, dtype=np.int64)
-    entry_rows, entry_counts = np.empty_like(rows), np.empty_like(rows)
-    n_codes, n_entries = _kmers.group_sorted(codes, rows, vocabulary, bounds, entry_rows, entry_counts)
-    return Counted(
-        vocabulary[:n_codes].copy(),
-        bounds[: n_codes + 1].copy(),
-        entry_rows[:n_entries],
-        entry_counts[:n_entries],
-        n_rows,
-    )
+    return Occurrences(codes, start, part * len(subsets))
 
 
 def sort_codes(codes, rows):

@@ -1,17 +1,17 @@
-"""The product engine: K = scale · Σ_b weight_b · Φ_b(x)·Φ_b(y) for kernels with explicit features.
+"""The product engine: kernels with explicit features, K = scale · Σ_t weight_t · Σ_b factor_tb · Φ_b(x)·Φ_b(y).
 
-A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …) and puts them, with their
-weights, into a `FeatureBlocks`: that is its payload. By subclassing `FeatureKernel` it has everything else::
+A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …), `SparseBlock` or `DenseBlock`,
+and puts them into a `FeatureBlocks`: that is its payload. By subclassing `FeatureKernel` it has everything else::
 
     class ToyKernel(FeatureKernel):
         name = "toy"
         def _prepare(self, X, like):
-            counted = count_codes(*code_windows(X, 2), len(X))
-            return FeatureBlocks([SparseBlock(counted, like and like.blocks[0])])
+            block = SparseBlock(find_kmers(X, 2).count(), like and like.blocks[0])
+            return FeatureBlocks([(1.0, [(1, block)])])
 
-Products of counts are computed as integers and are exact; the sums of blocks with one weight are added as integers
-too, and then the weights come in, in the order of the blocks. So the bits depend on neither threads nor the cutting
-into rows and columns, nor on how a block is stored.
+Products of counts, their integer factors and the sums of one term are integers and exact; then the weights come in,
+in the order of the terms. So the bits depend on neither threads nor the cutting into rows and columns, nor on how
+features are split into blocks and blocks are stored.
 """
 
 import math
@@ -22,147 +22,38 @@ from ..errors import SequenceError
 from . import _product
 from .base import Kernel
 
-NONE_INT32 = np.zeros(0, dtype=np.int32)
-NONE_INT64 = np.zeros(0, dtype=np.int64)
-NONE_FLOAT = np.zeros(0)
-TILE = 8192
-
-
-class SparseBlock:
-    """Counts of features of n records: lists of features for rows, posting lists for columns.
-
-    Parameters
-    ----------
-    counted : Counted
-    like : SparseBlock, optional
-        The columns that these rows will be compared with; features that it lacks are left out. By default the
-        block can be columns, and rows of itself.
-
-    Attributes
-    ----------
-    squares : ndarray of int64, shape (n,)
-        Φ(x)·Φ(x).
-    largest : float
-        The largest of them.
-    """
-
-    integer = True
-
-    def __init__(self, counted, like=None):
-        n, entries = counted.n_rows, len(counted.rows)
-        self.squares = np.zeros(n, dtype=np.int64)
-        _product.row_squares(counted.rows, counted.counts, self.squares)
-        self.largest = float(self.squares.max(initial=0))
-        labels, places = NONE_INT32, NONE_INT64
-        if like is None:
-            self.vocabulary = counted.vocabulary
-            places = self._make_postings(counted)
-        else:
-            labels = _labels(counted.vocabulary, like.vocabulary)
-        self.start = np.zeros(n + 1, dtype=np.int64)
-        self.feature = np.empty(entries, dtype=np.int32)
-        self.count = np.empty(entries, dtype=np.int32)
-        self.own = np.empty(len(places), dtype=np.int64)
-        _product.transpose(
-            counted.bounds,
-            counted.rows,
-            counted.counts,
-            labels,
-            places,
-            self.start,
-            self.feature,
-            self.count,
-            self.own,
-        )
-
-    def _make_postings(self, counted):
-        """Make the posting lists; return the place of each entry in them."""
-        n_features = len(counted.vocabulary)
-        self.tile = _tile_width(counted.n_rows, n_features, len(counted.rows))
-        tiles = -(-counted.n_rows // self.tile)
-        self.bounds = np.empty(tiles * n_features + 1, dtype=np.int64)
-        self.postings = np.empty(_product.count_postings(counted.counts), dtype=np.uint32)
-        places = np.empty(len(counted.rows), dtype=np.int64)
-        _product.make_postings(
-            counted.bounds,
-            counted.rows,
-            counted.counts,
-            self.tile,
-            counted.bounds[:-1].copy(),
-            self.bounds,
-            self.postings,
-            places,
-        )
-        return places
-
-    def accumulate(self, row, cols, first, last, weight, upper, sums):
-        """Add weight · Φ(rows)·Φ(columns) to `sums`.
-
-        Parameters
-        ----------
-        row : int
-            The first row; `sums` says how many.
-        cols : SparseBlock
-            `self`, or the block that `self` was made like.
-        first, last : int
-            The columns.
-        weight : int
-        upper : bool
-            Only the columns from each row's own on are wanted.
-        sums : ndarray of int32 or int64, shape (rows, columns)
-        """
-        own = self.own if cols is self else NONE_INT64
-        _product.walk(
-            self.start,
-            self.feature,
-            self.count,
-            own,
-            cols.bounds,
-            cols.postings,
-            len(cols.vocabulary),
-            cols.tile,
-            row,
-            first,
-            last,
-            weight,
-            upper,
-            sums,
-        )
-
-
-def _labels(vocabulary, columns):
-    """Return for each code of `vocabulary` its place in the columns' vocabulary, or −1."""
-    if len(columns) == 0:
-        return np.full(len(vocabulary), -1, dtype=np.int32)
-    place = np.minimum(np.searchsorted(columns, vocabulary), len(columns) - 1)
-    return np.where(columns[place] == vocabulary, place, -1).astype(np.int32)
-
-
-def _tile_width(n_rows, n_features, entries):
-    """Return how many columns share posting lists: few fit the cache, but each tile costs a bound for each feature."""
-    most_tiles = max(1, 2 * entries // max(n_features, 1))
-    least = -(-n_rows // most_tiles)
-    return max(1, min(n_rows, max(TILE, min(least, 1 << 16)), 1 << 16))
+NO_DIAGONAL = np.zeros(0)
+INT32_LIMIT = 2.0**31 - 1
+INT64_LIMIT = 2.0**63 - 2.0**40
 
 
 class FeatureBlocks:
-    """The payload of a kernel with explicit features; a range of the rows of its blocks.
+    """The payload of a kernel with explicit features: blocks, or a range of their rows.
 
     Parameters
     ----------
-    blocks : list of SparseBlock, DenseBlock
-        All with the same number of rows.
-    weights : list of float, optional
-        By default 1 each. Neighbours in the list with the same weight are added as integers.
+    terms : list of (float, list of (int, block))
+        The weight of each term, and its blocks with their factors. All blocks have the same number of rows.
     scale : float
         Multiplies the sum.
+    choices : object
+        What the family needs to know to treat further sequences alike.
+
+    Raises
+    ------
+    SequenceError
+        If K(x, x) of a record could exceed 64 bits.
     """
 
-    def __init__(self, blocks, weights=None, scale=1.0):
-        self.blocks = tuple(blocks)
-        self.groups = _groups([1] * len(self.blocks) if weights is None else weights)
+    def __init__(self, terms, scale=1.0, choices=None):
+        self.blocks = tuple(block for _, members in terms for _, block in members)
+        self.terms = _merged(terms)
         self.scale = float(scale)
+        self.choices = choices
         self.start, self.stop = 0, len(self.blocks[0].squares)
+        for _, members in self.terms:
+            if _bound(members, self.blocks, self.blocks) >= INT64_LIMIT:
+                raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
 
     def __len__(self):
         return self.stop - self.start
@@ -176,26 +67,29 @@ class FeatureBlocks:
     def diagonal(self):
         """Return K(x, x), float64 (n,)."""
         total = 0.0
-        for weight, members in self.groups:
-            part = sum(factor * self.blocks[b].squares[self.start : self.stop] for b, factor in members)
-            total = total + weight * part.astype(np.float64)
+        for weight, members in self.terms:
+            term = sum(factor * self.blocks[b].squares[self.start : self.stop] for b, factor in members)
+            total = total + weight * term.astype(np.float64)
         return self.scale * total
 
 
-def _groups(weights):
-    """Return [(weight, [(block, integer factor), …]), …]: what is added as integers, and the weight of that sum."""
-    if all(float(weight).is_integer() for weight in weights):
-        return [(1.0, [(b, int(weight)) for b, weight in enumerate(weights)])]
-    groups = []
-    for b, weight in enumerate(weights):
-        if groups and groups[-1][0] == weight:
-            groups[-1][1].append((b, 1))
-        else:
-            groups.append((float(weight), [(b, 1)]))
-    return groups
+def _merged(terms):
+    """Return [(weight, [(number of the block, factor), …]), …]; one term, if all weights are integers."""
+    numbered, number = [], 0
+    for weight, members in terms:
+        numbered.append((float(weight), [(number + i, factor) for i, (factor, _) in enumerate(members)]))
+        number += len(members)
+    if any(not weight.is_integer() for weight, _ in numbered):
+        return numbered
+    return [(1.0, [(b, int(weight) * factor) for weight, members in numbered for b, factor in members])]
 
 
-def product(rows, cols, out, row_diagonal=NONE_FLOAT, col_diagonal=NONE_FLOAT):
+def _bound(members, rows, cols):
+    """Return what no sum of the members' products can exceed, by Cauchy and Schwarz."""
+    return sum(abs(factor) * math.sqrt(rows[b].largest * cols[b].largest) for b, factor in members)
+
+
+def product(rows, cols, out, row_diagonal=NO_DIAGONAL, col_diagonal=NO_DIAGONAL):
     """Write the kernel matrix of two payloads, normalised if the diagonals are given.
 
     Parameters
@@ -207,24 +101,16 @@ def product(rows, cols, out, row_diagonal=NONE_FLOAT, col_diagonal=NONE_FLOAT):
     row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
     """
     upper = rows.blocks is cols.blocks and rows.start == cols.start and rows.stop <= cols.stop
-    for number, (weight, members) in enumerate(rows.groups):
-        pairs = [(rows.blocks[b], cols.blocks[b], factor) for b, factor in members]
-        sums = np.zeros(out.shape, dtype=_sum_type(pairs))
-        for mine, theirs, factor in pairs:
-            mine.accumulate(rows.start, theirs, cols.start, cols.stop, factor, upper, sums)
-        if number + 1 < len(rows.groups):
-            _product.store(sums, out, weight, number > 0)
-    _product.finish(sums, out, weight, len(rows.groups) > 1, rows.scale, row_diagonal, col_diagonal, upper)
-
-
-def _sum_type(pairs):
-    """Return the smallest dtype in which no sum of the blocks' products can overflow (by Cauchy and Schwarz)."""
-    bound = sum(abs(factor) * math.sqrt(rows.largest * cols.largest) for rows, cols, factor in pairs)
-    if bound >= 2.0**62:
-        raise SequenceError(
-            "the sequences are too long for exact sums of 64 bits", remedy="cut them into parts"
-        )
-    return np.int32 if bound < 2.0**30 else np.int64
+    last = len(rows.terms) - 1
+    for t, (weight, members) in enumerate(rows.terms):
+        small = _bound(members, rows.blocks, cols.blocks) <= INT32_LIMIT
+        sums = np.zeros(out.shape, dtype=np.int32 if small else np.int64)
+        for b, factor in members:
+            rows.blocks[b].accumulate(rows.start, cols.blocks[b], cols.start, cols.stop, factor, upper, sums)
+        if t < last:
+            _product.store(sums, out, weight, t > 0)
+        else:
+            _product.finish(sums, out, weight, t > 0, rows.scale, row_diagonal, col_diagonal, upper)
 
 
 class FeatureKernel(Kernel):

@@ -1,37 +1,55 @@
-"""The spectrum kernel: common k-mers (Leslie, Eskin, Noble, PSB 2002)."""
+"""The spectrum kernel: common k-mers (Leslie, Eskin, Noble, PSB 2002), and what all kernels on k-mers share."""
+
+from itertools import product, repeat
 
 import numpy as np
 
+from ..alphabets import as_alphabet
 from ..errors import ParameterError
 from .base import check_choice, check_integer, check_real
-from .kmers import check_code_space, check_lengths, code_windows, count_codes
-from .product import FeatureBlocks, FeatureKernel, SparseBlock
+from .dense import DenseBlock
+from .kmers import check_code_space, check_lengths, find_kmers
+from .planner import Workload, cheapest, make_plan
+from .product import FeatureBlocks, FeatureKernel
+from .sparse import SparseBlock
+
+WIDEST = 1 << 24
 
 
 class KmerKernel(FeatureKernel):
-    """What the kernels on k-mers share: the parameters, their checks, one block of features for each k."""
+    """Base of the kernels on k-mers, a weighted sum over k.
+
+    A family has the attributes `k`, `weights`, `presence`, `reverse_complement`, `short` and `algorithm`, and writes
+    `_costs` and `_members`.
+    """
 
     algorithms = ()
 
-    def _ks(self):
+    def _costs(self, work, size, k):
+        """Return a dict from algorithm to Cost for one k, over an alphabet of `size` letters."""
+        raise NotImplementedError
+
+    def _members(self, X, k, algorithm, others):
+        """Yield (factor, block) for one k; `others` yields for each block the one to be made like, or None."""
+        raise NotImplementedError
+
+    def _lengths(self):
         """Return k as a list."""
-        return list(self.k) if isinstance(self.k, (list, tuple, range, np.ndarray)) else [self.k]
+        return [self.k] if np.ndim(self.k) == 0 else list(self.k)
 
     def _weights(self):
-        """Return the weight of each k, 1 by default."""
-        return [1] * len(self._ks()) if self.weights is None else list(self.weights)
+        """Return the weight of each k."""
+        return [1.0] * len(self._lengths()) if self.weights is None else list(self.weights)
 
     def _check_parameters(self):
-        ks = self._ks()
-        if not ks or len(set(ks)) != len(ks):
-            raise ParameterError(f"k={self.k!r} is not possible", remedy="give distinct integers")
+        ks, weights = self._lengths(), self._weights()
         for k in ks:
             check_integer("k", k, 1)
-        if len(self._weights()) != len(ks):
-            raise ParameterError(
-                f"{len(self._weights())} weights for {len(ks)} k", remedy="give one for each k"
-            )
-        for weight in self._weights():
+        if not ks or len(set(ks)) != len(ks):
+            raise ParameterError(f"k={self.k!r} is not possible", remedy="give distinct integers")
+        if len(weights) != len(ks):
+            raise ParameterError(f"{len(weights)} weights for {len(ks)} k", remedy="give one for each k")
+        for weight in weights:
             check_real("weights", weight, 0)
         check_choice("short", self.short, ("error", "zero"))
         check_choice("zero_diagonal", self.zero_diagonal, ("error", "zero"))
@@ -39,10 +57,90 @@ class KmerKernel(FeatureKernel):
 
     def _check_sequences(self, X):
         """Raise for k-mers without a code, and for sequences that are too short."""
-        longest = max(self._ks())
+        longest = max(self._lengths())
         check_code_space(X.alphabet.size, longest)
         if self.short == "error":
             check_lengths(X, longest)
+
+    def _choose(self, X, Y=None):
+        """Return the algorithm for each k, the candidates' costs, and the Workload."""
+        work = Workload.of(X, Y)
+        own = Workload.of(X if Y is None else Y)
+        costs = [self._costs(work, X.alphabet.size, k) for k in self._lengths()]
+        if self.algorithm != "auto":
+            return [self.algorithm] * len(costs), costs, work
+        # The columns are prepared first, before the rows are known: the choice is for them alone.
+        return [cheapest(self._costs(own, X.alphabet.size, k)) for k in self._lengths()], costs, work
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        self._check_parameters()
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        names, costs, work = self._choose(X, Y)
+        return make_plan(names, costs, work.output(self.n_threads))
+
+    def _prepare(self, X, like):
+        self._check_sequences(X)
+        choices = self._choose(X)[0] if like is None else like.choices
+        others = repeat(None) if like is None else iter(like.blocks)
+        terms = [
+            (weight, list(self._members(X, k, algorithm, others)))
+            for k, weight, algorithm in zip(self._lengths(), self._weights(), choices, strict=True)
+        ]
+        return FeatureBlocks(terms, self._scale(), choices)
+
+    def _scale(self):
+        """Return what multiplies the sum over k."""
+        return 1.0
+
+    def _counts(self, X, k):
+        """Return the Counted of the features for one k."""
+        raise NotImplementedError
+
+    def features(self, X):
+        """Return the explicit features.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of float64, shape (n, sum of b**k)
+            One column for each k-mer over the b letters, in alphabetical order, one k after the other. The matrix
+            times its transpose is the kernel matrix, not normalised.
+        """
+        from scipy.sparse import coo_matrix, hstack
+
+        self._check_parameters()
+        X = self.coerce(X)
+        self._check_sequences(X)
+        parts = []
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            counted = self._counts(X, k)
+            columns = np.repeat(counted.vocabulary.astype(np.int64), np.diff(counted.bounds))
+            values = np.sqrt(weight * self._scale()) * counted.counts
+            parts.append(coo_matrix((values, (counted.rows, columns)), shape=(len(X), X.alphabet.size**k)))
+        return hstack(parts, format="csr")
+
+    def feature_names(self, alphabet=None):
+        """Return the k-mers that the columns of `features` stand for, a list of str.
+
+        Parameters
+        ----------
+        alphabet : str or Alphabet, optional
+            By default the kernel's own.
+
+        Raises
+        ------
+        ParameterError
+            If neither is given.
+        """
+        alphabet = self.alphabet if alphabet is None else alphabet
+        if alphabet is None:
+            raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
+        letters = as_alphabet(alphabet).letters
+        return ["".join(kmer) for k in self._lengths() for kmer in product(letters, repeat=k)]
 
 
 class SpectrumKernel(KmerKernel):
@@ -78,7 +176,7 @@ class SpectrumKernel(KmerKernel):
     """
 
     name = "spectrum"
-    algorithms = ("index",)
+    algorithms = ("dense", "index")
 
     def __init__(
         self,
@@ -105,18 +203,55 @@ class SpectrumKernel(KmerKernel):
         self.n_threads = n_threads
         self.algorithm = algorithm
 
-    def _prepare(self, X, like):
-        self._check_sequences(X)
-        blocks = []
-        for number, k in enumerate(self._ks()):
-            counted = self._count(X, k)
-            blocks.append(SparseBlock(counted, like and like.blocks[number]))
-        return FeatureBlocks(blocks, self._weights())
+    def _costs(self, work, size, k):
+        return {
+            "dense": work.dense(size**k, work.common**k),
+            "index": work.index(work.match**k),
+        }
 
-    def _count(self, X, k):
-        """Return the k-mers of each record, counted."""
-        strands = "canonical" if self.reverse_complement else "one"
-        counted = count_codes(*code_windows(X, k, strands=strands), len(X))
+    def _members(self, X, k, algorithm, others):
+        if algorithm == "index":
+            yield 1, SparseBlock(self._counts(X, k), next(others))
+        else:
+            yield 1, dense_block(self._find(X, k), self.presence)
+            next(others)
+
+    def _find(self, X, k):
+        """Return the Occurrences of the k-mers."""
+        return find_kmers(X, k, strands="canonical" if self.reverse_complement else "one")
+
+    def _counts(self, X, k):
+        counted = self._find(X, k).count()
         if self.presence:
             counted.counts[:] = 1
         return counted
+
+
+def dense_block(found, presence, spread=None):
+    """Return Occurrences as a DenseBlock.
+
+    Parameters
+    ----------
+    found : Occurrences
+    presence : bool
+        1 instead of counts.
+    spread : callable, optional
+        ``spread(row, counts)``, instead of ``found.tally``.
+
+    Raises
+    ------
+    ParameterError
+        If there are too many features.
+    """
+    if found.space > WIDEST:
+        raise ParameterError(
+            f"dense vectors of {found.space} features are too wide", remedy="choose another algorithm, or auto"
+        )
+    tally = spread or found.tally
+
+    def fill(row, counts):
+        tally(row, counts)
+        if presence:
+            np.minimum(counts, 1, out=counts)
+
+    return DenseBlock(len(found), found.space, fill)

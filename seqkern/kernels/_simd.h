@@ -1,0 +1,70 @@
+/* Which vector instructions the processor has, and the attributes that compile one function for each.
+ *
+ * Level 0 is plain C, 1 needs AVX2, 2 needs AVX-512 with VNNI. Every level gives the same numbers. Other processors
+ * and compilers than x86-64 with GCC or Clang have level 0 only. */
+#ifndef SEQKERN_SIMD_H
+#define SEQKERN_SIMD_H
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define SEQKERN_X86 1
+#define AVX2 __attribute__((target("avx2")))
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
+#endif
+
+#if defined(__GNUC__)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define ALWAYS_INLINE static inline
+#define PREFETCH(address) ((void)(address))
+#endif
+
+static inline int highest_simd_level(void)
+{
+#ifdef SEQKERN_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vnni"))
+        return 2;
+    if (__builtin_cpu_supports("avx2"))
+        return 1;
+#endif
+    return 0;
+}
+
+/* Define name(level, …), which runs the inline function `body` compiled for that level. */
+#ifdef SEQKERN_X86
+#define DEFINE_LEVELS(name, body, parameters, arguments)    \
+    AVX512 static void name##_avx512 parameters             \
+    {                                                       \
+        body arguments;                                     \
+    }                                                       \
+    AVX2 static void name##_avx2 parameters                 \
+    {                                                       \
+        body arguments;                                     \
+    }                                                       \
+    static void name##_plain parameters                     \
+    {                                                       \
+        body arguments;                                     \
+    }
+#define CALL_LEVEL(level, name, ...)         \
+    do {                                     \
+        if ((level) == 2)                    \
+            name##_avx512(__VA_ARGS__);      \
+        else if ((level) == 1)               \
+            name##_avx2(__VA_ARGS__);        \
+        else                                 \
+            name##_plain(__VA_ARGS__);       \
+    } while (0)
+#else
+#define DEFINE_LEVELS(name, body, parameters, arguments) \
+    static void name##_plain parameters                  \
+    {                                                    \
+        body arguments;                                  \
+    }
+#define CALL_LEVEL(level, name, ...) ((void)(level), name##_plain(__VA_ARGS__))
+#endif
+
+#endif

@@ -1,0 +1,80 @@
+"""Features that are mostly not zero: packed dense vectors of counts."""
+
+import math
+
+import numpy as np
+
+from . import _product
+
+PANEL = 16
+STEP_BYTES = 4
+LARGEST = {1: 127, 2: 32767, 4: 2**31 - 1}
+DTYPES = {1: np.uint8, 2: np.int16, 4: np.int32}
+CHUNK_ENTRIES = 1 << 17
+INT32_LIMIT = 2.0**31
+
+
+class DenseBlock:
+    """Counts of features of n records, as vectors of 8, 16 or 32 bits, whichever all counts fit in.
+
+    Parameters
+    ----------
+    n_rows : int
+    width : int
+        Number of features.
+    fill : callable
+        ``fill(row, counts)`` writes the counts of the records from `row` on to `counts`, int32 (rows, width).
+
+    Attributes
+    ----------
+    squares : ndarray of int64, shape (n,)
+        Φ(x)·Φ(x).
+    largest : float
+        The largest of them.
+    """
+
+    def __init__(self, n_rows, width, fill):
+        self.width = width
+        self.squares = np.zeros(n_rows, dtype=np.int64)
+        self.peak = 1
+        panels, steps = -(-n_rows // PANEL), -(-width // STEP_BYTES)
+        self._packed = {1: np.zeros((panels, steps, PANEL, STEP_BYTES), dtype=np.uint8)}
+        step = max(1, CHUNK_ENTRIES // (width * PANEL)) * PANEL
+        buffer = np.empty((min(step, n_rows), width), dtype=np.int32)
+        for row in range(0, n_rows, step):
+            counts = buffer[: min(step, n_rows - row)]
+            fill(row, counts)
+            self.peak = max(self.peak, _product.measure(counts, self.squares[row:]))
+            while self.peak > LARGEST[self.kind]:
+                self._packed = {2 * self.kind: self.packed(2 * self.kind)}
+            _product.pack(counts, self.kind, self._packed[self.kind], row)
+        self.largest = float(self.squares.max(initial=0))
+
+    @property
+    def kind(self):
+        """Bytes of a count."""
+        return min(self._packed)
+
+    def packed(self, kind):
+        """Return the vectors with counts of `kind` bytes, uint8; widened when first asked for, and kept.
+
+        The shape is (panels of 16 rows, steps, 16, 4).
+        """
+        if kind not in self._packed:
+            half = kind // 2
+            narrow = self.packed(half).view(DTYPES[half])
+            panels, steps, _, per_step = narrow.shape
+            split = narrow.reshape(panels, steps, PANEL, 2, per_step // 2).swapaxes(2, 3)
+            wide = np.ascontiguousarray(split, dtype=DTYPES[kind]).view(np.uint8)
+            self._packed[kind] = wide.reshape(panels, 2 * steps, PANEL, STEP_BYTES)
+        return self._packed[kind]
+
+    def accumulate(self, row, cols, first, last, weight, upper, sums):
+        """Add weight · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `SparseBlock.accumulate`."""
+        kind = max(self.kind, cols.kind)
+        if math.sqrt(self.largest * cols.largest) >= INT32_LIMIT:
+            kind = 4
+        safe = max(1, LARGEST[2] // (2 * self.peak * cols.peak))
+        _product.multiply(
+            self.packed(kind), cols.packed(kind), kind, safe, row, first, last, weight, upper, sums
+        )

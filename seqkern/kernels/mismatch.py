@@ -1,0 +1,203 @@
+"""The mismatch kernel: k-mers that agree up to m letters (Leslie, Eskin, Cohen, Weston, Noble 2004).
+
+Three exact ways lead to the same integers:
+
+- ``dense``: vectors over all k-mers. Spreading the counts to the neighbours is separable, position by position.
+- ``subsets``: two k-mers that agree in g positions share c(k − g) neighbours. With integers α_j such that
+  c(k − g) = Σ_j C(g, j)·α_j, K is Σ_j α_j times the spectrum kernels on all subsets of j positions; α_j = 0 for
+  j < k − 2m.
+- ``neighbours``: posting lists of all neighbours of all k-mers.
+"""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from ..errors import ParameterError
+from . import _kmers
+from .base import check_integer
+from .dense import DenseBlock
+from .kmers import Occurrences, find_kmers
+from .planner import Cost, Workload, smoothing_is_cheaper
+from .sparse import SparseBlock
+from .spectrum import KmerKernel, dense_block
+
+
+class MismatchKernel(KmerKernel):
+    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers of x that differ from u in at most m positions.
+
+    Parameters
+    ----------
+    k : int or list of int
+        Length of the k-mers. For several, K is the weighted sum of their kernels.
+    m : int
+        Mismatches allowed, fewer than k.
+    weights : list of float, optional
+        Weight of the kernel of each k; by default 1 each.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    presence : bool
+        Features are 1 where they are not 0.
+    reverse_complement : bool
+        A pair of k-mers counts with the one's mismatches to the other and to its reverse complement: with
+        Ψ(x) = Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA and RNA only.
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    short : {"error", "zero"}
+        What to do about sequences shorter than the (largest) k: refuse them, or let them have no k-mers.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of zeros.
+    n_threads : int, optional
+        By default all cores.
+    algorithm : {"auto", "dense", "subsets", "neighbours"}
+        How to compute. The numbers are the same. ``subsets`` is not for `presence`.
+
+    References
+    ----------
+    Leslie, Eskin, Cohen, Weston, Noble: Mismatch string kernels for discriminative protein classification.
+    Bioinformatics 20, 2004.
+    """
+
+    name = "mismatch"
+    algorithms = ("dense", "subsets", "neighbours")
+
+    def __init__(
+        self,
+        k=5,
+        m=1,
+        *,
+        weights=None,
+        normalize=True,
+        presence=False,
+        reverse_complement=False,
+        alphabet=None,
+        short="error",
+        zero_diagonal="error",
+        n_threads=None,
+        algorithm="auto",
+    ):
+        self.k = k
+        self.m = m
+        self.weights = weights
+        self.normalize = normalize
+        self.presence = presence
+        self.reverse_complement = reverse_complement
+        self.alphabet = alphabet
+        self.short = short
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+        self.algorithm = algorithm
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_integer("m", self.m, 0, min(self._lengths()) - 1)
+        if self.presence and self.algorithm == "subsets":
+            raise ParameterError("subsets cannot tell presence", remedy="choose algorithm=dense or neighbours")
+
+    def _costs(self, work, size, k):
+        if self.reverse_complement:
+            work = work.both_strands()
+        shared = [shared_neighbours(size, k, self.m, h) for h in range(k + 1)]
+        # The Hamming distance of two random windows is binomial.
+        expected = sum(
+            comb(k, h) * (1 - work.match) ** h * work.match ** (k - h) * shared[h] for h in range(k + 1)
+        )
+        common = sum(
+            comb(k, h) * (1 - work.common) ** h * work.common ** (k - h) for h in range(self.m + 1)
+        )
+        width = size**k
+        smooth = smoothing_is_cheaper(work.letters, shared[0], work.records, width, k * self.m)
+        costs = {
+            "dense": work.dense(width, common, 1 if smooth else shared[0], k * self.m if smooth else 0),
+            "neighbours": work.index(expected / shared[0], shared[0]),
+        }
+        if not self.presence:
+            sizes = [j for j, weight in enumerate(subset_weights(size, k, self.m)) if weight]
+            costs["subsets"] = sum((min(subset_costs(work, size, k, j)) for j in sizes), Cost(0.0))
+        return costs
+
+    def _members(self, X, k, algorithm, others):
+        if algorithm == "neighbours":
+            yield 1, SparseBlock(self._counts(X, k), next(others))
+        elif algorithm == "dense":
+            yield 1, self._dense_block(X, k)
+            next(others)
+        else:
+            yield from self._subset_blocks(X, k, others)
+
+    def _strands(self):
+        """Return which strands' windows are counted."""
+        return "both" if self.reverse_complement else "one"
+
+    def _scale(self):
+        return 0.5 if self.reverse_complement else 1.0
+
+    def _dense_block(self, X, k):
+        """Return the features as dense vectors."""
+        found = find_kmers(X, k, strands=self._strands())
+        size, m = X.alphabet.size, self.m
+        neighbours = shared_neighbours(size, k, m, 0)
+        windows, records = found.codes.shape[1], max(1, len(found))
+
+        def spread(row, counts):
+            _kmers.tally_neighbours(found.codes, found.start, row, k, m, size, counts)
+
+        def tally_and_smooth(row, counts):
+            found.tally(row, counts)
+            planes = np.empty((m, found.space), dtype=np.int32)
+            _kmers.smooth(counts, k, m, size, planes, np.empty(found.space // size, dtype=np.int32))
+
+        smooth = smoothing_is_cheaper(windows, neighbours, records, found.space, k * m)
+        return dense_block(found, self.presence, tally_and_smooth if m and smooth else spread)
+
+    def _subset_blocks(self, X, k, others):
+        """Yield (α_j, block) for each size j of subsets of positions."""
+        size = X.alphabet.size
+        work = Workload.of(X)
+        for j, weight in enumerate(subset_weights(size, k, self.m)):
+            if weight:
+                found = find_kmers(X, k, list(combinations(range(k), j)), self._strands())
+                other = next(others)
+                dense, index = subset_costs(work, size, k, j)
+                if isinstance(other, DenseBlock) or (other is None and dense <= index):
+                    yield weight, dense_block(found, presence=False)
+                else:
+                    yield weight, SparseBlock(found.count(), other)
+
+    def _counts(self, X, k):
+        found = find_kmers(X, k, strands=self._strands())
+        neighbours = shared_neighbours(X.alphabet.size, k, self.m, 0)
+        codes = np.empty((found.codes.shape[1], neighbours), dtype=found.codes.dtype)
+        _kmers.list_neighbours(found.codes[0], k, self.m, X.alphabet.size, codes)
+        counted = Occurrences(codes.reshape(1, -1), found.start * neighbours, found.space).count()
+        if self.presence:
+            counted.counts[:] = 1
+        return counted
+
+
+def subset_costs(work, size, k, j):
+    """Return the Costs of the spectrum kernels on all subsets of j of k positions: dense vectors, posting lists."""
+    subsets = comb(k, j)
+    return work.dense(subsets * size**j, work.common**j, subsets), work.index(work.match**j, subsets)
+
+
+def shared_neighbours(size, k, m, h):
+    """Return how many k-mers differ in at most `m` positions from both of two k-mers at Hamming distance `h`.
+
+    At the h positions where the two differ, i letters are the first one's, j the second one's and the others
+    neither's; at the k − h others, t letters are changed.
+    """
+    total = 0
+    for i in range(h + 1):
+        for j in range(h + 1 - i):
+            here = comb(h, i) * comb(h - i, j) * (size - 2) ** (h - i - j)
+            changes = min(m - h + min(i, j), k - h)
+            total += here * sum(comb(k - h, t) * (size - 1) ** t for t in range(changes + 1))
+    return total
+
+
+def subset_weights(size, k, m):
+    """Return [α_0, …, α_k]: c(k − g) = Σ_j C(g, j)·α_j for every g, c as in `shared_neighbours`."""
+    shared = [shared_neighbours(size, k, m, k - g) for g in range(k + 1)]
+    return [sum((-1) ** (j - g) * comb(j, g) * shared[g] for g in range(j + 1)) for j in range(k + 1)]

@@ -1,0 +1,175 @@
+"""Which algorithm is fastest: a cost model of the product engine.
+
+The model needs the number of windows and how often letters occur, nothing else: two random windows agree in a given
+set of j positions with probability q^j, q = Σ (share of a letter)². The constants are CPU nanoseconds, measured with
+benchmarks/bench_kmers.py on one core of an AMD EPYC of the Zen 5 generation; elsewhere the ratios are similar.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import _product
+from .base import Plan
+from .blocks import BLOCK_BYTES, available_threads
+
+OUTPUT_NS = 1.2  # an entry of the matrix: converted, normalised, mirrored
+MULTIPLY_NS = (0.06, 0.0055, 0.0022)  # one product of 8-bit counts, for each level of instructions
+PACK_NS = 0.6  # a feature of a dense vector: cleared, measured, packed
+TALLY_NS = 1.5  # an increment of a count
+SMOOTH_NS = 0.5  # a feature, for each position and mismatch
+SORT_NS = 12.0  # a window: sorted, counted, put into posting lists
+LIST_NS = 5.0  # entering a posting list
+POSTING_NS = 0.65  # a posting
+INDEX_BYTES = 44  # of a window, while the posting lists are made
+LARGEST_DENSE = 1 << 30  # bytes
+
+
+@dataclass(frozen=True, order=True)
+class Cost:
+    """Predicted CPU seconds and bytes of one way to compute; costs add up, and compare by seconds first."""
+
+    seconds: float
+    bytes: int = 0
+
+    def __add__(self, other):
+        return Cost(self.seconds + other.seconds, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What the costs of a kernel matrix depend on.
+
+    Attributes
+    ----------
+    rows, cols : int
+        Shape of the matrix.
+    row_letters, col_letters : int
+        Letters of all records.
+    symmetric : bool
+    match : float
+        Probability that two random letters are the same.
+    common : float
+        Share of the commonest letter.
+    longest : int
+        Letters of the longest record.
+    """
+
+    rows: int
+    cols: int
+    row_letters: int
+    col_letters: int
+    symmetric: bool
+    match: float
+    common: float
+    longest: int
+
+    @classmethod
+    def of(cls, X, Y=None):
+        """Return the Workload of `X` against `Y` (SequenceSet)."""
+        cols = X if Y is None else Y
+        shares = letter_shares(cols)
+        return cls(
+            len(X),
+            len(cols),
+            int(X.lengths.sum()),
+            int(cols.lengths.sum()),
+            Y is None,
+            float(shares @ shares),
+            float(shares.max(initial=0.0)),
+            int(cols.lengths.max(initial=0)),
+        )
+
+    @property
+    def pairs(self):
+        """Entries of the matrix that are computed, not mirrored."""
+        return self.rows * self.cols / (2 if self.symmetric else 1)
+
+    @property
+    def letters(self):
+        """Letters of all records that are looked at."""
+        return self.col_letters + (0 if self.symmetric else self.row_letters)
+
+    @property
+    def records(self):
+        """Records that are looked at."""
+        return self.cols + (0 if self.symmetric else self.rows)
+
+    def output(self, n_threads):
+        """Return the Cost that every algorithm has: of the matrix, and of the sums of the blocks in work."""
+        work = min(BLOCK_BYTES, 8 * self.rows * self.cols) * available_threads(n_threads)
+        return Cost(OUTPUT_NS * 1e-9 * self.rows * self.cols, work)
+
+    def dense(self, width, share, tallies=1.0, smoothing=0):
+        """Return the Cost of dense vectors.
+
+        Parameters
+        ----------
+        width : int
+            Features.
+        share : float
+            Share of the windows that the commonest feature counts.
+        tallies : float
+            Increments for each window.
+        smoothing : int
+            Passes over each vector.
+        """
+        kind = 1 if 3 * self.longest * share < 127 else 2
+        make = self.records * width * (PACK_NS + SMOOTH_NS * smoothing) + self.letters * tallies * TALLY_NS
+        multiply = self.pairs * width * kind * MULTIPLY_NS[_product.level()]
+        return Cost((make + multiply) * 1e-9, int(self.records * width * kind))
+
+    def index(self, agree, lists=1):
+        """Return the Cost of posting lists.
+
+        Parameters
+        ----------
+        agree : float
+            Probability that two windows share a given list.
+        lists : int
+            Lists that each window is in.
+        """
+        make = self.letters * lists * SORT_NS
+        enter = self.row_letters * lists * LIST_NS
+        postings = self.row_letters * self.col_letters / (2 if self.symmetric else 1) * agree * lists
+        return Cost((make + enter + postings * POSTING_NS) * 1e-9, int(self.letters * lists * INDEX_BYTES))
+
+    def both_strands(self):
+        """Return the Workload with each window's reverse complement as another window."""
+        return replace(self, row_letters=2 * self.row_letters, col_letters=2 * self.col_letters)
+
+
+def letter_shares(X):
+    """Return float64 (letters,): how often each letter of the alphabet occurs in the records, as a share."""
+    codes = X.codes if len(X.codes) <= 2 * X.lengths.sum() else X.codes[X.positions()]
+    counts = np.bincount(codes, minlength=256)[: X.alphabet.size]
+    return counts / max(1, counts.sum())
+
+
+def cheapest(candidates):
+    """Return the name of the cheapest of a dict of Costs; dense vectors of more than a gigabyte do not compete."""
+    light = {name: cost for name, cost in candidates.items() if name != "dense" or cost.bytes <= LARGEST_DENSE}
+    return min(light or candidates, key=lambda name: candidates[name].seconds)
+
+
+def smoothing_is_cheaper(windows, neighbours, records, width, passes):
+    """Return whether to count k-mers and smooth the vectors, rather than to count all neighbours."""
+    return windows * neighbours * TALLY_NS > windows * TALLY_NS + records * width * passes * SMOOTH_NS
+
+
+def make_plan(names, costs, output):
+    """Return the Plan for several products in a row.
+
+    Parameters
+    ----------
+    names : list of str
+        The algorithm of each.
+    costs : list of dict of str to Cost
+        The candidates for each.
+    output : Cost
+        What comes on top.
+    """
+    total = sum((cost[name] for name, cost in zip(names, costs, strict=True)), output)
+    algorithm = names[0] if len(set(names)) == 1 else "+".join(names)
+    listed = [", ".join(f"{name} {cost.seconds:.2g} s" for name, cost in each.items()) for each in costs]
+    return Plan(algorithm, total.seconds, total.bytes, f"{'; '.join(listed)}; output {output.seconds:.2g} s")
