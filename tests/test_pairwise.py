@@ -66,6 +66,12 @@ def test_state_holds_the_references_and_no_other_letter():
     np.testing.assert_array_equal(again.kernel(NEW), kernel.kernel(NEW))
 
 
+def test_other_letters_under_the_same_ids_are_another_kernel():
+    fits = [PairwiseKernel(SpectrumKernel(k=2)).fit(strings) for strings in (TRAIN, [*TRAIN[:3], "CCCATACG"])]
+    assert fits[0].references_.ids == fits[1].references_.ids
+    assert fits[0].identity() != fits[1].identity()
+
+
 def test_strings_are_encoded_with_the_references_alphabet():
     proteins = ["ACDEFACD", "ACDACDKL", "KLMKLMAC"]
     kernel = PairwiseKernel(SpectrumKernel(k=2)).fit(proteins)

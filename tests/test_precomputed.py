@@ -22,12 +22,12 @@ def test_normalised_similarities():
 
 
 def test_a_negative_self_similarity_cannot_be_normalised():
-    values = np.array([[4.0, 2], [2, -9]])
+    values = np.array([[4.0, 2, 1], [2, -9, 3], [1, 3, -4]])
     with pytest.raises(SequenceError, match="zero_diagonal=zero") as error:
         PrecomputedKernel(normalize=True).kernel(values)
     assert error.value.record == "2"
     zero = PrecomputedKernel(normalize=True, zero_diagonal="zero").kernel(values)
-    np.testing.assert_array_equal(zero, [[1, 0], [0, 0]])
+    np.testing.assert_array_equal(zero, np.diag([1.0, 0, 0]))
 
 
 def test_distances_centred_are_the_gram_matrix_of_the_points():
