@@ -308,11 +308,12 @@ def test_single_sequence_test_parts_are_pooled(tmp_path):
 def test_edge_choices_need_three_numbers_and_a_majority(tmp_path):
     solvers = {"svm": {"solver": "csvc", "C": [1, 2, 3], "w": [1, 2], "mode": ["a", "b", "c"]}}
     folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, solvers)
-    rows = [("all", str(i), "C", value, 0.9) for i, value in enumerate([3, 3, 1, 2])]
+    rows = [("all", str(i), "C", value, 0.9) for i, value in enumerate([3, 3, 3, 1, 2])]
+    rows += [("all", str(i), "C", 1, 1.0) for i in range(9)]
     rows += [("all", str(i), name, value, 0.9) for i in range(4) for name, value in (("w", 2), ("mode", "a"))]
     path = folder / "evaluate/d/spectrum/svm/choices.tsv"
     write_tsv(path, ["task", "split", "parameter", "value", "inner_score"], rows)
-    assert edge_choices(Study(folder).datasets[0]) == {("svm", "C"): (3, 4)}
+    assert edge_choices(Study(folder).datasets[0]) == {("spectrum", "svm", "C"): "largest"}
 
 
 # ---- the page ----------------------------------------------------------------------------------------------

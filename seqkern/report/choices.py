@@ -1,8 +1,8 @@
-"""What the inner loop chose, and how the fits went."""
+"""What the inner loop chose."""
 
 import numpy as np
 
-from .markup import Column, Markup, details, number, plural, table, tag
+from .markup import Column, details, number, table, tag
 from .view import method_name, paragraph
 
 MOST_ROWS = 1500
@@ -15,25 +15,23 @@ def gridded(dataset, solver):
 
 
 def edge_choices(dataset):
-    """Return (solver, parameter) ─▶ (choices at an end of the grid, choices), where they are more than half.
+    """Return {(kernel, solver, parameter): "smallest" or "largest"} where that end of a grid was chosen most.
 
-    Only grids of three numbers or more have ends that tell something.
+    Only grids of three numbers or more have ends that tell something, and only choices count that left the
+    inner loop something to gain: of equally good values it takes the simplest, so a score of 1 says nothing.
     """
-    choices, result = dataset.choices, {}
-    for solver in dataset.solvers:
-        for parameter, values in gridded(dataset, solver).items():
-            ends = _ends(values)
-            chosen = choices[(choices["solver"] == solver) & (choices["parameter"] == parameter)]["value"]
-            hits = sum(_as_number(value) in ends for value in chosen)
-            if hits > len(chosen) / 2:
-                result[solver, parameter] = hits, len(chosen)
+    choices = dataset.choices
+    choices = choices[~(choices["inner_score"] >= 1 - 1e-9)]
+    result = {}
+    for (kernel, solver, parameter), part in choices.groupby(["kernel", "solver", "parameter"], sort=False):
+        grid = [_as_number(value) for value in gridded(dataset, solver).get(parameter, ())]
+        if len(grid) < 3 or None in grid:
+            continue
+        chosen = [_as_number(value) for value in part["value"]]
+        for name, end in (("smallest", min(grid)), ("largest", max(grid))):
+            if chosen.count(end) > len(chosen) / 2:
+                result[kernel, solver, parameter] = name
     return result
-
-
-def _ends(values):
-    """Return the least and greatest of three numbers or more, else nothing."""
-    values = [_as_number(value) for value in values]
-    return {min(values), max(values)} if len(values) > 2 and None not in values else set()
 
 
 def _as_number(value):
@@ -42,6 +40,12 @@ def _as_number(value):
         return None if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return None
+
+
+def _natural(value):
+    """Return a sorting key: numbers by value, before words."""
+    found = _as_number(value)
+    return (1, 0.0, value) if found is None else (0, found, value)
 
 
 def choices_section(view):
@@ -53,21 +57,21 @@ def choices_section(view):
         return view.section("choices", "Chosen hyperparameters", paragraph(text))
     intro = (
         "For each training part an inner loop of cross-validation, which never sees the test part, chose "
-        "among the values of the configuration. The table counts how often each value was chosen."
+        "among the values of the configuration; of equally good ones it took the simplest. The table counts "
+        "how often each value was chosen."
     )
-    rows = []
+    rows, edges = [], edge_choices(dataset)
     for (kernel, solver), part in choices.groupby(["kernel", "solver"], sort=False):
         for parameter, chosen in part.groupby("parameter", sort=False):
             counts = chosen["value"].value_counts()
-            order = sorted(
-                counts.index, key=lambda value: (_as_number(value) is None, _as_number(value) or 0, value)
-            )
+            order = sorted(counts.index, key=_natural)
             text = [
                 tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order
             ]
-            rows.append(
-                [method_name((kernel, solver)), parameter, text, number(chosen["inner_score"].mean())]
-            )
+            end = edges.get((kernel, solver, parameter))
+            warning = f" ⚠ mostly the {end} of {len(gridded(dataset, solver)[parameter])}" if end else None
+            score = number(chosen["inner_score"].mean())
+            rows.append([method_name((kernel, solver)), parameter, [text, tag("small", warning)], score])
     columns = [
         Column("Kernel with solver", False),
         Column("Hyperparameter", False),
@@ -106,54 +110,12 @@ def _all_choices(view, choices):
     for (kernel, solver, task, split), part in groups:
         pairs = zip(part["parameter"], part["value"], strict=True)
         values = ", ".join(f"{name} = {value}" for name, value in pairs)
-        rows.append([f"{kernel}, {solver}", task, split, values, number(part["inner_score"].iloc[0])])
+        score = number(part["inner_score"].iloc[0])
+        rows.append([method_name((kernel, solver)), *view.place(task, split), values, score])
     columns = [
-        *(Column(name, False) for name in ("Method", "Task", "Split", "Chosen")),
+        Column("Kernel with solver", False),
+        *view.place_columns(),
+        Column("Chosen", False),
         Column("Inner score"),
     ]
     return details("Every choice", table(f"Chosen in each split of {view.dataset.name}", columns, rows))
-
-
-def fits_section(view):
-    """Return how the fits went: convergence, support vectors."""
-    fits = view.dataset.fits
-    if not len(fits):
-        return view.section("fits", "Fits", paragraph("Nothing is recorded of the fits."))
-    intro = (
-        "A fit has converged when its optimality conditions hold to the solver's tolerance. The residual is "
-        "what is left of them. Support vectors are the training sequences on which a classifier's decisions "
-        "rest; if nearly all are, the classifier remembers rather than generalises."
-    )
-    rows = []
-    for (kernel, solver), part in fits.groupby(["kernel", "solver"], sort=False):
-        failed = int((~part["converged"]).sum())
-        rows.append(
-            [
-                method_name((kernel, solver)),
-                number(len(part), 0),
-                tag("b", f"⚠ {failed} of {len(part)}") if failed else "all",
-                number(part["iterations"].median(), 0),
-                Markup(f"{part['residual'].max():.1e}") if part["residual"].notna().any() else number(None),
-                number(part["n_support"].median(), 0),
-                Markup(f"{number(100 * part['support_share'].median(), 0)} %"),
-            ]
-        )
-    columns = [
-        Column("Kernel with solver", False),
-        "Fits",
-        Column("Converged", hint="⚠: how many did not"),
-        Column("Iterations", hint="median"),
-        Column("Largest residual"),
-        Column("Support vectors", hint="median number"),
-        Column("Their share", hint="median share of the training part"),
-    ]
-    # The failures are named one by one: they are few, and each is a reason to look.
-    failed = fits[~fits["converged"]]
-    names = [f"{row.kernel}, {row.solver}: {row.task}, split {row.split}" for row in failed.itertuples()]
-    listed = details(
-        f"{plural(len(names), 'fit')} that did not converge", tag("ul", [tag("li", n) for n in names[:200]])
-    )
-    caption = "Fits of each method (failed ones counted with ⚠)"
-    return view.section(
-        "fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None
-    )

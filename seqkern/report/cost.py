@@ -30,8 +30,8 @@ def cost_section(view):
         rows.append(
             [
                 method_name(method),
-                number(None if gram is None else gram["cpu_seconds"].sum(), 2),
-                *(number(seconds.get((*method, stage)), 2) for stage in stages),
+                seconds_text(None if gram is None else gram["cpu_seconds"].sum()),
+                *(seconds_text(seconds.get((*method, stage))) for stage in stages),
                 number(None if gram is None else gram["peak_mb"].max(), 0),
                 number(peak, 0),
             ]
@@ -57,6 +57,11 @@ def cost_section(view):
         id=f"{view.anchor}-cost",
         class_="cost",
     )
+
+
+def seconds_text(value):
+    """Return seconds with digits enough to tell small ones apart."""
+    return number(value, 3 if value is None or value < 1 else 1)
 
 
 def versions():

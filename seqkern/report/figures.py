@@ -122,7 +122,7 @@ def roc_panel(curves, mean, label):
             axes.plot(*simplified(*curve), color="#7fa7c9", linewidth=width)
         if mean is not None:
             axes.plot(*simplified(*mean), color="#0b3d66", linewidth=1.8)
-        axes.set(xlabel="false positives", ylabel="true positives")
+        axes.set(xlabel="false positive rate", ylabel="true positive rate")
 
     return render(draw, (2.0, 2.0), label)
 
@@ -144,7 +144,7 @@ def class_roc_panel(curves, label):
                 continue
             style = {"color": COLOURS[i], "marker": MARKERS[i], "markersize": 3, "markevery": (5 + 3 * i, 25)}
             axes.plot(*simplified_keeping(*curve), linewidth=1.2, label=short(name, 14), **style)
-        axes.set(xlabel="false positives", ylabel="true positives")
+        axes.set(xlabel="false positive rate", ylabel="true positive rate")
         if len(curves) <= MOST_NAMED:
             axes.legend(loc="lower right", fontsize=6.5, handlelength=1.8, borderpad=0.1, labelspacing=0.25)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .choices import edge_choices
-from .markup import Markup, join, number, plural, tag
+from .markup import Markup, escape, number, plural, tag
 from .view import method_name, method_names
 
 FEW = 10
@@ -169,12 +169,10 @@ def _edges(view):
     edges = edge_choices(view.dataset)
     if not edges:
         return None
-    parts = [
-        f"{tag('b', parameter)} of {tag('b', solver)} in {hits} of {total}"
-        for (solver, parameter), (hits, total) in edges.items()
-    ]
-    link = view.link("end", "choices")
+    link = view.link("end of the grid", "choices")
+    methods = list(dict.fromkeys((kernel, solver) for kernel, solver, _ in edges))
+    names = ", ".join(dict.fromkeys(f"{parameter} the {end}" for (_, _, parameter), end in edges.items()))
     return Markup(
-        f"the inner loop mostly chose a value at the {link} of its grid ({join(', ', map(Markup, parts))}): "
+        f"the inner loop mostly chose a value at an {link} for {method_names(methods)} ({escape(names)}): "
         "a wider grid might do better."
     )

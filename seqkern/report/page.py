@@ -5,15 +5,17 @@ from pathlib import Path
 from ..archive import atomic_write
 from ..kernels import KERNELS
 from ..solvers import SOLVERS
-from .choices import choices_section, fits_section
+from .choices import choices_section
 from .cost import cost_section, versions
 from .findings import caveats, main_finding
+from .fits import fits_section
 from .markup import Column, Markup, details, join, table, tag
-from .material import about_section, folds_section, leakage_section
+from .material import about_section
 from .plots import curves_section, families_section, gram_section
 from .predictions import confusion_section, hard_section
 from .results import Study
 from .scores import scores_section, units_section
+from .splits import folds_section, leakage_section
 from .tables import families_table, metrics_table, summary_table, write_tables
 from .view import View, paragraph
 from .words import class_sentence, metric, spec_text

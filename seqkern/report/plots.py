@@ -97,7 +97,7 @@ def families_section(view):
     methods = view.ranking.order[:MOST_LINES]
     plots = []
     for name in ("auc", "roc50"):
-        if name not in view.ranking.scores:
+        if name not in view.ranking.scores or (name == "roc50" and view.few_negatives):
             continue
         series = []
         for method in methods:

@@ -161,6 +161,13 @@ class DatasetResults:
         return len(self.tasks) > 1 or self.metrics["task"].nunique() > 1
 
     @cached_property
+    def one_split(self):
+        """Whether each task has one split only, so that naming the task is enough."""
+        if not self.several or self.composition is None:
+            return False
+        return not self.composition[KEYS].drop_duplicates()["task"].duplicated().any()
+
+    @cached_property
     def units(self):
         """List of what scores are averaged over: names of the tasks, or of the splits of the only task."""
         column = "task" if self.several else "split"

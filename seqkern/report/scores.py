@@ -34,13 +34,12 @@ def scores_section(view):
         for kernel in dataset.kernels
     ]
     grid = table(caption, [Column("Kernel", False), *dataset.solvers], rows, class_="grid")
-    return view.section(
-        "scores",
-        "Scores",
-        paragraph(view.metric.explained(dataset.kind == "multiclass")),
-        grid,
-        _all_metrics(view),
-    )
+    about = view.metric.explained(dataset.kind == "multiclass")
+    if view.few_negatives:
+        about += (
+            " No test part holds more than 50 negatives, so ROC50 looks at all of them and equals the AUC."
+        )
+    return view.section("scores", "Scores", paragraph(about), grid, _all_metrics(view))
 
 
 def _headline_cell(view, method, count):
@@ -79,7 +78,7 @@ def _all_metrics(view):
         STAR,
         " best of each column.",
     ]
-    return table(caption, columns, rows)
+    return table(caption, columns, rows, class_="dense")
 
 
 def _top(ranking, name):

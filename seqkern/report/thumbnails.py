@@ -50,15 +50,14 @@ def thumbnail(dataset, kernel):
 
 def unit_order(dataset, units):
     """Return (order int64, class of each unit in order, sorted by what); unlabelled units are left out."""
-    if dataset.several or not dataset.tasks:
-        if "group" not in units:
-            return np.arange(len(units)), [], "order of the input"
-        groups = units["group"].to_numpy().astype(str)
-        order = np.argsort(groups, kind="stable")
-        return order, list(groups[order]), "group"
-    task = next(iter(dataset.tasks))
-    if task not in units:
+    tasks = [task for task in dataset.tasks if task in units]
+    if not tasks:
         return np.arange(len(units)), [], "order of the input"
+    if dataset.several:
+        # Members of one superfamily are positive in the same tasks; what is positive in none comes last.
+        negative = [units[task] != dataset.classes(task)[-1] for task in tasks if dataset.classes(task)]
+        return np.lexsort(negative[::-1]), [], "the tasks in which a sequence is positive"
+    task = tasks[0]
     labels = units[task]
     if dataset.kind == "real":
         values = numbers(labels).to_numpy()

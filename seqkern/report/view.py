@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from .markup import Markup, join, tag
+from .markup import Column, Markup, join, tag
 from .outcomes import outcome
 from .tables import Ranking
 from .words import metric, unit_word
@@ -39,6 +39,27 @@ class View:
     def section(self, name, title, *content):
         """Return a section with a heading and an anchor."""
         return tag("section", tag("h3", title), content, id=f"{self.anchor}-{name}")
+
+    def place_columns(self):
+        """Return the columns that say where a row of a table belongs: task, split, or both."""
+        dataset = self.dataset
+        names = [self.word] if dataset.one_split else ["task", "split"] if dataset.several else ["split"]
+        return [Column(name.capitalize(), False) for name in names]
+
+    def place(self, task, split):
+        """Return the cells of `place_columns`."""
+        dataset = self.dataset
+        return [task] if dataset.one_split else [task, split] if dataset.several else [split]
+
+    @cached_property
+    def few_negatives(self):
+        """Whether no test part has more than 50 negatives: then ROC50 is the AUC."""
+        rows, dataset = self.dataset.composition, self.dataset
+        if rows is None or dataset.kind != "binary" or "roc50" not in self.ranking.scores:
+            return False
+        pairs = zip(rows["task"], rows["class"], strict=True)
+        negative = [name in dataset.classes(task)[:1] for task, name in pairs]
+        return bool(any(negative) and rows["test"][negative].max() <= 50)
 
     @cached_property
     def outcomes(self):

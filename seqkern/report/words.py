@@ -88,7 +88,7 @@ FOLDS = {
     "leave-one-out": "Each sequence is tested once, by a classifier trained on all the others.",
     "leave-one-group-out": "Each group is tested once, by a classifier trained on all the other groups.",
     "liao-noble": "Remote homology after Liao and Noble: the members of a family are the test positives, the "
-    "other families of its superfamily the training positives, so that a classifier never sees the family itself.",
+    "other families of its superfamily the training positives: a classifier never sees the family itself.",
 }
 
 LEAKS = {
@@ -128,19 +128,40 @@ def spec_text(spec, key):
 
 
 def _value(value):
-    """Return a parameter's value as text."""
-    if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
-        return "{" + ", ".join(map(str, value)) + "}"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
+    """Return a parameter's value as text; kernels within kernels in parentheses."""
+    if isinstance(value, dict):
+        key = next(iter(value), "")
+        return f"({spec_text(value, key)})" if isinstance(value.get(key), str) else json.dumps(value)
+    if isinstance(value, list):
+        nested = any(isinstance(item, (dict, list)) for item in value)
+        return " + ".join(map(_value, value)) if nested else "{" + ", ".join(map(str, value)) + "}"
+    return str(value)
+
+
+PLAIN = {
+    "spectrum": "Counts the k-letter words that two sequences share.",
+    "mismatch": "Counts the k-letter words that two sequences share, allowing up to m letters to differ.",
+    "pairwise": "Describes a sequence by its similarity to every training sequence.",
+    "part": "Looks at one part of each sequence only.",
+    "sum": "Adds the similarities that several kernels see.",
+    "product": "Multiplies the similarities that several kernels see.",
+    "linear": "The dot product of two vectors of numbers.",
+    "polynomial": "Looks at combinations of features, not only at single ones.",
+    "rbf": "Similar where the distance is small, falling off like a bell curve.",
+    "csvc": "Support vector machine: the widest margin between two classes, with a price C for errors.",
+    "psvc": "Potential support vector machine: selects few support features; epsilon sets how few.",
+}
 
 
 def class_sentence(registry, name):
-    """Return the first line of what a kernel or solver class says of itself; empty where not known here."""
+    """Return what a kernel or solver is, in plain words, or else in those of its class; empty if unknown."""
+    if name in PLAIN:
+        return PLAIN[name]
     try:
         text = registry.get(name).__doc__ or ""
     except SeqkernError:
         return ""
-    return text.strip().split("\n")[0].replace("`", "")
+    return " ".join(text.strip().split("\n\n")[0].replace("`", "").split())
 
 
 def enumerate_names(names):

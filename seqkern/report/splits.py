@@ -1,0 +1,108 @@
+"""How a data set is split, and what leaks between the parts."""
+
+import numpy as np
+
+from .files import numbers
+from .markup import Column, details, number, plural, table, tag
+from .view import paragraph
+from .words import LEAKS, enumerate_names
+
+MOST_ROWS = 12
+MOST_PAIRS = 100
+
+
+def folds_section(view):
+    """Return how many units of each class are in each training and test part."""
+    composition = view.dataset.composition
+    if composition is None:
+        text = "The composition of the folds was not found."
+        return view.section("folds", "Folds", paragraph(text, class_="missing"))
+    intro = (
+        "In each split a classifier learns from the training part and is judged on the test part, which it "
+        "has never seen. All kernels and solvers use the same splits."
+    )
+    binary_tasks = view.dataset.several and view.dataset.kind == "binary"
+    rows, columns, values = (_by_role if binary_tasks else _by_class)(view)
+    full = table(f"Units in each training and test part of {view.dataset.name}", columns, rows)
+    if len(rows) <= MOST_ROWS:
+        return view.section("folds", "Folds", paragraph(intro), full)
+    compact = [
+        [name, *(number(value, 0) for value in np.atleast_1d(function(values, axis=0)))]
+        for name, function in (("smallest", np.min), ("median", np.median), ("largest", np.max))
+    ]
+    head = [Column(f"Of {len(rows)} splits", False), *columns[-values.shape[1] :]]
+    brief = table(f"Size of training and test parts over all splits of {view.dataset.name}", head, compact)
+    return view.section("folds", "Folds", paragraph(intro), brief, details(f"All {len(rows)} splits", full))
+
+
+def _by_role(view):
+    """Return (rows, columns, counts) with positives and negatives: class names differ between tasks."""
+    rows, values = [], []
+    for (task, split), part in view.dataset.composition.groupby(["task", "split"], sort=False):
+        positive = (part["class"].isin(view.dataset.classes(task)[-1:])).to_numpy()
+        counts = [int(part[role][side].sum()) for role in ("train", "test") for side in (positive, ~positive)]
+        rows.append([*view.place(task, split), *(number(count, 0) for count in counts)])
+        values.append(counts)
+    names = [f"{part}: {side}" for part in ("Training", "Test") for side in ("positive", "negative")]
+    return rows, [*view.place_columns(), *names], np.array(values)
+
+
+def _by_class(view):
+    """Return (rows, columns, counts) with one column for each class and part."""
+    composition = view.dataset.composition
+    names = list(dict.fromkeys(composition["class"]))
+    rows, values = [], []
+    for (task, split), part in composition.groupby(["task", "split"], sort=False):
+        by = part.set_index("class")
+        counts = [int(by[role].get(name, 0)) for role in ("train", "test") for name in names]
+        rows.append([*view.place(task, split), *(number(count, 0) for count in counts)])
+        values.append(counts)
+    titles = [f"{part}: {name}" for part in ("Training", "Test") for name in names]
+    return rows, [*view.place_columns(), *titles], np.array(values)
+
+
+def leakage_section(view):
+    """Return what test and training parts share."""
+    leakage = view.dataset.leakage
+    if leakage is None:
+        text = "The leakage check was not found, so nothing is known of shared sequences."
+        return view.section("leakage", "Leakage", paragraph(text, class_="missing"))
+    options = view.dataset.study.config.get("leakage") or {}
+    limit = options.get("identity")
+    sought = ["identical sequences"]
+    sought += ["sequences inside one another"] if options.get("contained", True) else []
+    sought += [f"sequences at least {100 * limit:g} % identical"] if limit else []
+    strands = ", on both strands" if options.get("reverse_complement") else ""
+    intro = (
+        "A test sequence that is also in the training part makes a score look better than it is. Looked for, "
+        f"across training and test part of every split{strands}: {enumerate_names(sought)}."
+    )
+    if not len(leakage):
+        return view.section("leakage", "Leakage", paragraph(intro, " ", tag("b", "Nothing was found.")))
+    rows = []
+    for kind, part in leakage.groupby("kind", sort=False):
+        name, meaning = LEAKS.get(kind, (kind, ""))
+        splits = 0 if kind == "conflict" else len(part[["task", "split"]].drop_duplicates())
+        rows.append([name, meaning, number(part["test_id"].nunique(), 0), number(splits or None, 0)])
+    columns = [Column("Finding", False), Column("Meaning", False), "Test sequences", "Splits"]
+    pairs = [
+        [
+            row.test_id,
+            row.train_id,
+            LEAKS.get(row.kind, (row.kind,))[0],
+            *view.place(row.task, row.split),
+            share,
+        ]
+        for row, share in zip(leakage.itertuples(), map(number, numbers(leakage["identity"])), strict=True)
+    ][:MOST_PAIRS]
+    head = [Column(name, False) for name in ("Test sequence", "Training sequence", "Finding")]
+    head += view.place_columns()
+    rest = len(leakage) - len(pairs)
+    more = f" (the first {len(pairs)}; the rest is in folds/{view.dataset.name}/leakage.tsv)" if rest else ""
+    listed = table(f"Pairs found{more}", [*head, Column("Identity")], pairs, class_="ids")
+    summary = table(
+        f"What test and training parts of {view.dataset.name} share", columns, rows, class_="text"
+    )
+    return view.section(
+        "leakage", "Leakage", paragraph(intro), summary, details(plural(len(leakage), "pair"), listed)
+    )
