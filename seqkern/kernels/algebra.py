@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from .composite import CompositeKernel, as_parts
 
@@ -177,6 +177,14 @@ class PartKernel(CompositeKernel):
 
     def _seen(self, X):
         return X.part(self.start, self.stop)
+
+    def _prepare(self, X, like):
+        try:
+            return super()._prepare(X, like)
+        except SequenceError as error:
+            ends = ("" if end is None else end for end in (self.start, self.stop))
+            error.problem += f" (in the part {':'.join(map(str, ends))})"
+            raise
 
     def _combine_diagonals(self, diagonals):
         return diagonals[0]
