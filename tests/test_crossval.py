@@ -1,9 +1,11 @@
 """The fold loop: what reaches fit, what is written, what a restart redoes."""
 
 import json
+from typing import ClassVar
 
 import numpy as np
 import pytest
+
 from seqkern.checkpoint import Checkpoint
 from seqkern.cli.main import main
 from seqkern.datasets import Dataset, Task, save_dataset
@@ -43,7 +45,7 @@ class SpyKernel(Kernel):
     """A spectrum kernel that pretends to learn, and remembers what it was shown."""
 
     data_dependent = True
-    seen = []
+    seen: ClassVar = []
 
     def _fit(self, X, y):
         type(self).seen.append((list(X.ids), None if y is None else list(y)))
@@ -134,7 +136,21 @@ def study(tmp_path):
     """Return the arguments of ``seqkern evaluate`` on a small data set."""
     X = sequences()
     save_dataset(Dataset("toy", "sequences", X, {"all": binary_task(X)}), tmp_path / "data")
-    assert main(["folds", str(tmp_path / "data"), "--method", "stratified", "--k", "4", "-o", str(tmp_path / "folds")]) == 0
+    assert (
+        main(
+            [
+                "folds",
+                str(tmp_path / "data"),
+                "--method",
+                "stratified",
+                "--k",
+                "4",
+                "-o",
+                str(tmp_path / "folds"),
+            ]
+        )
+        == 0
+    )
     return [
         "evaluate",
         str(tmp_path / "data"),
@@ -179,6 +195,25 @@ def test_a_killed_run_goes_on_where_it_was(study, tmp_path, monkeypatch):
     assert len(calls) == 3 + 2
     for table in TABLES:
         assert (tmp_path / "whole" / table).read_bytes() == (tmp_path / "cut" / table).read_bytes()
+
+
+def test_groups_of_the_fold_file_stay_together_in_the_inner_folds():
+    X = sequences()
+    pairs = np.arange(40) // 4
+    labels = make_labels(X.ids, ["1" if i % 2 else "0" for i in range(40)], groups=pairs.astype(str))
+    folds = make_folds(labels, X, "grouped", k=4, seed=1)
+    assert len(set(zip(folds.groups, pairs, strict=True))) == 10
+    source, seen = StoredGram(compute_gram(SpectrumKernel(k=3), X)), []
+
+    class Spy:
+        def pair(self, train, test, y=None):
+            seen.append((set(pairs[train]), set(pairs[test])))
+            return source.pair(train, test, y)
+
+    for split in folds:
+        evaluate_fold(Task("all", labels), split, Spy(), GRID, groups=folds.groups, **OPTIONS)
+    assert len(seen) == 4 * 3
+    assert not any(train & test for train, test in seen)
 
 
 def test_checkpoints_of_another_identity_or_half_written_are_not_found(tmp_path):

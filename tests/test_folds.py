@@ -12,7 +12,7 @@ from seqkern.datasets import Dataset, Task, liao_noble, save_dataset
 from seqkern.errors import FileError, FoldError, LabelError, ParameterError
 from seqkern.folds import composition_rows, make_folds, read_folds, write_folds
 from seqkern.folds.splitters import deal, locus_blocks, merge_groups
-from seqkern.labels import Labels, natural_key
+from seqkern.labels import Labels, make_labels, natural_key
 from seqkern.sequences import SequenceSet
 
 
@@ -412,3 +412,25 @@ def test_command_line_errors_write_nothing(saved, tmp_path, capsys):
         assert message in error
         assert error.count("\n") == 1
         assert not out.exists()
+
+
+def test_groups_survive_the_file(tmp_path):
+    labels = make_labels(list("abcdef"), list("010101"), groups=np.array(list("xxyyzz")))
+    foldset = make_folds(labels, method="grouped", k=3, seed=1)
+    write_folds(tmp_path / "all.tsv", foldset)
+    again = read_folds(tmp_path / "all.tsv", list("abcdef"))
+    assert again.groups.tolist() == foldset.groups.tolist() == [0, 0, 1, 1, 2, 2]
+    assert [split.name for split in again] == [split.name for split in foldset]
+
+
+def test_without_groups_the_file_has_no_column_for_them(tmp_path):
+    labels = make_labels(list("abcd"), list("0101"))
+    write_folds(tmp_path / "all.tsv", make_folds(labels, k=2))
+    assert (tmp_path / "all.tsv").read_text().startswith("id\t1\t2\n")
+    assert read_folds(tmp_path / "all.tsv", list("abcd")).groups is None
+
+
+def test_a_split_cannot_have_the_name_of_a_column():
+    labels = make_labels(list("abcd"), list("0101"), groups=np.array(["group", "group", "b", "b"]))
+    with pytest.raises(FoldError, match="cannot be called 'group'"):
+        make_folds(labels, method="leave-one-group-out")

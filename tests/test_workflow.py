@@ -34,7 +34,17 @@ STABLE = ("decisions.tsv", "metrics.tsv", "choices.tsv", "fits.tsv")
 def command(folder, *options):
     environment = {**os.environ, "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
     # the tools of this interpreter, on the installed package, from the folder of the study
-    line = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2", *options]
+    line = [
+        sys.executable,
+        "-P",
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(ROOT / "Snakefile"),
+        "--cores",
+        "2",
+        *options,
+    ]
     return {"args": line, "cwd": folder, "env": environment, "capture_output": True, "text": True}
 
 

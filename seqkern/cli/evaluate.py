@@ -47,7 +47,8 @@ def run(args):
         key = canonical_json([name, split.name, split.train.tolist(), split.test.tolist()])
         row = done.get(key)
         if row is None:
-            row = asdict(evaluate_fold(dataset.tasks[name], split, source, grid, **options))
+            groups = fold_sets[name].groups
+            row = asdict(evaluate_fold(dataset.tasks[name], split, source, grid, groups=groups, **options))
             done.put(key, row)
         results.append(FoldResult(**row))
     write_results(output, results)

@@ -1,7 +1,7 @@
 """Train and test a method on every fold of every task, and write what came out.
 
-One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparameters on the training part alone, the
-solver is fitted on the whole training part, and the test part is decided once.
+One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparameters on the training part alone,
+the solver is fitted on the whole training part, and the test part is decided once.
 """
 
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class FoldResult:
     cost: list = field(default_factory=list)
 
 
-def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed):
+def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed, groups=None):
     """Choose, train and test on one fold.
 
     Parameters
@@ -47,6 +47,8 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed):
     metric : str
         What the inner loop maximises.
     seed : int
+    groups : ndarray of int, shape (n,), optional
+        For all units: those of one group stay together in the inner folds.
 
     Returns
     -------
@@ -64,6 +66,7 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed):
         folds=inner_folds,
         metric=metric,
         seed=seed,
+        groups=None if groups is None else groups[split.train],
     )
     clock.lap("choose")
     K_train, K_test = source.pair(split.train, split.test, y[split.train])
@@ -97,7 +100,9 @@ def _decision_rows(labels, decisions, predicted):
     for i, name in enumerate(labels.ids):
         row = {"id": name, "label": names[i]}
         if labels.kind == "multiclass":
-            row |= {f"decision:{c}": float(value) for c, value in zip(labels.classes, decisions[i], strict=True)}
+            row |= {
+                f"decision:{c}": float(value) for c, value in zip(labels.classes, decisions[i], strict=True)
+            }
         else:
             row["decision"] = float(decisions[i])
         row["predicted"] = float(codes[i]) if labels.kind == "real" else labels.classes[int(codes[i])]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import FoldError, ParameterError, unknown_name
-from ..parameters import check_integer
 from ..folds.splitters import deal
+from ..parameters import check_integer
 from . import metrics, ranking
 
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}

@@ -11,7 +11,10 @@ import numpy as np
 
 from ..errors import FoldError, unknown_name
 from ..tsv import read_tsv, write_tsv
-from .methods import METHODS, PARTS, Units, options_of
+from .methods import METHODS, PARTS, Units, inner_groups, options_of
+
+GROUP = "group"
+RESERVED = ("id", GROUP)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +36,14 @@ class FoldSet:
     ids : tuple of str, length n
         The ids of the units, in order.
     splits : tuple of Split
+    groups : ndarray of int64, shape (n,), optional
+        Units that an inner loop must keep together share a number; −1 is a unit that is not used.
     """
 
     task: str
     ids: tuple
     splits: tuple
+    groups: np.ndarray | None = None
 
     def __len__(self):
         return len(self.splits)
@@ -98,9 +104,18 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
     )
     splits = []
     for name, train, test in splitter(units, **options):
+        if name in RESERVED:
+            raise FoldError(
+                f"a split of task {task!r} cannot be called {name!r}", remedy="rename the group or fold"
+            )
         _check_classes(units, name, train, None if single_tests else test)
         splits.append(Split(name, used[train], used[test]))
-    return FoldSet(str(task), tuple(labels.ids), tuple(splits))
+    groups = inner_groups(units, method, options)
+    if groups is not None:
+        whole = np.full(len(labels), -1, dtype=np.int64)
+        whole[used] = groups
+        groups = whole
+    return FoldSet(str(task), tuple(labels.ids), tuple(splits), groups)
 
 
 def _check_classes(units, name, train, test):
@@ -122,7 +137,10 @@ def _check_classes(units, name, train, test):
 
 
 def write_folds(path, foldset):
-    """Write the splits to a TSV: a column `id`, then one column for each split with train, test or nothing.
+    """Write the splits to a TSV.
+
+    Columns are `id`, `group` where the inner loop has groups to keep together, then one for each split, with
+    train, test or nothing.
 
     Raises
     ------
@@ -135,6 +153,9 @@ def write_folds(path, foldset):
         column[split.train], column[split.test] = PARTS
         columns.append(column.tolist())
     names = [split.name for split in foldset]
+    if foldset.groups is not None:
+        names.insert(0, GROUP)
+        columns.insert(0, ["" if group < 0 else group for group in foldset.groups.tolist()])
     write_tsv(path, ["id", *names], zip(foldset.ids, *columns, strict=True))
 
 
@@ -162,11 +183,12 @@ def read_folds(path, ids):
     """
     path, ids = Path(path), tuple(ids)
     rows = read_tsv(path)
-    names = [name for name in rows[0] if name != "id"] if rows else []
+    names = [name for name in rows[0] if name not in RESERVED] if rows else []
     if not names or "id" not in rows[0]:
         raise FoldError("no table of folds", file=path, remedy="give a column id and one for each split")
     place = {name: i for i, name in enumerate(ids)}
     cells = np.full((len(ids), len(names)), None, dtype=object)
+    groups = np.full(len(ids), -1, dtype=np.int64) if GROUP in rows[0] else None
     for row in rows:
         record = row["id"]
         values = [row[name] for name in names]
@@ -180,13 +202,24 @@ def read_folds(path, ids):
                 f"is marked {min(odd)!r}", file=path, record=record, remedy="use train, test or nothing"
             )
         cells[place[record]] = values
+        if groups is not None and row[GROUP]:
+            groups[place[record]] = _group_number(row[GROUP], path, record)
     absent = np.flatnonzero(np.equal(cells[:, 0], None))
     if len(absent):
         raise FoldError("has no row here", file=path, record=ids[absent[0]], remedy="make the folds again")
     splits = tuple(
         Split(name, *(np.flatnonzero(cells[:, c] == part) for part in PARTS)) for c, name in enumerate(names)
     )
-    return FoldSet(path.stem, ids, splits)
+    return FoldSet(path.stem, ids, splits, groups)
+
+
+def _group_number(text, path, record):
+    """Return a cell of the column of groups as a number."""
+    if not text.isdecimal():
+        raise FoldError(
+            f"its group {text!r} is no number", file=path, record=record, remedy="make the folds again"
+        )
+    return int(text)
 
 
 def composition_rows(foldset, labels):

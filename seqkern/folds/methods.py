@@ -130,20 +130,26 @@ def _own_parts(units, name):
 
 def _locus(units, *, k=5, seed=0, gap=None, block=0, train=None, test=None):
     """Keep windows near one another together, or train on some chromosomes and test on others."""
-    chromosome, position = units.column("chromosome", "locus"), units.column("position", "locus")
+    chromosome = units.column("chromosome", "locus")
     if (train is None) != (test is None):
         raise FoldError(
             "folds by chromosome need both parts", remedy="name chromosomes under train and under test"
         )
     if train is not None:
         return [_by_chromosome(units, chromosome, train, test)]
+    return _dealt(units, k, seed, units.groups(_loci(units, gap, block)))
+
+
+def _loci(units, gap=None, block=0, **_):
+    """Return the locus of each unit; windows nearer than `gap`, by default the longest of them, share one."""
+    chromosome, position = units.column("chromosome", "locus"), units.column("position", "locus")
     if gap is None:
         if not hasattr(units.X, "lengths"):
             raise FoldError(
                 "the gap between loci is not known", remedy="give gap, at least the length of a window"
             )
         gap = int(units.X.lengths.max())
-    return _dealt(units, k, seed, units.groups(locus_blocks(chromosome, position, gap, block)))
+    return locus_blocks(chromosome, position, gap, block)
 
 
 def _by_chromosome(units, chromosome, train, test):
@@ -197,6 +203,14 @@ METHODS = {
     "leave-one-group-out": (_leave_one_group_out, True),
     "liao-noble": (_liao_noble, False),
 }
+
+
+def inner_groups(units, method, options):
+    """Return the groups that an inner loop must keep together too, or None: given, linked, of one locus."""
+    # parts given by chromosome need no gap, so it may not be known
+    known = method == "locus" and (hasattr(units.X, "lengths") or "gap" in options)
+    loci = _loci(units, **options) if known else None
+    return units.groups(units.labels.groups, loci)
 
 
 def options_of(method):
