@@ -1,7 +1,7 @@
 """Train and test a method on every fold of every task, and write what came out.
 
-One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparameters on the training part alone,
-the solver is fitted on the whole training part, and the test part is decided once.
+One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparameters on the training part
+alone, the solver is fitted on the whole training part, and the test part is decided once.
 """
 
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
 """Where the kernel values of a training and a test part come from.
 
-A kernel that learns nothing has one Gram matrix for all folds, which is sliced. A kernel that learns from data
-is fitted on each training part anew, so that no test sequence is ever seen by ``fit``.
+A kernel that learns nothing has one Gram matrix for all folds, which is sliced. A kernel that learns from
+data is fitted on each training part anew, so that no test sequence is ever seen by ``fit``.
 """
 
 import copy
