@@ -5,6 +5,7 @@ import pytest
 
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import PairwiseKernel, RBFKernel, SigmoidKernel, SpectrumKernel, kernel_from_state
+from seqkern.kernels.pairwise import PRODUCT_SECONDS
 from seqkern.sequences import SequenceSet
 
 TRAIN = ["ACGTACGT", "ACGGGATT", "TTTACGAC", "CCCATACA"]
@@ -87,6 +88,15 @@ def test_a_sequence_like_no_reference_follows_the_policy():
     assert error.value.record == "2"
     K = kernel.set_params(zero_diagonal="zero").kernel(["AACC", "GGGG"])
     np.testing.assert_array_equal(K, [[1, 0], [0, 0]])
+
+
+def test_plan_adds_the_products_of_vectors():
+    base = SpectrumKernel(k=2)
+    kernel = PairwiseKernel(base).fit(TRAIN)
+    extra = kernel.plan(NEW, TRAIN).seconds - base.plan(NEW, TRAIN).seconds - base.plan(TRAIN, TRAIN).seconds
+    assert extra == pytest.approx(PRODUCT_SECONDS * 3 * 4 * 4, rel=1e-6)
+    extra = kernel.plan(NEW).seconds - base.plan(NEW, TRAIN).seconds
+    assert extra == pytest.approx(PRODUCT_SECONDS * 6 * 4, rel=1e-6)
 
 
 def test_parameters_outside_their_domain():

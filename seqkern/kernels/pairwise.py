@@ -126,10 +126,11 @@ class PairwiseKernel(CompositeKernel):
         X = self.coerce(X)
         references = self.references_ if self.fitted else X
         plans = [self.bases[0].plan(Z, references) for Z in (X, Y) if Z is not None]
-        n, m, size = len(X), len(X if Y is None else Y), len(references)
+        pairs = len(X) * (len(X) + 1) // 2 if Y is None else len(X) * len(Y)
+        units = len(X) if Y is None else len(X) + len(Y)
         return Plan(
             plans[0].algorithm,
-            sum(plan.seconds for plan in plans) + PRODUCT_SECONDS * n * m * size,
-            max(plan.bytes for plan in plans) + 16 * size * (n if Y is None else n + m),
+            sum(plan.seconds for plan in plans) + PRODUCT_SECONDS * pairs * len(references),
+            max(plan.bytes for plan in plans) + 16 * len(references) * units,
             plans[0].reason,
         )
