@@ -122,7 +122,8 @@ def _write_data(folder, name, shape, rng):
         "length": lengths,
         "tasks": tasks,
     }
-    summary |= {"counts": {"masked letters": 3}, "sources": [{"file": f"{name}.fa", "sha256": "0" * 64}]}
+    source = {"file": f"{name}.fa", "sha256": "0" * 64, "url": f"https://example.org/{name}.fa"}
+    summary |= {"counts": {"masked letters": 3}, "sources": [source], "title": shape.entry.get("title", "")}
     data, folds = folder / "datasets" / name, folder / "folds" / name
     data.mkdir(parents=True)
     (data / "summary.json").write_text(json.dumps(summary), encoding="utf-8")

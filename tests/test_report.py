@@ -316,6 +316,17 @@ def test_edge_choices_need_three_numbers_and_a_majority(tmp_path):
     assert edge_choices(Study(folder).datasets[0]) == {("spectrum", "svm", "C"): "largest"}
 
 
+def test_a_good_ranking_with_one_predicted_class_is_a_caveat(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, ONE)
+    columns = ["task", "split", "n_train", "n_test", "auc", "sensitivity", "specificity"]
+    path = folder / "evaluate/d/spectrum/svm/metrics.tsv"
+    for sensitivity, expected in ((0.0, True), (0.5, False)):
+        write_tsv(path, columns, [("all", "1", 9, 9, 0.9, sensitivity, 1.0)])
+        view = View(Study(folder).datasets[0], "d1")
+        found = any("put nearly all of them in one class" in text_of(sentence) for sentence in caveats(view))
+        assert found is expected
+
+
 # ---- the page ----------------------------------------------------------------------------------------------
 
 
@@ -324,12 +335,13 @@ def test_page_is_well_formed_and_needs_nothing_from_outside(demo_page):
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     targets = [attributes["href"] for attributes in page.all("a")]
-    assert targets
-    assert all(target.startswith("#") and target[1:] in ids for target in targets)
+    inside = [target for target in targets if not target.startswith("https://example.org/")]
+    assert len(inside) < len(targets)
+    assert all(target.startswith("#") and target[1:] in ids for target in inside)
     assert not page.all("script") + page.all("link") + page.all("iframe")
     for _, attributes in page.tags:
         for key, value in attributes.items():
-            if key in ("src", "href", "xlink:href"):
+            if key in ("src", "xlink:href"):
                 assert value.startswith(("#", "data:image/png;base64,"))
     assert not re.search(r"url\((?!#)|@import", demo_page)
 

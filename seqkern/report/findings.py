@@ -7,6 +7,8 @@ from .markup import Markup, escape, number, plural, tag
 from .view import method_name, method_names
 
 FEW = 10
+GOOD_AUC = 0.6
+ONE_SIDED = 0.05
 LEAK_SENTENCES = {
     "identical": (
         "also stands, letter for letter, in the training part",
@@ -80,7 +82,8 @@ def _others(view):
 
 def caveats(view):
     """Return sentences, each linked to its section, about one data set."""
-    found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view), _few(view), _edges(view)]
+    makers = (_not_converged, _few, _one_class, _edges)
+    found = [_missing(view), _incomplete(view), *_leaks(view), *(make(view) for make in makers)]
     return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
 
 
@@ -161,6 +164,24 @@ def _few(view):
     least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
     return Markup(
         f"in {link} the test part holds fewer than {FEW} {what} ({least}): one sequence moves the score far."
+    )
+
+
+def _one_class(view):
+    """Tell of methods that rank well but predict nearly one class only."""
+    ranking = view.ranking
+    found = [
+        method
+        for method in ranking.order
+        if ranking.score(method, "auc").mean >= GOOD_AUC
+        and min(ranking.score(method, side).mean for side in ("sensitivity", "specificity")) <= ONE_SIDED
+    ]
+    if not found:
+        return None
+    link = view.link("the rankings, not the predicted classes", "scores")
+    return Markup(
+        f"{method_names(found)} ranked the sequences better than chance, but put nearly all of them in one "
+        f"class: use {link}."
     )
 
 

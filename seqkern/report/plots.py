@@ -138,13 +138,13 @@ def gram_section(view):
             if picture.sampled < picture.total
             else ""
         )
-        caption = [tag("b", kernel), tag("br"), Markup(f"{size}, by {picture.sorted_by}{some}")]
+        caption = [tag("b", kernel), tag("br"), Markup(f"{size}, sorted by {picture.sorted_by}{some}")]
         panels.append(panel(figures.gram_figure(picture, label), caption))
     intro = (
         "A Gram matrix holds the kernel's similarity of every two sequences. Each pixel is the mean over a "
-        "block of them; brighter is more similar. Sequences of one class stand together: a kernel that sees "
-        "the classes shows bright squares along the diagonal. The colour bar covers all but the most extreme "
-        "1 % of the pixels."
+        "block of them; brighter is more similar. Sequences of one class (or family) stand together: a "
+        "kernel that sees the classes shows bright squares along the diagonal. The colour bar covers all but "
+        "the most extreme 1 % of the pixels."
     )
     listed = tag("ul", notes) if notes else None
     shown = small_multiples(panels, "kernels", "panels grams") if panels else None

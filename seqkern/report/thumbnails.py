@@ -52,7 +52,7 @@ def unit_order(dataset, units):
     """Return (order int64, class of each unit in order, sorted by what); unlabelled units are left out."""
     tasks = [task for task in dataset.tasks if task in units]
     if not tasks:
-        return np.arange(len(units)), [], "order of the input"
+        return np.arange(len(units)), [], "their order in the input"
     if dataset.several:
         # Members of one superfamily are positive in the same tasks; what is positive in none comes last.
         negative = [units[task] != dataset.classes(task)[-1] for task in tasks if dataset.classes(task)]
