@@ -100,7 +100,8 @@ class Kernel(Parameters):
     execution_parameters : tuple of str
         Parameters that change how the numbers are computed, not the numbers; no part of a kernel's identity.
     algorithms : tuple of str
-        What a parameter ``algorithm`` may name besides ``"auto"``; all give the same numbers.
+        What a parameter ``algorithm`` may name besides ``"auto"``; all give the same numbers. One that some
+        other parameter rules out is refused by `_check_parameters`, with the remedy ``choose algorithm=…``.
     """
 
     name = None
