@@ -82,8 +82,9 @@ class Occurrences:
 
 def check_code_space(size, k):
     """Raise ParameterError unless every k-mer over `size` letters has a code."""
-    if size**k >= CODE_LIMIT:
-        largest = next(n for n in range(k, -1, -1) if size**n < CODE_LIMIT)
+    tried = min(k, 64)  # the power of a k that a mistake made huge would take hours
+    if size**tried >= CODE_LIMIT:
+        largest = next(n for n in range(tried, -1, -1) if size**n < CODE_LIMIT)
         raise ParameterError(
             f"k={k} is too large for an alphabet of {size} letters", remedy=f"choose k up to {largest}"
         )
