@@ -81,13 +81,12 @@ class Model:
         Raises
         ------
         ModelError
-            If the units have another alphabet or other features than the training ones, or this version of
-            seqkern computes another kernel than the one that trained the model.
+            If the units have another alphabet or other features than the training ones.
         SequenceError
             If the kernel cannot take a unit.
         """
         X = self._coerced(X)
-        columns = self._columns
+        columns = self.columns
         step = max(1, CHUNK_BYTES // (8 * len(columns)))
         shape = () if self.kind != "multiclass" else (len(self.classes),)
         out = np.empty((len(X), *shape))
@@ -143,13 +142,12 @@ class Model:
         return getattr(self.support, "alphabet", None)
 
     @cached_property
-    def _columns(self):
+    def columns(self):
         """The support units as the kernel wants them, checked against the diagonal that training found."""
         columns = self.kernel.prepare(self.support)
         if not np.allclose(columns.diagonal, self.diagonal, rtol=1e-9, atol=0):
             raise ModelError(
-                "this version of seqkern computes other kernel values than the one that trained the model",
-                remedy="train it again",
+                "this version of seqkern computes other kernel values than the one that trained it"
             )
         return columns
 
@@ -163,14 +161,15 @@ class Model:
                     remedy="read them with the model's alphabet",
                 )
             return X
+        names = self.support.columns
         named = isinstance(X, FeatureTable)
         X = as_features(X)
-        if len(X.columns) != len(self.support.columns) or (named and X.columns != self.support.columns):
+        if len(X.columns) != len(names) or (named and X.columns != names):
             raise ModelError(
-                f"the model's {len(self.support.columns)} features are not these {len(X.columns)}",
+                f"the model's {len(names)} features are not these {len(X.columns)}",
                 remedy="give the same columns in the same order",
             )
-        return X
+        return X if named else FeatureTable(X.values, X.ids, names)
 
 
 def load_model(path):
@@ -187,7 +186,8 @@ def load_model(path):
     Raises
     ------
     ModelError
-        If the file is no model, damaged, or of a newer version.
+        If the file is no model, damaged, or of a newer version, or if this version of seqkern computes
+        another kernel than the one that trained the model.
     FileError
         If there is no such file.
     """
@@ -210,8 +210,8 @@ def load_model(path):
         model = _model_from_state(header, arrays)
         _check_whole(model)
     except Exception as error:  # whatever a damaged or hostile file makes go wrong is one thing to its user
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ModelError(f"is damaged: {reason}", file=path, remedy="train it again") from error
+        reason = getattr(error, "problem", None) or f"{type(error).__name__} {error}"
+        raise ModelError(f"cannot be used here: {reason}", file=path, remedy="train it again") from error
     return model
 
 
@@ -241,7 +241,7 @@ def _model_from_state(header, arrays):
 
 
 def _check_whole(model):
-    """Raise ValueError if the parts do not fit together: compiled code trusts the columns."""
+    """Raise an error if the parts do not fit together or do not work: compiled code trusts the columns."""
     X, solver = model.support, model.solver
     good = len(X) > 0 and len(X.ids) == len(X) and model.diagonal.shape == (len(X),)
     good = good and model.diagonal.dtype == np.float64 and solver.support_.dtype == np.int64
@@ -250,5 +250,6 @@ def _check_whole(model):
     good = good and all(transform.n_columns_ == len(X) for transform in model.transforms)
     if not good or model.kind not in solver.targets:
         raise ValueError("its parts do not fit together")
+    solver.decision_function(np.zeros((1, len(model.columns))))
     if model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
         raise ValueError("its classes do not fit the solver")
