@@ -434,3 +434,18 @@ def test_a_split_cannot_have_the_name_of_a_column():
     labels = make_labels(list("abcd"), list("0101"), groups=np.array(["group", "group", "b", "b"]))
     with pytest.raises(FoldError, match="cannot be called 'group'"):
         make_folds(labels, method="leave-one-group-out")
+
+
+def test_liao_noble_can_divide_the_negatives_by_whole_families():
+    family = np.repeat([f"s{i}.{j}" for i in range(4) for j in range(3)], 5)
+    superfamily = np.array([name[:2] for name in family])
+    tasks = liao_noble(superfamily, family, 1, min_family=1, min_rest=1, whole_families=True)
+    assert len(tasks) == 12
+    for roles in tasks.values():
+        parts = {(name, role) for name, role in zip(family, roles, strict=True)}
+        assert len(parts) == 12
+        # a third of the positives is the test family, so a third of the nine negative families is tested
+        assert (roles == "negative-test").sum() == 15
+        assert (roles == "negative-train").sum() == 30
+    single = liao_noble(superfamily, family, 1, min_family=1, min_rest=1)
+    assert any(len(set(zip(family, roles, strict=True))) > 12 for roles in single.values())

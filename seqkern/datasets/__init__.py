@@ -1,8 +1,8 @@
 """Data sets: units, their tasks and labels, encoded once and kept in one folder.
 
 `dataset` is the data set on disk, `making` turns a study's entry into one: `entries` reads FASTA, tables and
-simulated data, `public` finds public data sets by name and `adapters` reads their formats, `label_sources` finds
-the labels, `families` sets the tasks of the Liao-Noble protocol.
+simulated data, `public` finds public data sets by name and `adapters` reads their formats, `label_sources`
+finds the labels, `families` sets the tasks of the Liao-Noble protocol.
 """
 
 from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary

@@ -127,7 +127,8 @@ def simulated_material(entry, seed):
     from ..simulate import simulate
 
     # Generated families are all of one size: each of them is a task.
-    options = {"min_family": 1, "min_rest": 1} | check_options(entry.get("labels", {}))
+    options = {"min_family": 1, "min_rest": 1, "whole_families": True}
+    options |= check_options(entry.get("labels", {}))
     spec = {"seed": seed, **entry["simulate"]}
     data = simulate(**spec)
     taxonomy = {key: data.table[key] for key in ("family", "superfamily") if key in data.table}

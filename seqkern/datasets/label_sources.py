@@ -19,8 +19,9 @@ MEANINGS = {
     "position": "position",
 }
 TAXONOMY = ("family", "superfamily", "scop_fold")
+PROTOCOL = ("min_family", "min_rest", "whole_families")
 COLUMNS = ("label", *MEANINGS, *TAXONOMY)
-KEYS = ("from", "file", "id", "kind", "positive", "classes", "min_family", "min_rest", *COLUMNS)
+KEYS = ("from", "file", "id", "kind", "positive", "classes", *PROTOCOL, *COLUMNS)
 FIELD = re.compile(r"([A-Za-z_][\w.-]*)=([^\s,;]+)")
 
 

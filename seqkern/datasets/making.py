@@ -5,7 +5,7 @@ import numpy as np
 from ..errors import ConfigError, LabelError
 from ..labels import UNLABELLED, Labels
 from .dataset import KINDS, Dataset, Task
-from .label_sources import labels_of_columns
+from .label_sources import PROTOCOL, labels_of_columns
 
 SOURCES = ("simulate", "public", "fasta", "features", "similarities", "dissimilarities")
 
@@ -114,8 +114,9 @@ def _family_roles(material, seed):
             remedy="tasks: families needs labels: {superfamily: …, family: …}",
         )
     columns = material.columns
-    sizes = {key: material.options[key] for key in ("min_family", "min_rest") if key in material.options}
-    return liao_noble(columns["superfamily"], columns["family"], seed, fold=columns.get("scop_fold"), **sizes)
+    limits = {key: material.options[key] for key in PROTOCOL if key in material.options}
+    fold = columns.get("scop_fold")
+    return liao_noble(columns["superfamily"], columns["family"], seed, fold=fold, **limits)
 
 
 def _tasks_of_roles(material, roles):
