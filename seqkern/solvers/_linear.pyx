@@ -13,8 +13,8 @@ def decide(
 ):
     """Write Σ_j (K[i, columns[j]] − means[j]) · weights[j] + intercept to out[i] for every row i.
 
-    Each row is summed in one order, so that its bits depend neither on the other rows nor on threads, as they would
-    in a BLAS product; and the columns are read where they lie, so that a memory map is not copied.
+    Each row is summed in one order, so that its bits depend neither on the other rows nor on threads, as they
+    would in a BLAS product; and the columns are read where they lie, so that a memory map is not copied.
     """
     cdef Py_ssize_t i, j
     cdef double total

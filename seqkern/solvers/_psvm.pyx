@@ -1,7 +1,8 @@
 """Loops of the P-SVM: moments of columns, products with the standardised matrix, coordinate descent.
 
-Everywhere `columns` is the transposed matrix (N, l): its row j is column j of K, contiguous in memory. The standardised
-column k̃_j = (k_j − means[j]) / scales[j] is never stored; scales[j] = 0 marks a constant column, for which k̃_j = 0.
+Everywhere `columns` is the transposed matrix (N, l): its row j is column j of K, contiguous in memory. The
+standardised column k̃_j = (k_j − means[j]) / scales[j] is never stored; scales[j] = 0 marks a constant one,
+whose k̃_j is 0.
 """
 
 from libc.math cimport fabs, sqrt
@@ -52,7 +53,7 @@ def products(
 ):
     """Write K̃ᵀ · vector to `out`, shape (N,).
 
-    The mean is taken off before the product: with a mean far above the scale, the sum would lose its last digits.
+    The mean is taken off before the product: were it far above the scale, the sum would lose its last digits.
     Eight partial sums let the compiler use vector instructions without reordering anything.
     """
     cdef Py_ssize_t length = columns.shape[1], whole = length - length % 8, i, j, lane
@@ -99,13 +100,19 @@ def combine(
 
 
 cdef inline double violation(double alpha, double gradient, double epsilon, double cost) noexcept nogil:
-    """Return by how much the best direction's slope is negative: zero where α_j is optimal given the others."""
+    """Return how far below zero the slope of the best direction is: zero where α_j is optimal."""
     cdef double up = -(gradient + (epsilon if alpha >= 0 else -epsilon)) if alpha < cost else 0.0
     cdef double down = gradient + (epsilon if alpha > 0 else -epsilon) if alpha > -cost else 0.0
-    return max(up, down, 0.0)
+    return max(0.0, up, down)
 
 
-def violations(const double[::1] alpha, const double[::1] gradient, double epsilon, double cost, double[::1] out):
+def violations(
+    const double[::1] alpha,
+    const double[::1] gradient,
+    double epsilon,
+    double cost,
+    double[::1] out,
+):
     """Write by how much each variable violates its optimality condition."""
     cdef Py_ssize_t j
     with nogil:
@@ -123,12 +130,13 @@ def descend(
     Py_ssize_t limit,
     double[::1] gains,
 ):
-    """Minimise ½ αᵀQα − cᵀα + ε‖α‖₁ over |α_j| ≤ cost by moving one variable at a time; return the number of moves.
+    """Minimise ½ αᵀQα − cᵀα + ε‖α‖₁ over |α_j| ≤ cost, one variable at a time; return the number of moves.
 
-    With the others fixed, the best α_j is the soft-thresholded and clipped α_j − g_j / Q_jj. The variable moved is the
-    one whose move lowers the objective most (second-order selection: Fan, Chen & Lin 2005). Stops when no variable
-    violates its condition by more than `tolerance`, or after `limit` moves. `alpha` and `gradient` (Qα − c) are changed
-    in place; `gains` is room for one number for each variable. All diagonal elements of Q are equal.
+    With the others fixed, the best α_j is α_j − g_j / Q_jj, soft-thresholded and clipped. The variable moved
+    is the one whose move lowers the objective most (second-order selection: Fan, Chen & Lin 2005). Stops when
+    none violates its condition by more than `tolerance`, or after `limit` moves. `alpha` and `gradient`
+    (Qα − c) are changed in place; `gains` is room for one number a variable. All diagonal elements of Q are
+    equal.
     """
     cdef Py_ssize_t n = alpha.shape[0], moves = 0, best, j
     cdef double q = Q[0, 0], threshold = epsilon / q, new, step, worst
@@ -138,7 +146,7 @@ def descend(
             for j in range(n):
                 new = moved(alpha[j] - gradient[j] / q, threshold, cost)
                 step = new - alpha[j]
-                gains[j] = -(gradient[j] * step + 0.5 * q * step * step + epsilon * (fabs(new) - fabs(alpha[j])))
+                gains[j] = -step * (gradient[j] + 0.5 * q * step) - epsilon * (fabs(new) - fabs(alpha[j]))
                 worst = max(worst, violation(alpha[j], gradient[j], epsilon, cost))
             best = 0
             for j in range(1, n):

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from ..errors import GramError, LabelError, ParameterError
 from ..parameters import Parameters, check_real
@@ -106,12 +106,13 @@ class Solver(Parameters, BaseEstimator):
         """
         self.check_parameters()
         K = self._checked(K, reset=True)
+        target = self._coded(self._checked_labels(y, len(K)))
         if self.input == "gram" and K.shape[0] != K.shape[1]:
             raise GramError(
                 f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
                 remedy="slice its rows and its columns with the same indices",
             )
-        report = self._fit(K, self._coded(self._checked_labels(y, len(K))))
+        report = self._fit(K, target)
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / K.shape[1]}
         if not report["converged"]:
@@ -136,6 +137,11 @@ class Solver(Parameters, BaseEstimator):
         """
         check_is_fitted(self)
         return self._decide(self._checked(K, reset=False), self.support_)
+
+    @property
+    def n_iter_(self):
+        """Number of iterations of the last fit, under scikit-learn's name."""
+        return self.report_["iterations"]
 
     def state(self):
         """Return (JSON dict, dict of arrays) from which `solver_from_state` makes this solver again."""
@@ -220,17 +226,29 @@ class Solver(Parameters, BaseEstimator):
     def _checked(self, K, reset):
         """Return `K` as a finite float64 matrix of the fitted width, not copied if it is one."""
         try:
-            K = validate_data(self, K, reset=reset, dtype=np.float64, ensure_all_finite=False)
+            # A model without support vectors has no columns, and a training part at least two rows.
+            matrix = check_array(
+                K,
+                dtype=np.float64,
+                ensure_all_finite=False,
+                ensure_min_features=1 if reset else 0,
+                ensure_min_samples=2 if reset else 1,
+                estimator=self,
+            )
         except ValueError as error:
             raise GramError(str(error)) from error
-        for start in range(0, len(K), 256):
-            good = np.isfinite(K[start : start + 256]).all(axis=1)
+        for start in range(0, len(matrix), 256):
+            good = np.isfinite(matrix[start : start + 256]).all(axis=1)
             if not good.all():
-                row = start + int(np.argmin(good))
                 raise GramError(
-                    f"row {row} contains NaN or inf", remedy="mend the matrix or leave the record out"
+                    f"row {start + int(np.argmin(good))} of the matrix contains NaN or inf",
+                    remedy="mend the matrix or leave the record out",
                 )
-        return K
+        try:
+            validate_data(self, K, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            raise GramError(str(error)) from error
+        return matrix
 
     def _checked_labels(self, y, n):
         """Return `y` as an array of n labels."""
@@ -289,7 +307,8 @@ class BinarySolver(ClassSolver):
 
     def predict(self, K):
         """Return the predicted class of each row of `K`, shape (m,)."""
-        return self.classes_[(self.decision_function(K) > 0).astype(np.int64)]
+        second = self.decision_function(K) > 0
+        return self.classes_[second.astype(np.int64)]
 
     def _coded(self, y):
         """Return the labels as −1.0 and 1.0."""

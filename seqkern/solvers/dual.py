@@ -117,7 +117,7 @@ def minimise(dual, *, tol, max_iter):
         Stop when the largest violation, in units of ‖K̃ᵀy‖_∞, and the duality gap, in units of ½‖y‖², are
         both at most this.
     max_iter : int
-        At most about so many moves of one variable.
+        At most so many moves of one variable.
 
     Returns
     -------
@@ -174,18 +174,23 @@ class WorkingSet:
         self.damping = DAMPING[1]
 
     def extend(self, alpha, violations):
-        """Add the variables that violate their conditions most, at most as many as there are already."""
+        """Add the variables that violate their conditions most, at most as many as there are already.
+
+        A full set is made anew: half of it the worst violators, the rest of it variables that are free.
+        """
+        size = len(self.members)
         outside = violations > 0
         outside[self.members] = False
-        new = _largest(violations, np.flatnonzero(outside), max(FIRST, len(self.members)))
-        if len(self.members) + len(new) > LARGEST:
-            free = self._free(alpha)
+        if outside.any() and size == LARGEST:
             self.members, self.Q = self.members[:0], self.Q[:0, :0]
-            new = _largest(
-                violations + free * violations.max(), np.flatnonzero(free | (violations > 0)), LARGEST
-            )
-        if len(new):
-            self._add(new)
+            worst = _largest(violations, np.flatnonzero(violations > 0), LARGEST // 2)
+            others = self._free(alpha) & (self.dual.scales > 0)
+            others[worst] = False
+            fill = _largest(violations, np.flatnonzero(others), LARGEST - len(worst))
+            self._add(np.concatenate([worst, fill]))
+        elif outside.any():
+            count = min(max(FIRST, size), LARGEST - size)
+            self._add(_largest(violations, np.flatnonzero(outside), count))
 
     def _free(self, alpha):
         """Return whether each variable can move both ways: inside the box and, unless ε = 0, not at zero."""
@@ -215,7 +220,8 @@ class WorkingSet:
         room = np.empty(len(own))
         dual, before, turn = self.dual, own.copy(), max(64, len(own) // 4)
         while self.moves < max_iter:
-            moves = _psvm.descend(self.Q, own, own_gradient, dual.epsilon, dual.cost, tolerance, turn, room)
+            limit = min(turn, max_iter - self.moves)
+            moves = _psvm.descend(self.Q, own, own_gradient, dual.epsilon, dual.cost, tolerance, limit, room)
             self.moves += moves
             if moves < turn:
                 break

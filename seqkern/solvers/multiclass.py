@@ -56,7 +56,8 @@ class PairwiseVoting(ClassSolver):
 
     def predict(self, K):
         """Return the predicted class of each row of `K`, shape (m,)."""
-        return self.classes_[np.argmax(self.decision_function(K), axis=1)]
+        best = np.argmax(self.decision_function(K), axis=1)
+        return self.classes_[best]
 
     def decision_function(self, K):
         """Return one value for each class, whose largest is the predicted class.

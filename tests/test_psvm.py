@@ -1,0 +1,512 @@
+"""The P-SVM against the lasso, a quadratic program, its optimality conditions and the lecture's tables."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from sklearn.linear_model import Lasso
+
+from seqkern.solvers import PSVC, PSVR, _psvm, dual
+
+SHAPES = ("square", "tall", "wide", "rank-deficient", "constant column", "indefinite", "repeated columns")
+
+
+def matrix(shape, seed=0):
+    """Return a matrix of one kind and labels, real ones."""
+    rng = np.random.default_rng(seed)
+    rows, cols = {"tall": (60, 8), "wide": (12, 40)}.get(shape, (24, 24))
+    K = rng.normal(size=(rows, cols)) * rng.uniform(0.1, 5, size=cols) + rng.normal(size=cols)
+    if shape == "rank-deficient":
+        K = K[:, :5] @ rng.normal(size=(5, cols))
+    if shape == "constant column":
+        K[:, 3] = 0.1
+    if shape == "indefinite":
+        K = K + K.T
+        assert np.linalg.eigvalsh(K)[0] < -1
+    if shape == "repeated columns":
+        K[:, 12:] = K[:, :12]
+    y = K[:, 0] - 0.5 * K[:, 1] + rng.normal(size=rows)
+    return K, y
+
+
+def standardised(K):
+    """Return K̃, naively."""
+    centred = K - K.mean(axis=0)
+    scale = np.sqrt((centred**2).mean(axis=0))
+    return np.where(scale > 1e-9, centred / np.where(scale > 1e-9, scale, 1), 0)
+
+
+def fit(K, y, **params):
+    """Return a solver fitted to features, and α of all columns."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*constant.*")
+        solver = PSVR(**{"kernel": "features", "epsilon_scale": "absolute", "tol": 1e-11, **params}).fit(K, y)
+    alpha = np.zeros(K.shape[1])
+    alpha[solver.support_] = solver.alpha_
+    return solver, alpha
+
+
+def objective(Kt, y, alpha, epsilon):
+    """Return the dual objective."""
+    fitted = Kt @ alpha
+    return 0.5 * fitted @ fitted - y @ fitted + epsilon * np.abs(alpha).sum()
+
+
+def check_conditions(Kt, y, alpha, epsilon, C, slack):
+    """Assert SPEC.md's optimality conditions, one variable at a time."""
+    for a, g in zip(alpha, Kt.T @ (Kt @ alpha - y), strict=True):
+        if a == 0:
+            assert abs(g) <= epsilon + slack
+        elif a == C:
+            assert g <= -epsilon + slack
+        elif a == -C:
+            assert g >= epsilon - slack
+        else:
+            assert abs(g + np.sign(a) * epsilon) <= slack
+
+
+# ---- independent solvers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", ["real", "signs"])
+@pytest.mark.parametrize("share", [0.9, 0.3, 0.02])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_without_bound_it_is_the_lasso(shape, share, labels):
+    K, y = matrix(shape)
+    y = np.sign(y - np.median(y) + 1e-9) if labels == "signs" else y
+    Kt = standardised(K)
+    epsilon = share * np.abs(Kt.T @ (y - y.mean())).max()
+    solver, alpha = fit(K, y, C=np.inf, epsilon=epsilon)
+    lasso = Lasso(alpha=epsilon / len(y), fit_intercept=False, tol=1e-15, max_iter=1_000_000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # lasso cannot reach a tolerance below rounding
+        lasso.fit(Kt, y - y.mean())
+    scale = np.abs(y).max()
+    np.testing.assert_allclose(Kt @ alpha, Kt @ lasso.coef_, atol=1e-8 * scale)
+    assert objective(Kt, y, alpha, epsilon) == pytest.approx(
+        objective(Kt, y, lasso.coef_, epsilon), abs=1e-8 * scale**2
+    )
+    np.testing.assert_allclose(solver.decision_function(K), Kt @ alpha + y.mean(), atol=1e-9 * scale)
+    if shape in ("square", "tall", "indefinite"):
+        np.testing.assert_allclose(alpha, lasso.coef_, atol=1e-7)
+
+
+@pytest.mark.parametrize("C", [0.5, 0.05])
+@pytest.mark.parametrize("share", [0.3, 0.02, 0.0])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_with_bound_it_is_a_quadratic_program(shape, share, C):
+    K, y = matrix(shape)
+    Kt = standardised(K)
+    epsilon = share * np.abs(Kt.T @ y).max()
+    _, alpha = fit(K, y, C=C, epsilon=epsilon)
+    N = K.shape[1]
+
+    def split(both):
+        """Objective and gradient in α⁺ and α⁻."""
+        fitted = Kt @ (both[:N] - both[N:])
+        g = Kt.T @ (fitted - y)
+        value = 0.5 * fitted @ fitted - y @ fitted + epsilon * both.sum()
+        return value, np.concatenate([g, -g]) + epsilon
+
+    options = {"maxiter": 100_000, "maxfun": 1_000_000, "ftol": 1e-16, "gtol": 1e-12, "maxcor": 50}
+    oracle = minimize(
+        split, np.zeros(2 * N), jac=True, bounds=[(0, C)] * (2 * N), method="L-BFGS-B", options=options
+    )
+    other = oracle.x[:N] - oracle.x[N:]
+    scale = np.abs(y).max()
+    assert objective(Kt, y, alpha, epsilon) <= objective(Kt, y, other, epsilon) + 1e-11 * scale**2 * len(y)
+    assert objective(Kt, y, alpha, epsilon) == pytest.approx(
+        objective(Kt, y, other, epsilon), abs=1e-6 * scale**2
+    )
+    np.testing.assert_allclose(Kt @ alpha, Kt @ other, atol=1e-4 * scale)
+
+
+# ---- optimality ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [np.inf, 1.0, 0.05])
+@pytest.mark.parametrize("share", [0.5, 0.05, 0.0])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_optimality_conditions(shape, share, C):
+    K, y = matrix(shape, seed=1)
+    Kt = standardised(K)
+    unit = np.abs(Kt.T @ (y - y.mean())).max()
+    solver, alpha = fit(K, y, C=C, epsilon=share * unit)
+    assert solver.report_["converged"]
+    check_conditions(Kt, y, alpha, share * unit, C, 1e-10 * unit)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rows=st.integers(2, 12),
+    cols=st.integers(1, 12),
+    letters=st.integers(1, 4),
+    C=st.sampled_from([0.01, 0.3, 10.0, np.inf]),
+    share=st.sampled_from([0.0, 0.01, 0.4, 1.0]),
+)
+def test_optimality_conditions_on_small_counts(seed, rows, cols, letters, C, share):
+    """Counts make ties, repeated and constant columns."""
+    rng = np.random.default_rng(seed)
+    K = rng.integers(0, letters, size=(rows, cols)).astype(float)
+    y = rng.integers(-2, 3, size=rows).astype(float)
+    solver, alpha = fit(K, y, C=C, epsilon=share, epsilon_scale="max", tol=1e-9)
+    Kt = standardised(K)
+    unit = max(solver.report_["epsilon_max"], 1e-9)
+    assert solver.report_["converged"]
+    check_conditions(Kt, y, alpha, share * solver.report_["epsilon_max"], C, 1e-8 * unit)
+    assert not alpha[K.std(axis=0) == 0].any()
+
+
+@pytest.mark.parametrize("C", [np.inf, 10.0, 0.05])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gap_bounds_the_distance_to_the_minimum(shape, C):
+    K, y = matrix(shape, seed=2)
+    Kt = standardised(K)
+    energy = 0.5 * np.sum((y - y.mean()) ** 2)
+    epsilon = 0.05 * np.abs(Kt.T @ y).max()
+    best = objective(Kt, y, fit(K, y, C=C, epsilon=epsilon)[1], epsilon)
+    for moves in (1, 4, 16, 64):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            solver, alpha = fit(K, y, C=C, epsilon=epsilon, max_iter=moves)
+        above = (objective(Kt, y, alpha, epsilon) - best) / energy
+        assert solver.report_["gap"] >= above - 1e-12
+        assert solver.report_["gap"] >= 0
+    assert fit(K, y, C=C, epsilon=epsilon)[0].report_["gap"] <= 1e-11
+
+
+def test_gap_twin():
+    K, y = matrix("square", seed=3)
+    Kt = standardised(K)
+    columns, target = np.ascontiguousarray(K.T), y - y.mean()
+    means, scales = K.mean(axis=0), K.std(axis=0)
+    alpha = np.random.default_rng(0).uniform(-0.04, 0.04, size=24)
+    r = Kt @ alpha - target
+    g = Kt.T @ r
+    for epsilon, C in ((1.0, 0.05), (500.0, 0.05), (30.0, np.inf)):
+        box = (Kt @ alpha) @ (Kt @ alpha) - target @ Kt @ alpha + epsilon * np.abs(alpha).sum()
+        box += C * np.maximum(np.abs(g) - epsilon, 0).sum() if np.inf > C else np.inf
+        s = min(1, epsilon / np.abs(g).max())
+        lasso = 0.5 * (r @ r) + epsilon * np.abs(alpha).sum() + 0.5 * s**2 * (r @ r) + s * (r @ target)
+        problem = dual.Dual(columns, means, scales, target, epsilon, C)
+        assert problem.gap(alpha, r, g) == pytest.approx(min(box, lasso), rel=1e-10)
+    assert dual.Dual(columns, means, scales, target, 0.0, np.inf).gap(alpha, r, g) is None
+
+
+def test_report():
+    K, y = matrix("square")
+    solver, alpha = fit(K, y, C=0.05, epsilon=0.1, epsilon_scale="max")
+    Kt = standardised(K)
+    report = solver.report_
+    assert report["epsilon_max"] == pytest.approx(np.abs(Kt.T @ y).max(), rel=1e-12)
+    assert report["epsilon"] == pytest.approx(0.1 * report["epsilon_max"])
+    assert report["objective"] == pytest.approx(objective(Kt, y, alpha, report["epsilon"]), rel=1e-9)
+    assert report["n_at_bound"] > 0
+    assert report["n_at_bound"] == np.sum(np.abs(alpha) == 0.05)
+    assert report["n_support"] == np.sum(alpha != 0)
+    assert report["support_share"] == report["n_support"] / 24
+    assert solver.intercept_ == pytest.approx(y.mean())
+    assert fit(K, y, C=np.inf, epsilon=0.0)[0].report_["gap"] is None
+
+
+# ---- the lecture's tables (SPEC.md §2) -------------------------------------------------------------------
+
+
+def test_a_feature_without_correlation_is_selected():
+    F = np.array([[-2, 2, -2, 2], [3, -3, 1, -1]], dtype=float).T
+    t = F.sum(axis=1)
+    assert standardised(F)[:, 0] @ t == 0
+    for epsilon, chosen in (
+        (0.01, [0, 1]),
+        (0.84, [0, 1]),
+        (0.8445, [0, 1]),
+        (0.8447, [1]),
+        (1.7, [1]),
+        (1.8, []),
+    ):
+        solver, _ = fit(F, t, C=np.inf, epsilon=epsilon)
+        assert list(solver.support_) == chosen
+
+
+def test_the_most_correlated_feature_enters_first_and_stays():
+    F = np.array([[0, 1, -1, 1], [-1, 1, 0, 0], [0, 0, -1, 1]], dtype=float).T
+    t = np.array([-1, 1, -1, 1], dtype=float)
+    correlations = standardised(F).T @ t / 4
+    np.testing.assert_allclose(correlations, [0.905, 0.707, 0.707], atol=5e-4)
+    first, _ = fit(F, t, C=np.inf, epsilon=0.99, epsilon_scale="max")
+    assert list(first.support_) == [0]
+    for epsilon in (3, 1, 0.1, 0.01, 1e-6):
+        solver, alpha = fit(F, t, C=np.inf, epsilon=epsilon)
+        assert 0 in solver.support_
+        if epsilon == 0.01:
+            np.testing.assert_allclose(alpha, [0.0077, 0.7013, 0.6981], atol=5e-5)
+    np.testing.assert_allclose(alpha, [0, np.sqrt(0.5), np.sqrt(0.5)], atol=1e-5)
+
+
+# ---- parameters and special input ------------------------------------------------------------------------
+
+
+def test_scales_of_columns_do_not_matter():
+    K, y = matrix("wide")
+    rng = np.random.default_rng(4)
+    solver, alpha = fit(K, y, C=0.1, epsilon=0.05, epsilon_scale="max")
+    factor, shift = rng.uniform(1e-6, 1e6, size=40), rng.normal(size=40)
+    other, other_alpha = fit(K * factor + shift * factor, y, C=0.1, epsilon=0.05, epsilon_scale="max")
+    np.testing.assert_allclose(other_alpha, alpha, atol=1e-8)
+    new = rng.normal(size=(6, 40))
+    np.testing.assert_allclose(
+        other.decision_function(new * factor + shift * factor), solver.decision_function(new), atol=1e-7
+    )
+
+
+def test_epsilon_from_which_nothing_is_selected():
+    K, y = matrix("square")
+    for epsilon, scale in ((1.0, "max"), (1e9, "absolute")):
+        solver, _ = fit(K, y, epsilon=epsilon, epsilon_scale=scale)
+        assert len(solver.support_) == 0
+        assert solver.report_["converged"]
+        np.testing.assert_array_equal(solver.decision_function(K), np.full(24, y.mean()))
+        empty = solver.restrict(solver.support_)
+        np.testing.assert_array_equal(empty.decision_function(K[:, :0]), np.full(24, y.mean()))
+    assert len(fit(K, y, epsilon=0.999, epsilon_scale="max")[0].support_) == 1
+
+
+def test_epsilon_zero_is_least_squares():
+    K, y = matrix("tall")
+    _, alpha = fit(K, y, C=np.inf, epsilon=0.0)
+    expected, *_ = np.linalg.lstsq(standardised(K), y - y.mean(), rcond=None)
+    np.testing.assert_allclose(alpha, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e9])
+def test_constant_column_is_left_out_with_a_warning(value):
+    K, y = matrix("constant column")
+    K[:, [3, 7]] = value
+    with pytest.warns(UserWarning, match="2 of 24 columns are constant") as record:
+        solver = PSVR(kernel="features", epsilon=0.0, C=1.0).fit(K, y)
+    assert len(record) == 1
+    assert record[0].filename == __file__
+    assert not {3, 7} & set(solver.support_)
+    assert solver.report_["constant_columns"] == 2
+    assert np.isfinite(solver.decision_function(K)).all()
+
+
+def test_constant_labels():
+    K, _ = matrix("square")
+    solver, alpha = fit(K, np.full(24, 2.5))
+    assert not alpha.any()
+    assert solver.report_["converged"]
+    np.testing.assert_array_equal(solver.predict(K), np.full(24, 2.5))
+
+
+def test_classes_are_minus_one_and_one():
+    K, y = matrix("square")
+    names = np.where(y > 1, "site", "decoy")
+    classifier = PSVC(C=0.1, kernel="features").fit(K, names)
+    regressor = PSVR(C=0.1, kernel="features").fit(K, np.where(y > 1, 1.0, -1.0))
+    assert classifier.intercept_ == np.mean(np.where(y > 1, 1, -1))
+    np.testing.assert_array_equal(classifier.decision_function(K), regressor.decision_function(K))
+    assert list(classifier.classes_) == ["decoy", "site"]
+    np.testing.assert_array_equal(classifier.predict(K) == "site", classifier.decision_function(K) > 0)
+
+
+def test_gram_matrix_and_features_agree():
+    for shape in ("square", "indefinite"):
+        K, y = matrix(shape)
+        gram, features = PSVR(C=0.5).fit(K, y), PSVR(C=0.5, kernel="features").fit(K, y)
+        np.testing.assert_array_equal(gram.decision_function(K), features.decision_function(K))
+
+
+def test_layouts_give_the_same_bytes(tmp_path):
+    K, y = matrix("indefinite")
+    np.save(tmp_path / "K.npy", K)
+    mapped = np.load(tmp_path / "K.npy", mmap_mode="r")
+    expected = PSVR().fit(K, y).decision_function(K).tobytes()
+    wider = np.zeros((48, 48))
+    wider[::2, ::2] = K
+    for other in (np.asfortranarray(K), mapped, wider[::2, ::2]):
+        assert PSVR().fit(other, y).decision_function(K).tobytes() == expected
+
+
+def test_a_symmetric_matrix_is_not_copied(tmp_path):
+    from seqkern.solvers.psvm import _columns
+
+    K, _ = matrix("indefinite")
+    np.save(tmp_path / "K.npy", K)
+    mapped = np.load(tmp_path / "K.npy", mmap_mode="r")
+    assert np.shares_memory(_columns(mapped, True), mapped)
+    K[3, 20] += 1e-13
+    assert not np.shares_memory(_columns(K, True), K)
+    np.testing.assert_array_equal(_columns(K, True), K.T)
+    fortran = np.asfortranarray(K)
+    assert np.shares_memory(_columns(fortran, False), fortran)
+
+
+# ---- the algorithm's parts -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("first", "largest"), [(1, 4096), (4, 4096), (4, 20), (3, 8)])
+@pytest.mark.parametrize(("epsilon", "C"), [(0.02, 0.3), (0.0, 0.05), (0.1, np.inf)])
+def test_size_of_the_working_set_does_not_matter(first, largest, epsilon, C, monkeypatch):
+    K, y = matrix("wide", seed=6)
+    K[:, 5] = 1.0
+    Kt = standardised(K)
+    whole, alpha = fit(K, y, C=C, epsilon=epsilon, epsilon_scale="max", tol=1e-9)
+    monkeypatch.setattr(dual, "FIRST", first)
+    monkeypatch.setattr(dual, "LARGEST", largest)
+    parts, other = fit(K, y, C=C, epsilon=epsilon, epsilon_scale="max", tol=1e-9)
+    assert parts.report_["converged"]
+    assert parts.report_["objective"] == pytest.approx(whole.report_["objective"], rel=1e-8)
+    np.testing.assert_allclose(Kt @ other, Kt @ alpha, atol=1e-5)
+
+
+@pytest.mark.parametrize("C", [np.inf, 0.5])
+def test_newton_steps_change_the_speed_and_not_the_result(C, monkeypatch):
+    rng = np.random.default_rng(7)
+    points = rng.normal(size=(60, 2))
+    K = np.exp(-((points[:, None] - points[None]) ** 2).sum(-1) / 20)  # nearly dependent columns
+    y = points[:, 0] + rng.normal(size=60)
+    fast, alpha = fit(K, y, C=C, epsilon=0.01, epsilon_scale="max", tol=1e-7)
+    monkeypatch.setattr(dual, "JUMPS", 1)
+    monkeypatch.setattr(dual.WorkingSet, "_jump", lambda *_: None)
+    slow, other = fit(K, y, C=C, epsilon=0.01, epsilon_scale="max", tol=1e-7, max_iter=10_000_000)
+    assert fast.report_["converged"]
+    assert slow.report_["converged"]
+    assert slow.report_["jumps"] == 0 < fast.report_["jumps"]
+    assert fast.report_["iterations"] < slow.report_["iterations"] / 10
+    np.testing.assert_allclose(standardised(K) @ alpha, standardised(K) @ other, atol=1e-2)
+    assert fast.report_["objective"] == pytest.approx(slow.report_["objective"], abs=1e-5)
+
+
+def test_a_jump_lowers_the_objective():
+    rng = np.random.default_rng(8)
+    for trial in range(40):
+        K, y = matrix(SHAPES[trial % len(SHAPES)], seed=trial)
+        epsilon, C = (0.0 if trial % 5 == 0 else 3.0), (0.3 if trial % 2 else np.inf)
+        columns = np.ascontiguousarray(K.T)
+        means, scales = np.empty(len(columns)), np.empty(len(columns))
+        _psvm.moments(columns, means, scales)
+        problem = dual.Dual(columns, means, scales, y - y.mean(), epsilon, C)
+        working = dual.WorkingSet(problem)
+        working.extend(np.zeros(len(columns)), np.where(scales > 0, 1.0, 0.0))
+        alpha = np.where(scales > 0, rng.uniform(-0.3, 0.3, size=len(columns)), 0)
+        alpha[::3] = 0
+        own = alpha[working.members]
+        before = own.copy()
+        gradient = problem.gradient(problem.residual(alpha))[working.members]
+        length = working._jump(own, gradient)
+        assert 0 < length <= 1
+        assert np.abs(own).max() <= C
+        if epsilon > 0:
+            assert not np.any(own * before < 0)
+            assert not np.any(own[before == 0])
+        after = alpha.copy()
+        after[working.members] = own
+        assert problem.objective(after, problem.residual(after)) < problem.objective(
+            alpha, problem.residual(alpha)
+        )
+        np.testing.assert_allclose(
+            gradient, problem.gradient(problem.residual(after))[working.members], atol=1e-8
+        )
+
+
+def slow_descend(Q, alpha, gradient, epsilon, C, moves):
+    """Coordinate descent with second-order selection, straight from its definition."""
+    alpha, gradient = alpha.copy(), gradient.copy()
+    q = Q[0, 0]
+    for _ in range(moves):
+        best, best_gain, best_value = None, 0.0, 0.0
+        for j in range(len(alpha)):
+            target = alpha[j] - gradient[j] / q
+            value = np.sign(target) * max(abs(target) - epsilon / q, 0)
+            value = float(np.clip(value, -C, C))
+            step = value - alpha[j]
+            gain = -(gradient[j] * step + 0.5 * q * step**2 + epsilon * (abs(value) - abs(alpha[j])))
+            if gain > best_gain + 1e-13:
+                best, best_gain, best_value = j, gain, value
+        if best is None:
+            break
+        gradient += (best_value - alpha[best]) * Q[best]
+        alpha[best] = best_value
+    return alpha, gradient
+
+
+@pytest.mark.parametrize("C", [np.inf, 0.1])
+@pytest.mark.parametrize("epsilon", [0.0, 2.0])
+@pytest.mark.parametrize("moves", [0, 1, 7, 25])
+def test_descend_twin(C, epsilon, moves):
+    K, y = matrix("square", seed=9)
+    Kt = standardised(K)
+    Q = Kt.T @ Kt
+    np.fill_diagonal(Q, 24.0)
+    alpha, gradient = np.zeros(24), -Kt.T @ y
+    expected = slow_descend(Q, alpha, gradient, epsilon, C, moves)
+    done = _psvm.descend(Q, alpha, gradient, epsilon, C, 0.0, moves, np.empty(24))
+    assert done == moves
+    np.testing.assert_allclose(alpha, expected[0], atol=1e-10)
+    np.testing.assert_allclose(gradient, expected[1], atol=1e-8)
+
+
+def test_descend_stops_at_its_tolerance():
+    K, y = matrix("square", seed=9)
+    Kt = standardised(K)
+    Q = Kt.T @ Kt
+    np.fill_diagonal(Q, 24.0)
+    alpha, gradient = np.zeros(24), -Kt.T @ y
+    moves = _psvm.descend(Q, alpha, gradient, 2.0, 1.0, 5.0, 10_000, np.empty(24))
+    assert 0 < moves < 10_000
+    out = np.empty(24)
+    _psvm.violations(alpha, gradient, 2.0, 1.0, out)
+    assert out.max() <= 5.0
+
+
+def test_violations_twin():
+    cases = [
+        (0.0, 0.5, 0.0), (0.0, 1.5, 0.5), (0.0, -1.5, 0.5),
+        (0.3, -1.0, 0.0), (0.3, -1.2, 0.2), (0.3, 0.5, 1.5),
+        (-0.3, 1.0, 0.0), (-0.3, 1.2, 0.2), (-0.3, -0.5, 1.5),
+        (2.0, -1.0, 0.0), (2.0, -3.0, 0.0), (2.0, 0.0, 1.0),
+        (-2.0, 1.0, 0.0), (-2.0, 3.0, 0.0), (-2.0, 0.0, 1.0),
+    ]  # fmt: skip
+    alpha, gradient, expected = np.array(cases).T.copy()
+    out = np.empty(len(cases))
+    _psvm.violations(alpha, gradient, 1.0, 2.0, out)
+    np.testing.assert_allclose(out, expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("length", [1, 2, 7, 8, 9, 31])
+def test_products_twins(length):
+    rng = np.random.default_rng(length)
+    K = 1e6 + rng.normal(size=(length, 6))
+    K[:, 2] = 4.0
+    columns = np.ascontiguousarray(K.T)
+    means, scales = np.empty(6), np.empty(6)
+    _psvm.moments(columns, means, scales)
+    np.testing.assert_allclose(means, K.mean(axis=0), rtol=1e-15)
+    np.testing.assert_allclose(scales, K.std(axis=0), atol=1e-9)
+    assert scales[2] == 0
+    Kt = np.where(scales > 0, (K - means) / np.where(scales > 0, scales, 1), 0)
+    vector, alpha = rng.normal(size=length), rng.normal(size=6)
+    alpha[1] = 0
+    out = np.empty(6)
+    _psvm.products(columns, means, scales, vector, out)
+    np.testing.assert_allclose(out, Kt.T @ vector, atol=1e-12)
+    out = np.ones(length)
+    _psvm.combine(columns, means, scales, alpha, out)
+    np.testing.assert_allclose(out, 1 + Kt @ alpha, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 70])
+def test_symmetry_twin(n):
+    K = np.random.default_rng(n).normal(size=(n, n))
+    K = K + K.T
+    assert _psvm.is_symmetric(K)
+    for i, j in {(0, n - 1), (n - 1, 0), (n // 2, n // 3)}:
+        if i != j:
+            other = K.copy()
+            other[i, j] = np.nextafter(other[i, j], np.inf)
+            assert not _psvm.is_symmetric(other)

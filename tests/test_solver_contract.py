@@ -1,0 +1,445 @@
+"""What every solver promises; a new one is tested here as soon as its module is there."""
+
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
+
+from seqkern.archive import load_archive, save_archive
+from seqkern.errors import GramError, LabelError, ModelError, ParameterError
+from seqkern.solvers import SOLVERS, build_solver, expand_grid, make_solver, solver_from_state
+
+EXAMPLES = [solver for cls in SOLVERS.classes.values() for solver in cls.examples()]
+GRAMS = [solver for solver in EXAMPLES if solver.input == "gram"]
+CLASSIFIERS = [solver for solver in EXAMPLES if "real" not in solver.targets]
+
+
+def each(solvers):
+    """Parametrise over copies of solvers, so that no test sees another's fit."""
+    return pytest.mark.parametrize("solver", [pytest.param(clone(one), id=repr(one)) for one in solvers])
+
+
+class Problem:
+    """Training rows, labels and new rows that a solver can learn without error."""
+
+    def __init__(self, solver, n=36, seed=5):
+        rng = np.random.default_rng(seed)
+        points = rng.normal(size=(n + 12, 4))
+        score = points[:, 0] + 0.5 * points[:, 1] ** 2
+        cuts = {"binary": [0.5], "multiclass": [0.0, 0.8]}
+        if "real" in solver.targets:
+            self.y = score[:n]
+        else:
+            self.y = np.searchsorted(cuts[solver.targets[0]], score[:n])
+        squares = ((points[:, None] - points[None]) ** 2).sum(-1)
+        kernel = np.exp(-squares / 8) if solver.input == "gram" else points
+        width = n if solver.input == "gram" else 4
+        self.K = kernel[:n, :width].copy()
+        self.new = kernel[n:, :width].copy()
+
+    def permuted(self, solver, order):
+        """Return training matrix and new matrix with the training rows in another order."""
+        if solver.input == "gram":
+            return self.K[np.ix_(order, order)], self.new[:, order]
+        return self.K[order], self.new
+
+
+def fitted(solver):
+    """Return a fitted copy of a solver and its problem."""
+    problem = Problem(solver)
+    return clone(solver).fit(problem.K, problem.y), problem
+
+
+def as_bytes(solver):
+    """Return everything in a solver's state as text and bytes."""
+    header, arrays = solver.state()
+    values = {key: (value.dtype.str, value.shape, value.tobytes()) for key, value in arrays.items()}
+    return json.dumps(header, allow_nan=False, sort_keys=True), values
+
+
+def one_line(info):
+    """Return an error's text, which must be one line."""
+    text = str(info.value)
+    assert text
+    assert "\n" not in text
+    return text
+
+
+# ---- fit, decide, predict --------------------------------------------------------------------------------
+
+
+@each(EXAMPLES)
+def test_shapes_and_types(solver):
+    solver, problem = fitted(solver)
+    decisions, predicted = solver.decision_function(problem.new), solver.predict(problem.new)
+    assert decisions.dtype == np.float64
+    assert np.isfinite(decisions).all()
+    assert predicted.shape == (12,)
+    assert decisions.shape == ((12, len(solver.classes_)) if "multiclass" in solver.targets else (12,))
+
+
+@each(EXAMPLES)
+def test_prediction_follows_from_decision(solver):
+    solver, problem = fitted(solver)
+    decisions, predicted = solver.decision_function(problem.new), solver.predict(problem.new)
+    if "real" in solver.targets:
+        np.testing.assert_array_equal(predicted, decisions)
+    elif "multiclass" in solver.targets:
+        np.testing.assert_array_equal(predicted, solver.classes_[decisions.argmax(axis=1)])
+    else:
+        np.testing.assert_array_equal(predicted == solver.classes_[1], decisions > 0)
+
+
+@each(EXAMPLES)
+def test_learns(solver):
+    solver, problem = fitted(solver)
+    assert solver.score(problem.K, problem.y) > (0.3 if "real" in solver.targets else 0.75)
+
+
+@each(CLASSIFIERS)
+def test_names_of_classes_do_not_matter(solver):
+    solver, problem = fitted(solver)
+    for names in (np.array([-1.0, 1.0, 2.0]), np.array(["donor", "neither", "other"])):
+        other = clone(solver).fit(problem.K, names[problem.y])
+        assert list(other.classes_) == list(names[: len(other.classes_)])
+        np.testing.assert_array_equal(
+            other.decision_function(problem.new), solver.decision_function(problem.new)
+        )
+        assert set(other.predict(problem.new)) <= set(names)
+
+
+@each(EXAMPLES)
+def test_report(solver):
+    report = fitted(solver)[0].report_
+    assert report["converged"] is True
+    assert type(report["iterations"]) is int
+    assert type(report["residual"]) is float
+    assert type(report["objective"]) is float
+    assert report["n_support"] > 0
+    assert 0 < report["support_share"] <= 1
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+
+
+@each(EXAMPLES)
+def test_refit_gives_the_same_bytes(solver):
+    solver, problem = fitted(solver)
+    once = as_bytes(solver)
+    assert as_bytes(solver.fit(problem.K, problem.y)) == once
+
+
+@each(EXAMPLES)
+def test_threads_do_not_change_a_bit(solver):
+    problem = Problem(solver, n=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        with threadpool_limits(limits=1):
+            once = as_bytes(clone(solver).fit(problem.K, problem.y))
+        with threadpool_limits(limits=4):
+            assert as_bytes(clone(solver).fit(problem.K, problem.y)) == once
+
+
+@each(EXAMPLES)
+def test_order_of_training_rows(solver):
+    solver, problem = fitted(solver)
+    order = np.random.default_rng(1).permutation(len(problem.y))
+    K, new = problem.permuted(solver, order)
+    other = clone(solver).fit(K, problem.y[order])
+    np.testing.assert_allclose(
+        other.decision_function(new), solver.decision_function(problem.new), rtol=0, atol=1e-3
+    )
+
+
+@each(EXAMPLES)
+def test_a_decision_depends_on_its_own_row_only(solver):
+    solver, problem = fitted(solver)
+    together = solver.decision_function(problem.new)
+    alone = np.concatenate([solver.decision_function(row[None]) for row in problem.new])
+    np.testing.assert_array_equal(alone, together)
+
+
+@each(EXAMPLES)
+def test_input_is_not_changed(solver, tmp_path):
+    problem = Problem(solver)
+    before = problem.K.copy()
+    np.save(tmp_path / "K.npy", problem.K)
+    mapped = np.load(tmp_path / "K.npy", mmap_mode="r")
+    once = as_bytes(clone(solver).fit(problem.K, problem.y))
+    np.testing.assert_array_equal(problem.K, before)
+    assert as_bytes(clone(solver).fit(mapped, problem.y)) == once
+
+
+# ---- state, restriction ----------------------------------------------------------------------------------
+
+
+@each(EXAMPLES)
+def test_state_and_back(solver, tmp_path):
+    solver, problem = fitted(solver)
+    save_archive(tmp_path / "model", *solver.state())
+    other = solver_from_state(*load_archive(tmp_path / "model"))
+    assert type(other) is type(solver)
+    assert as_bytes(other) == as_bytes(solver)
+    assert other.decision_function(problem.new).tobytes() == solver.decision_function(problem.new).tobytes()
+    np.testing.assert_array_equal(other.predict(problem.new), solver.predict(problem.new))
+
+
+@each(CLASSIFIERS)
+def test_state_of_named_classes(solver):
+    problem = Problem(solver)
+    names = np.array(["donor", "neither", "other"], dtype=object)[problem.y]
+    solver = clone(solver).fit(problem.K, names)
+    other = solver_from_state(*solver.state())
+    assert all(value.dtype != object for value in solver.state()[1].values())
+    assert list(other.predict(problem.new)) == list(solver.predict(problem.new))
+
+
+@each(EXAMPLES)
+def test_restricted_to_its_support(solver):
+    solver, problem = fitted(solver)
+    decisions = solver.decision_function(problem.new).tobytes()
+    for rows in (solver.support_, solver.support_[::-1], np.arange(problem.K.shape[1])[::-1]):
+        small = solver.restrict(rows)
+        assert small.decision_function(problem.new[:, rows]).tobytes() == decisions
+        assert len(small.support_) == len(solver.support_)
+    twice = solver.restrict(solver.support_).restrict(np.arange(len(solver.support_))[::-1])
+    assert twice.decision_function(problem.new[:, solver.support_[::-1]]).tobytes() == decisions
+
+
+@each(EXAMPLES)
+def test_restriction_must_keep_the_support(solver):
+    solver, _ = fitted(solver)
+    with pytest.raises(ParameterError) as info:
+        solver.restrict(solver.support_[1:])
+    assert str(solver.support_[0]) in one_line(info)
+
+
+@each(EXAMPLES)
+def test_columns_outside_the_support_do_not_matter(solver):
+    solver, problem = fitted(solver)
+    decisions = solver.decision_function(problem.new)
+    other = np.setdiff1d(np.arange(problem.K.shape[1]), solver.support_)
+    problem.new[:, other] = 7.0
+    np.testing.assert_array_equal(solver.decision_function(problem.new), decisions)
+
+
+def test_not_a_state():
+    for header in ({}, {"spec": {"solver": "nothing"}}, {"spec": {"solver": "csvc"}}, {"spec": 3}):
+        with pytest.raises(ModelError) as info:
+            solver_from_state(header, {})
+        one_line(info)
+
+
+# ---- scikit-learn's manners ------------------------------------------------------------------------------
+
+
+@each(EXAMPLES)
+def test_clone_and_pickle(solver):
+    solver, problem = fitted(solver)
+    copy = clone(solver)
+    assert repr(copy) == repr(solver)
+    with pytest.raises(NotFittedError):
+        copy.predict(problem.new)
+    assert as_bytes(pickle.loads(pickle.dumps(solver))) == as_bytes(solver)
+
+
+@each(EXAMPLES)
+def test_cross_validation_slices_a_gram_matrix_both_ways(solver):
+    assert solver.__sklearn_tags__().input_tags.pairwise is (solver.input == "gram")
+
+
+def expected_failures(estimator):
+    """Return scikit-learn's checks that a solver fails, with reasons."""
+    if "real" in estimator.targets:
+        return {"check_regressors_no_decision_function": "every solver decides; for real labels it predicts"}
+    if "multiclass" in estimator.targets:
+        reason = "its decision function has one column for each class, for two classes too"
+        return {"check_classifiers_train": reason, "check_classifiers_classes": reason}
+    return {}
+
+
+@parametrize_with_checks(
+    [clone(cls.examples()[0]) for cls in SOLVERS.classes.values()],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_checks(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+# ---- bad input -------------------------------------------------------------------------------------------
+
+
+@each(EXAMPLES)
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_not_a_number(solver, value):
+    solver, problem = fitted(solver)
+    problem.K[3, 2] = value
+    with pytest.raises(GramError) as info:
+        clone(solver).fit(problem.K, problem.y)
+    assert "row 3" in one_line(info)
+    problem.new[5, 0] = value
+    with pytest.raises(GramError) as info:
+        solver.decision_function(problem.new)
+    assert "row 5" in one_line(info)
+
+
+@each(GRAMS)
+def test_gram_matrix_must_be_square(solver):
+    problem = Problem(solver)
+    with pytest.raises(GramError) as info:
+        solver.fit(problem.K[:, :-1], problem.y)
+    assert "36 × 35" in one_line(info)
+
+
+@each(EXAMPLES)
+def test_width_of_new_rows(solver):
+    solver, problem = fitted(solver)
+    with pytest.raises(GramError) as info:
+        solver.predict(problem.new[:, :-1])
+    one_line(info)
+
+
+@each(EXAMPLES)
+def test_labels_that_do_not_fit(solver):
+    problem = Problem(solver)
+    wrong = problem.y.astype(float)
+    wrong[4] = np.nan
+    for y in (problem.y[:-1], np.stack([problem.y, problem.y], axis=1), wrong, None):
+        with pytest.raises(LabelError) as info:
+            clone(solver).fit(problem.K, y)
+        one_line(info)
+
+
+@each(CLASSIFIERS)
+def test_one_class_only(solver):
+    problem = Problem(solver)
+    with pytest.raises(LabelError) as info:
+        solver.fit(problem.K, np.full(len(problem.y), "donor"))
+    assert "donor" in one_line(info)
+
+
+@each([solver for solver in EXAMPLES if solver.targets == ("binary",)])
+def test_too_many_classes(solver):
+    problem = Problem(solver)
+    with pytest.raises(LabelError) as info:
+        solver.fit(problem.K, np.arange(len(problem.y)) % 3)
+    assert "Only binary classification" in one_line(info)
+
+
+@each([solver for solver in EXAMPLES if "max_iter" in solver.parameter_names()])
+def test_stopped_early_is_reported(solver):
+    problem = Problem(solver)
+    solver.set_params(max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="before it converged"):
+        solver.fit(problem.K, problem.y)
+    assert solver.report_["converged"] is False
+    assert solver.report_["residual"] > solver.tol
+
+
+@each(EXAMPLES)
+def test_parameters_are_checked_at_fit(solver):
+    problem = Problem(solver)
+    name = next(name for name in ("tol", "binary") if name in solver.parameter_names())
+    solver.set_params(**{name: -1})
+    with pytest.raises(ParameterError) as info:
+        solver.fit(problem.K, problem.y)
+    assert f"{name}=-1" in one_line(info)
+
+
+# ---- specs -----------------------------------------------------------------------------------------------
+
+
+@each(EXAMPLES)
+def test_spec_and_back(solver):
+    spec = json.loads(json.dumps(solver.spec(), allow_nan=False))
+    assert repr(build_solver(spec)) == repr(solver)
+    assert expand_grid(spec) == [spec]
+    assert repr(build_solver(json.dumps(spec))) == repr(solver)
+
+
+@pytest.mark.parametrize("name", SOLVERS.classes)
+def test_default_grid(name):
+    cls = SOLVERS.get(name)
+    spec = cls.examples()[0].spec()
+    given = {key: value for key, value in spec.items() if key not in cls.default_grid()}
+    grid = expand_grid(given, search=True)
+    assert len(grid) == np.prod([len(values) for values in cls.default_grid().values()], dtype=int)
+    assert len({json.dumps(one) for one in grid}) == len(grid)
+    assert expand_grid(spec, search=True) == [spec]
+
+
+def test_grid_order():
+    grid = expand_grid({"epsilon": [0.3, 0.1], "solver": "psvc", "C": ["inf", 1]})
+    assert [(one["C"], one["epsilon"]) for one in grid] == [("inf", 0.3), ("inf", 0.1), (1, 0.3), (1, 0.1)]
+    assert expand_grid("psvc:epsilon=[0.3,0.1],C=[inf,1]") == grid
+    nested = expand_grid({"solver": "pairwise-voting", "binary": {"solver": "csvc", "C": [1, 2]}})
+    assert [one["binary"]["C"] for one in nested] == [1, 2]
+
+
+def test_texts_that_mean_numbers():
+    assert build_solver({"solver": "csvc", "C": "inf", "tol": "1e-4"}).get_params() == {
+        "C": np.inf,
+        "class_weight": None,
+        "tol": 1e-4,
+        "max_iter": 10_000_000,
+    }
+    assert build_solver("csvc:class_weight=balanced").class_weight == "balanced"
+
+
+@pytest.mark.parametrize(
+    ("spec", "part"),
+    [
+        ("csvv", "did you mean 'csvc'"),
+        ("psvc:epsilom=1", "did you mean 'epsilon'"),
+        ({"solver": "psvc", "epsilom": [1, 2]}, "did you mean 'epsilon'"),
+        ("csvc:C=0", "C=0"),
+        ("csvc:C=-inf", "C="),
+        ("csvc:C=[1,-2]", "C=-2"),
+        ("csvc:C=many", "C='many'"),
+        ({"solver": "csvc", "C": []}, "C has no values"),
+        ("psvc:epsilon=-0.1", "epsilon=-0.1"),
+        ("psvc:epsilon_scale=min", "absolute"),
+        ("psvc:kernel=rbf", "precomputed"),
+        ("psvc:max_iter=0", "max_iter=0"),
+        ("csvc:class_weight=heavy", "heavy"),
+        ({"solver": "csvc", "class_weight": {"1": 0}}, "class_weight of 1"),
+        ("csvc:C=", "csvc:C="),
+        ("pairwise-voting", "binary"),
+        ("pairwise-voting:binary=3", "binary=3"),
+        ("pairwise-voting:binary=(psvr)", "binary=PSVR"),
+        ({"C": 1}, "names no solver"),
+        ('{"solver": ', "JSON"),
+    ],
+)
+def test_bad_specs(spec, part):
+    with pytest.raises(ParameterError) as info:
+        expand_grid(spec)
+    assert part in one_line(info)
+
+
+def test_a_grid_is_no_solver():
+    with pytest.raises(ParameterError, match="list of values"):
+        build_solver("csvc:C=[1,2]")
+
+
+def test_solver_for_a_kind_of_label():
+    assert make_solver("csvc:C=2", "binary").C == 2
+    assert make_solver("psvr", "real").name == "psvr"
+    voting = make_solver("psvc:epsilon=0.3", "multiclass")
+    assert voting.name == "pairwise-voting"
+    assert voting.binary.epsilon == 0.3
+    assert make_solver(voting, "multiclass") is voting
+    for name, kind, able in (
+        ("csvc", "real", "psvr"),
+        ("psvr", "binary", "csvc"),
+        ("psvr", "multiclass", "pairwise"),
+    ):
+        with pytest.raises(ParameterError) as info:
+            make_solver(name, kind)
+        assert able in one_line(info)
