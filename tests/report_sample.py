@@ -182,9 +182,9 @@ def _write_evaluation(folder, truth, shape, spec, skill, rng):
                     choices.append((*place, key, value, 0.9))
             fits.append((*place, bool(rng.random() > 0.02), 40, 1e-4, 30, 0.3))
             cost += [(*place, stage, 0.01, 150.0) for stage in ("choose", "kernel", "train", "predict")]
-    names = [f"decision:{c}" for c in shape.classes] if shape.kind == "multiclass" else []
+    names = [f"decision:{c}" for c in shape.classes] if shape.kind == "multiclass" else ["decision"]
     keys = ["task", "split"]
-    write_tsv(folder / "decisions.tsv", [*keys, "id", "label", "decision", *names, "predicted"], decisions)
+    write_tsv(folder / "decisions.tsv", [*keys, "id", "label", *names, "predicted"], decisions)
     write_tsv(folder / "metrics.tsv", list(metrics[0]), metrics)
     write_tsv(folder / "choices.tsv", [*keys, "parameter", "value", "inner_score"], choices)
     columns = [*keys, "converged", "iterations", "residual", "n_support", "support_share"]
@@ -209,7 +209,7 @@ def _decide(shape, y, skill, rng):
         guess = values.argmax(axis=1)
         aucs = [naive_auc(y == c, values[:, c]) for c in range(len(shape.classes))]
         scores = {"auc": float(np.mean(aucs)), "accuracy": float(np.mean(guess == y))}
-        return [(None, *map(float, row)) for row in values], [shape.classes[g] for g in guess], scores
+        return [tuple(map(float, row)) for row in values], [shape.classes[g] for g in guess], scores
     values = rng.normal(size=len(y)) + skill * y
     auc = naive_auc(y == 1, values)
     roc50 = None if auc is None else auc**2

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_sample import HOSTILE, Shape, demo, family_shape, naive_auc, write_study
@@ -196,8 +197,10 @@ def test_summary_holds_naive_means_and_deviations(demo_folder, demo_page):
 
 def test_families_and_metrics_tables_hold_every_row(demo_folder, demo_page):
     families = read_tsv(demo_folder / "report/families.tsv")
-    assert {row["dataset"] for row in families} == {"superfamily"}
-    assert len(families) == 6 * 6
+    assert len(families) == 5 + 6 * 6
+    donor = next(row for row in families if row["dataset"] == "donor")
+    rows = read_tsv(demo_folder / "evaluate/donor" / donor["kernel"] / donor["solver"] / "metrics.tsv")
+    assert float(donor["auc"]) == pytest.approx(np.mean([float(row["auc"]) for row in rows]))
     metrics = read_tsv(demo_folder / "report/metrics.tsv")
     assert len(metrics) == 5 * 5 + 6 * 6
     one = next(
@@ -416,6 +419,29 @@ def test_many_families_stay_small(tmp_path):
     assert "over 60 families" in page.text
     assert "Number of families with ROC50 ≥ x" in page.text
     assert len(read_tsv(folder / "report/families.tsv")) == 60 * 6 * 2
+
+
+def test_three_data_sets_are_set_side_by_side(tmp_path):
+    kernels = {"a": {"kernel": "spectrum", "k": 1}, "b": {"kernel": "spectrum", "k": 2}}
+    shapes = {name: Shape(skill=1 + i) for i, name in enumerate(("x", "y", "z"))}
+    folder = write_study(tmp_path / "s", shapes, kernels, ONE, skip={("y", "a", "svm")})
+    page = Page(build_report(folder, folder / "report").read_text(encoding="utf-8"))
+    means = {(r["dataset"], r["kernel"]): r["auc_mean"] for r in read_tsv(folder / "report/summary.tsv")}
+    values = [float(means[name, "b"]) for name in "xyz"]
+    found = f"all 3 data sets: kernel b with svm has the highest mean AUC, {np.mean(values):.3f}"
+    assert f"{found} (standard deviation {np.std(values, ddof=1):.3f} over data sets)." in page.text
+    assert "Number of data sets with AUC ≥ x" in page.text
+    assert (
+        "All data sets"
+        not in Page(build_report(folder, folder / "r", _without(folder, "z")).read_text()).text
+    )
+
+
+def _without(folder, name):
+    """Return the configuration of a study without one data set."""
+    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    del config["datasets"][name]
+    return config
 
 
 def test_regression_has_errors_instead_of_roc(tmp_path):

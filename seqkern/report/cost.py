@@ -1,14 +1,8 @@
 """Run time and memory: the only part of the page that differs between two equal runs."""
 
-import importlib.metadata
-import platform
-
-from .. import __version__
 from .markup import Column, number, table, tag
 from .view import method_name, paragraph
 from .words import STAGES
-
-PACKAGES = ("numpy", "scipy", "scikit-learn", "snakemake", "pandas", "biopython", "matplotlib")
 
 
 def cost_section(view):
@@ -62,14 +56,3 @@ def cost_section(view):
 def seconds_text(value):
     """Return seconds with digits enough to tell small ones apart."""
     return number(value, 3 if value is None or value < 1 else 1)
-
-
-def versions():
-    """Return (name, version) of seqkern, Python and the packages that numbers rest on."""
-    found = [("seqkern", __version__), ("Python", platform.python_version())]
-    for name in PACKAGES:
-        try:
-            found.append((name, importlib.metadata.version(name)))
-        except importlib.metadata.PackageNotFoundError:
-            found.append((name, "not installed"))
-    return found

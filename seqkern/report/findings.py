@@ -4,7 +4,8 @@ import numpy as np
 
 from .choices import edge_choices
 from .markup import Markup, escape, number, plural, tag
-from .view import method_name, method_names
+from .overview import overall_finding
+from .view import method_name, method_names, paragraph
 
 FEW = 10
 GOOD_AUC = 0.6
@@ -27,6 +28,27 @@ LEAK_SENTENCES = {
         "occur again with a different label",
     ),
 }
+
+
+def findings_section(views, overview):
+    """Return the main findings and the caveats."""
+    found = [overall_finding(overview)] if overview else []
+    found = [tag("li", sentence) for sentence in [*found, *map(main_finding, views)] if sentence]
+    warned = [tag("li", sentence) for view in views for sentence in caveats(view)]
+    note = (
+        "A standard deviation tells how much a score varies from one test part to the next. Nothing here is "
+        "a test of significance: a combination within one standard deviation may well be as good."
+    )
+    quiet = "None: nothing is missing, no leakage was found, every fit converged, no test part is small."
+    return tag(
+        "section",
+        tag("h2", "Main findings"),
+        tag("ul", found, class_="findings"),
+        paragraph(note, class_="note"),
+        tag("h3", "Before relying on them"),
+        tag("ul", warned, class_="caveats") if warned else paragraph(quiet),
+        id="findings",
+    )
 
 
 def main_finding(view):

@@ -19,7 +19,7 @@ TABLES = {
     "choices": [*KEYS, "parameter", "value", "inner_score"],
     "fits": [*KEYS, "converged", "iterations", "residual", "n_support", "support_share"],
     "cost": [*KEYS, "stage", "cpu_seconds", "peak_mb"],
-    "decisions": [*KEYS, "id", "label", "decision", "predicted"],
+    "decisions": [*KEYS, "id", "label", "predicted"],
 }
 
 
@@ -237,7 +237,8 @@ class DatasetResults:
 
     def decisions(self, method):
         """Return the decisions of a method, `decision…` columns as numbers; None where they are missing."""
-        table = read_table(self._path(method, "decisions"), TABLES["decisions"])
+        columns = TABLES["decisions"] + (["decision"] if self.kind != "multiclass" else [])
+        table = read_table(self._path(method, "decisions"), columns)
         if table is None:
             return None
         wanted = [column for column in table if column.startswith("decision")]

@@ -104,14 +104,13 @@ def summary_table(dataset, ranking):
 
 
 def families_table(dataset):
-    """Return the rows of ``families.tsv``, one for each task and method; None for one task only."""
-    if not dataset.several:
-        return None
-    table = unit_scores(dataset).rename(columns={"unit": "task"})
+    """Return the rows of ``families.tsv``: one for each task and method, means over the task's splits."""
+    columns = metric_columns(dataset)
+    keys = ["task", "kernel", "solver"]
+    table = dataset.metrics.groupby(keys, sort=False)[columns].mean().reset_index()
     table.insert(0, "dataset", dataset.name)
-    order = {name: i for i, name in enumerate(dataset.units)}
-    table = table.sort_values("task", key=lambda column: column.map(order), kind="stable")
-    return table[["dataset", "task", "kernel", "solver", *metric_columns(dataset)]]
+    order = {name: i for i, name in enumerate(dict.fromkeys([*dataset.tasks, *table["task"]]))}
+    return table.sort_values("task", key=lambda column: column.map(order), kind="stable")
 
 
 def metrics_table(dataset):

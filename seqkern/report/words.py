@@ -171,9 +171,10 @@ def enumerate_names(names):
 
 
 def unit_word(dataset):
-    """Return what scores are averaged over, in the singular and plural: fold, family, group or task."""
+    """Return what scores are averaged over, singular and plural: folds, groups, tasks or families."""
     method = (dataset.entry.get("folds") or {}).get("method")
-    families = method == "liao-noble" or dataset.entry.get("tasks") == "families"
+    text = f"{dataset.entry.get('title')} {(dataset.summary or {}).get('description')}"
+    families = method == "liao-noble" or dataset.entry.get("tasks") == "families" or "families" in text
     if dataset.several:
         return ("family", "families") if families else ("task", "tasks")
     return ("group", "groups") if method == "leave-one-group-out" else ("fold", "folds")

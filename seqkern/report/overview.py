@@ -1,0 +1,114 @@
+"""Several data sets side by side: one table, one mean for each method, one curve."""
+
+import numpy as np
+
+from . import figures
+from .curves import at_least
+from .markup import Column, Markup, number, spread, table, tag
+from .scores import MISSING, STAR
+from .tables import SHOWN_DIGITS, Score
+from .view import method_name, paragraph
+from .words import metric
+
+LEAST = 3
+MOST_LINES = 12
+
+
+class Overview:
+    """The headline metric of every method on every data set; there is one for three data sets or more.
+
+    Attributes
+    ----------
+    views : list of View
+    metric : str
+        The headline metric that all data sets share.
+    values : dict of Method to list of float
+        Mean score on each data set, NaN where there is none.
+    means : dict of Method to Score
+        Over data sets, of the methods that have a score on all of them; best first.
+    """
+
+    def __init__(self, views):
+        self.views = views
+        self.metric = views[0].ranking.metric
+        methods = dict.fromkeys(method for view in views for method in view.dataset.methods)
+        self.values = {method: [view.ranking.score(method).mean for view in views] for method in methods}
+        complete = [method for method in methods if not np.isnan(self.values[method]).any()]
+        sign = -1 if metric(self.metric).higher else 1
+        complete.sort(key=lambda method: sign * np.mean(self.values[method]))
+        self.means = {
+            method: Score(np.mean(self.values[method]), np.std(self.values[method], ddof=1), len(views))
+            for method in complete
+        }
+
+
+def make_overview(views):
+    """Return the Overview; None for fewer than three data sets, or where they are not scored alike."""
+    metrics = {view.ranking.metric for view in views}
+    return Overview(views) if len(views) >= LEAST and len(metrics) == 1 and None not in metrics else None
+
+
+def overall_finding(overview):
+    """Return a sentence on the best method over all data sets; None where none has been run on all."""
+    if not overview.means:
+        return None
+    (best, score), *others = overview.means.items()
+    equal = [m for m, s in others if round(s.mean, SHOWN_DIGITS) == round(score.mean, SHOWN_DIGITS)]
+    word = "highest" if metric(overview.metric).higher else "lowest"
+    share = f", as {'has' if len(equal) == 1 else 'have'} {len(equal)} more" if equal else ""
+    return Markup(
+        f"{tag('a', f'all {len(overview.views)} data sets', href='#overview')}: kernel {method_name(best)} "
+        f"has the {word} mean {metric(overview.metric).name}, {tag('b', number(score.mean))} (standard "
+        f"deviation {number(score.sd)} over data sets){share}."
+    )
+
+
+def overview_section(overview):
+    """Return the table of data sets × methods, and how many data sets reach each score."""
+    methods = list(overview.values)
+    rows = []
+    for i, view in enumerate(overview.views):
+        name = tag("a", view.dataset.name, href=f"#{view.anchor}")
+        rows.append([name, *_row([overview.values[method][i] for method in methods], overview.metric)])
+    means = [overview.means.get(method, Score(np.nan, np.nan, 0)) for method in methods]
+    tops = _row([score.mean for score in means], overview.metric, [score.sd for score in means])
+    rows.append([tag("b", "mean ± standard deviation"), *tops])
+    name = metric(overview.metric).name
+    caption = [f"Mean {name} of each method on each data set. ", STAR, " best of each row."]
+    columns = [Column("Data set", False), *map(method_name, methods)]
+    note = "The last row holds only methods with a score on every data set."
+    return tag(
+        "section",
+        tag("h2", "All data sets"),
+        paragraph(note),
+        table(caption, columns, rows, class_="dense"),
+        _curve(overview, name),
+        id="overview",
+    )
+
+
+def _row(values, key, deviations=None):
+    """Return the cells of one row, the best marked."""
+    known = [round(value, SHOWN_DIGITS) for value in values if not np.isnan(value)]
+    top = (max(known) if metric(key).higher else min(known)) if len(known) > 1 else None
+    cells = []
+    for value, sd in zip(values, deviations or [None] * len(values), strict=True):
+        text = spread(value, sd)
+        if np.isnan(value):
+            cells.append(MISSING)
+        elif round(value, SHOWN_DIGITS) == top:
+            cells.append(tag("td", STAR, " ", tag("strong", text), class_="num best"))
+        else:
+            cells.append(text)
+    return cells
+
+
+def _curve(overview, name):
+    """Return the curve "number of data sets with at least this score"; None where no score is a share."""
+    methods = list(overview.means)[:MOST_LINES]
+    if overview.metric == "rmse" or not methods:
+        return None
+    series = [(*method, *at_least(overview.values[method])) for method in methods]
+    label = f"Number of data sets with {name} of at least x, {len(series)} methods"
+    svg = figures.families_figure(series, name, "data sets", label)
+    return tag("figure", svg, tag("figcaption", f"Number of data sets with {name} ≥ x"), class_="wide")
