@@ -74,7 +74,8 @@ class Page(HTMLParser):
         assert self.open.pop() == name
 
     def handle_data(self, data):
-        self.words.append(data)
+        if self.open[-1:] != ["style"]:
+            self.words.append(data)
 
     def all(self, name):
         return [attributes for tag_name, attributes in self.tags if tag_name == name]
@@ -487,6 +488,15 @@ def test_without_a_summary_or_a_configuration_the_folders_tell(tmp_path):
     assert "kernel spectrum with svm reaches a mean AUC of" in text
     assert "No summary of this data set was found." in text
     assert "The study's configuration was not found." in text
+
+
+def test_without_a_configuration_a_kernel_may_lack_a_solver(tmp_path):
+    kernels = {"a": {"kernel": "spectrum", "k": 1}, "b": {"kernel": "spectrum", "k": 2}}
+    folder = write_study(tmp_path / "study", {"d": Shape()}, kernels, skip={("d", "a", "psvm")})
+    (folder / "config.yaml").unlink()
+    page = Page(build_report(folder, folder / "report").read_text(encoding="utf-8"))
+    assert len(Study(folder).datasets[0].methods) == 3
+    assert not any(a.get("title") == "this combination gave no result" for a in page.all("span"))
 
 
 def test_a_gram_matrix_of_other_size_is_not_shown(tmp_path):

@@ -5,7 +5,7 @@ import numpy as np
 from . import figures
 from .curves import at_least
 from .markup import Column, Markup, number, spread, table, tag
-from .scores import MISSING, STAR
+from .scores import MISSING, STAR, marked
 from .tables import SHOWN_DIGITS, Score
 from .view import method_name, paragraph
 from .words import metric
@@ -93,13 +93,8 @@ def _row(values, key, deviations=None):
     top = (max(known) if metric(key).higher else min(known)) if len(known) > 1 else None
     cells = []
     for value, sd in zip(values, deviations or [None] * len(values), strict=True):
-        text = spread(value, sd)
-        if np.isnan(value):
-            cells.append(MISSING)
-        elif round(value, SHOWN_DIGITS) == top:
-            cells.append(tag("td", STAR, " ", tag("strong", text), class_="num best"))
-        else:
-            cells.append(text)
+        known = not np.isnan(value)
+        cells.append(marked(spread(value, sd), round(value, SHOWN_DIGITS) == top) if known else MISSING)
     return cells
 
 

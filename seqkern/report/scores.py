@@ -3,6 +3,7 @@
 import numpy as np
 
 from .markup import Column, Markup, details, number, spread, table, tag
+from .results import Method
 from .tables import SHOWN_DIGITS, unit_scores
 from .view import method_name, paragraph
 from .words import metric
@@ -22,15 +23,10 @@ def scores_section(view):
     count = ranking.score(ranking.best[0]).n
     over = f"{count} {view.word if count == 1 else view.words}"
     mean = f"mean {name} ± standard deviation over {over}" if count > 1 else f"{name} of one {view.word}"
-    best = (
-        "best (to the digits shown)" if view.metric.higher else "best, that is lowest (to the digits shown)"
-    )
-    caption = [f"{dataset.name}: {mean}. ", STAR, f" {best}."]
+    lowest = "" if view.metric.higher else ", that is lowest"
+    caption = [f"{dataset.name}: {mean}. ", STAR, f" best{lowest} (to the digits shown)."]
     rows = [
-        [
-            kernel,
-            *(_headline_cell(view, method, count) for method in dataset.methods if method.kernel == kernel),
-        ]
+        [kernel, *(_headline_cell(view, Method(kernel, solver), count) for solver in dataset.solvers)]
         for kernel in dataset.kernels
     ]
     grid = table(caption, [Column("Kernel", False), *dataset.solvers], rows, class_="grid")
@@ -42,15 +38,25 @@ def scores_section(view):
     return view.section("scores", "Scores", paragraph(about), grid, _all_metrics(view))
 
 
+def marked(text, best):
+    """Return a cell of numbers, the best with a star, bold and a tint: not by colour alone."""
+    return (
+        tag("td", STAR, " ", tag("strong", text), class_="num best")
+        if best
+        else tag("td", text, class_="num")
+    )
+
+
 def _headline_cell(view, method, count):
     """Return a cell of the table of kernels × solvers."""
     score = view.ranking.score(method)
+    if method not in view.dataset.methods:
+        return number(None)
     if not score.n:
         return MISSING
     part = tag("small", f" ({score.n} of {count})") if score.n < count else None
-    if method in view.ranking.best:
-        return tag("td", STAR, " ", tag("strong", spread(score.mean, score.sd)), part, class_="num best")
-    return tag("td", spread(score.mean, score.sd), part, class_="num")
+    best = method in view.ranking.best and len(view.ranking.order) > 1
+    return marked([spread(score.mean, score.sd), part], best)
 
 
 def _all_metrics(view):
@@ -63,9 +69,8 @@ def _all_metrics(view):
         cells = []
         for name in names:
             score = ranking.score(method, name)
-            text = spread(score.mean, score.sd)
-            best = score.n and round(score.mean, SHOWN_DIGITS) == tops[name]
-            cells.append(tag("td", STAR, " ", tag("strong", text), class_="num best") if best else text)
+            best = len(ranking.order) > 1 and score.n and round(score.mean, SHOWN_DIGITS) == tops[name]
+            cells.append(marked(spread(score.mean, score.sd), best))
         if not any(ranking.score(method, name).n for name in names):
             cells = [MISSING] * len(names)
         rows.append([method_name(method), *cells])
@@ -101,10 +106,7 @@ def units_section(view):
         known = [round(value, SHOWN_DIGITS) for value in row if not np.isnan(value)]
         top = (max(known) if view.metric.higher else min(known)) if len(known) > 1 else None
         cells = [
-            tag("td", STAR, tag("strong", number(value)), class_="num best")
-            if top is not None and round(value, SHOWN_DIGITS) == top
-            else number(value)
-            for value in row
+            marked(number(value), top is not None and round(value, SHOWN_DIGITS) == top) for value in row
         ]
         rows.append([unit, *cells])
     columns = [
@@ -126,11 +128,9 @@ def units_section(view):
 def _two_rows(view):
     """Return a head with the kernels above their solvers."""
     dataset = view.dataset
-    solvers = dataset.solvers
     first = [tag("th", view.word.capitalize(), scope="col", rowspan="2")]
-    first += [
-        tag("th", kernel, scope="colgroup", colspan=str(len(solvers)), class_="span")
-        for kernel in dataset.kernels
-    ]
+    for kernel in dataset.kernels:
+        width = sum(method.kernel == kernel for method in dataset.methods)
+        first.append(tag("th", kernel, scope="colgroup", colspan=str(width), class_="span"))
     second = [tag("th", method.solver, scope="col", class_="num") for method in dataset.methods]
     return Markup(tag("tr", first) + tag("tr", second))
