@@ -216,6 +216,8 @@ class WorkingSet:
 
         Changes `alpha` in place; returns whether it did.
         """
+        if not len(self.members):
+            return False
         own, own_gradient = alpha[self.members], gradient[self.members]
         room = np.empty(len(own))
         dual, before, turn = self.dual, own.copy(), max(64, len(own) // 4)
