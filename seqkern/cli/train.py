@@ -96,7 +96,7 @@ def run(args):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     model.save(args.output)
     print(args.output)
-    for name, text in _summary(model):
+    for name, text in _summary(model, args):
         print(f"  {name:<10} {text}")
 
 
@@ -128,14 +128,14 @@ def _dataset(args, kernel):
     return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}))
 
 
-def _summary(model):
+def _summary(model, args):
     """Yield (name, text) of what a user wants to know of a new model."""
     record = model.record
     counts = ", ".join(f"{count} {name}" for name, count in record["classes"].items())
     yield "trained on", f"{record['n']} sequences: {counts}"
-    yield "kernel", repr(model.kernel)
-    chosen = ", ".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
-    yield "solver", f"{record['solver']['solver']}: {chosen}"
+    yield "kernel", args.kernel
+    chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
+    yield "solver", f"{record['solver']['solver']}:{chosen}" if args.search else args.solver
     report = record["report"]
     state = "converged" if report["converged"] else "NOT converged"
     yield "fit", f"{state} after {report['iterations']} iterations, residual {report['residual']:.2g}"

@@ -1,0 +1,316 @@
+"""``seqkern train`` and ``seqkern predict``: from FASTA to a model file to a table of predictions."""
+
+import csv
+import gzip
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seqkern import fasta as fasta_module
+from seqkern.cli.main import main
+from seqkern.fasta import read_fasta
+from seqkern.model import load_model
+
+MOTIFS = {"pos": "GTTGTT", "neg": "ACACAC", "third": "CCGGCC"}
+TRAIN = ["--kernel", "spectrum:k=3", "--solver", "csvc:C=1"]
+
+
+def records(name, n, seed=0, header="{name}{i}"):
+    rng = np.random.default_rng([seed, *name.encode()])
+    for i in range(n):
+        letters = rng.choice(list("ACGT"), 40)
+        if rng.random() < 0.8:
+            place = rng.integers(0, 34)
+            letters[place : place + 6] = list(MOTIFS[name])
+        yield f">{header.format(name=name, i=i)}\n{''.join(letters)}\n"
+
+
+def write(path, *texts):
+    path.write_text("".join(texts))
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path):
+    return [write(tmp_path / f"{name}.fa", *records(name, 30)) for name in ("pos", "neg")]
+
+
+@pytest.fixture
+def new(tmp_path):
+    return write(tmp_path / "new.fa", *records("pos", 12, seed=1), *records("neg", 12, seed=1))
+
+
+@pytest.fixture
+def model(tmp_path, files, capsys):
+    path = str(tmp_path / "m.seqkern")
+    assert main(["train", *files, *TRAIN, "-o", path]) == 0
+    capsys.readouterr()
+    return path
+
+
+def fails(capsys, *argv):
+    """Run a command that must fail, and return its one line."""
+    capsys.readouterr()
+    assert main(list(argv)) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("seqkern: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+# ---- train ----------------------------------------------------------------------------------------------
+
+
+def test_summary_of_two_files(tmp_path, files, capsys):
+    path = tmp_path / "new" / "m.seqkern"
+    assert main(["train", *files, *TRAIN, "-o", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0] == str(path)
+    assert lines[1].split(maxsplit=2) == ["trained", "on", "60 sequences: 30 negative, 30 positive"]
+    assert "no cross-validation was made" in lines[-1]
+    assert load_model(path).classes == ("negative", "positive")
+    notes = load_model(path).record["sources"]
+    assert [note["file"] for note in notes] == files
+
+
+def test_search_is_told_and_recorded(tmp_path, files, capsys):
+    path = str(tmp_path / "m.seqkern")
+    search = ["--solver", "csvc:C=[0.001,1,10]", "--search", "--folds", "3", "--seed", "7"]
+    assert main(["train", *files, "--kernel", "spectrum:k=3", *search, "-o", path]) == 0
+    out = capsys.readouterr().out
+    record = load_model(path).record
+    assert record["seed"] == 7
+    assert [spec["C"] for spec in record["search"]["specs"]] == [0.001, 1, 10]
+    assert np.shape(record["search"]["scores"]) == (3, 3)
+    assert f"csvc:C={record['solver']['C']}" in out
+    assert f"auc {record['search']['score']:.4f}, the mean of 3 folds of cross-validation" in out
+    assert "of the best of 3 candidates on these very folds: a little optimistic" in out
+
+
+def test_search_over_the_solvers_own_grid(tmp_path, files, capsys):
+    path = str(tmp_path / "m.seqkern")
+    options = ["--solver", "csvc", "--search", "--folds", "2", "-o", path]
+    assert main(["train", *files, "--kernel", "spectrum:k=2", *options]) == 0
+    assert len(load_model(path).record["search"]["specs"]) > 2
+
+
+def test_labels_from_headers_and_tables(tmp_path, files, new, capsys):
+    expected = load(tmp_path, *files).decision(read_fasta(new))
+    signs = {"pos": "+1", "neg": "-1"}
+    by_field = [t for name in signs for t in records(name, 30, header=f"{{name}}{{i}} label={signs[name]}")]
+    by_word = [t for name in signs for t in records(name, 30, header=signs[name])]
+    plain = [t for name in signs for t in records(name, 30)]
+    rows = [f"{name}{i}\t{signs[name]}\n" for name in signs for i in range(30)]
+    labels = write(tmp_path / "labels.tsv", "id\tlabel\n", *rows)
+    for texts, options in (
+        (by_field, ["--labels", "header"]),
+        (by_word, ["--labels", "first-word", "--ids", "number"]),
+        (plain, ["--labels", labels]),
+    ):
+        one = write(tmp_path / "one.fa", *texts)
+        model = load(tmp_path, one, *options)
+        assert model.classes == ("-1", "+1")
+        np.testing.assert_array_equal(model.decision(read_fasta(new)), expected)
+
+
+def load(tmp_path, *argv):
+    assert main(["train", *argv, *TRAIN, "-o", str(tmp_path / "x.seqkern")]) == 0
+    return load_model(tmp_path / "x.seqkern")
+
+
+def test_a_file_for_each_of_three_classes(tmp_path, files, new, capsys):
+    third = write(tmp_path / "third.fa", *records("third", 30))
+    model = load(tmp_path, *files, third)
+    assert model.classes == ("neg", "pos", "third")
+    capsys.readouterr()
+    assert main(["predict", str(tmp_path / "x.seqkern"), new]) == 0
+    rows = table(capsys.readouterr().out)
+    assert list(rows[0]) == ["id", "decision:neg", "decision:pos", "decision:third", "predicted"]
+    for row in rows:
+        values = {name: float(row[f"decision:{name}"]) for name in model.classes}
+        assert row["predicted"] == max(values, key=values.get)
+    binary = load(tmp_path, *files, third, "--labels", str(all_labels(tmp_path)), "--positive", "third")
+    assert binary.classes == ("not third", "third")
+
+
+def all_labels(tmp_path):
+    rows = [f"{name}{i}\t{name}\n" for name in MOTIFS for i in range(30)]
+    return write(tmp_path / "all.tsv", "id\tlabel\n", *rows)
+
+
+def test_transforms_of_the_kernel_matrix(tmp_path, files):
+    model = load(tmp_path, *files, "--transform", "normalise", "--transform", "centre")
+    assert [transform.name for transform in model.transforms] == ["normalise", "centre"]
+    spec = '{"kernel": "spectrum", "k": 3, "transforms": ["centre"]}'
+    argv = ["train", *files, "--kernel", spec, "--solver", "csvc", "-o", str(tmp_path / "x.seqkern")]
+    assert main(argv) == 0
+    assert [transform.name for transform in load_model(tmp_path / "x.seqkern").transforms] == ["centre"]
+
+
+def test_a_fit_that_did_not_converge_is_told(tmp_path, files, capsys):
+    argv = ["--kernel", "spectrum:k=3", "--solver", "csvc:max_iter=2", "-o", str(tmp_path / "m.seqkern")]
+    assert main(["train", *files, *argv]) == 0
+    out, err = capsys.readouterr()
+    assert "NOT converged after 2 iterations" in out
+    assert err.startswith("seqkern: warning: ")
+    assert err.count("\n") == 1
+
+
+def test_mistakes_in_training_are_one_line(tmp_path, files, capsys):
+    out = ["-o", str(tmp_path / "m.seqkern")]
+    assert "nothing says which label" in fails(capsys, "train", files[0], *TRAIN, *out)
+    kernel = ["--kernel", "spectrum:k=3"]
+    assert "did you mean 'csvc'" in fails(capsys, "train", *files, *kernel, "--solver", "csvm", *out)
+    line = fails(capsys, "train", *files, *kernel, "--solver", "csvc:C=[1,2]", *out)
+    assert "C is a list of values" in line
+    assert "a matrix of 60 × 60 float64 takes" in fails(
+        capsys, "train", *files, *TRAIN, *out, "--memory", "10kB"
+    )
+    assert "unknown transform 'center'" in fails(
+        capsys, "train", *files, *TRAIN, *out, "--transform", "center"
+    )
+    assert "unknown inner metric" in fails(
+        capsys, "train", *files, *kernel, "--solver", "csvc", "--search", "--metric", "auk", *out
+    )
+    few = write(tmp_path / "few.fa", *records("neg", 1))
+    search = ["--solver", "csvc", "--search"]
+    assert "one unit (or group) only" in fails(capsys, "train", files[0], few, *kernel, *search, *out)
+    same = write(tmp_path / "same.fa", *records("pos", 3))
+    assert "'pos0'" in fails(capsys, "train", files[0], same, *TRAIN, *out)
+    (tmp_path / "file").write_text("")
+    assert "cannot be written" in fails(capsys, "train", *files, *TRAIN, "-o", str(tmp_path / "file" / "m"))
+    assert not (tmp_path / "m.seqkern").exists()
+
+
+# ---- predict --------------------------------------------------------------------------------------------
+
+
+def test_table_of_predictions(model, new, capsys):
+    assert main(["predict", model, new]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    rows = table(out)
+    X, trained = read_fasta(new), load_model(model)
+    assert list(rows[0]) == ["id", "decision", "predicted"]
+    assert [row["id"] for row in rows] == X.ids
+    np.testing.assert_allclose([float(row["decision"]) for row in rows], trained.decision(X), rtol=1e-9)
+    assert [row["predicted"] for row in rows] == trained.predict(X).tolist()
+
+
+def test_output_file_standard_input_and_chunks_give_the_same(tmp_path, model, new, capsys, monkeypatch):
+    assert main(["predict", model, new]) == 0
+    expected = capsys.readouterr().out
+    packed = tmp_path / "new.fa.gz"
+    packed.write_bytes(gzip.compress(Path(new).read_bytes()))
+    assert main(["predict", model, str(packed), "-o", str(tmp_path / "out" / "p.tsv"), "--threads", "1"]) == 0
+    assert capsys.readouterr().out == ""
+    assert (tmp_path / "out" / "p.tsv").read_text() == expected
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path(new).read_bytes())))
+    assert main(["predict", model, "-"]) == 0
+    assert capsys.readouterr().out == expected
+    sizes = small_chunks(monkeypatch)
+    assert main(["predict", model, new]) == 0
+    assert capsys.readouterr().out == expected
+    assert len(sizes) > 5
+
+
+def small_chunks(monkeypatch):
+    """Make the reading of FASTA give few records at a time; return the list of how many."""
+    sizes, read = [], fasta_module.iter_fasta
+
+    def iter_fasta(*args, **options):
+        for X in read(*args, **options, chunk=300):
+            sizes.append(len(X))
+            yield X
+
+    monkeypatch.setattr(fasta_module, "iter_fasta", iter_fasta)
+    return sizes
+
+
+def test_policies_are_the_models_unless_given(tmp_path, files, capsys):
+    odd = write(tmp_path / "odd.fa", ">a\nACGTTGTTACGT\n>b\nACGNNGTTACGT\n>b\nACACACAC\n")
+    strict, lenient = str(tmp_path / "strict"), str(tmp_path / "lenient")
+    assert main(["train", *files, *TRAIN, "-o", strict]) == 0
+    assert main(["train", *files, *TRAIN, "--unknown", "skip", "--ids", "suffix", "-o", lenient]) == 0
+    assert "record 'b': letter 'N'" in fails(capsys, "predict", strict, odd)
+    assert main(["predict", lenient, odd]) == 0
+    out, err = capsys.readouterr()
+    assert [row["id"] for row in table(out)] == ["a", "b"]
+    assert err == f"seqkern: {odd}: 1 records with unknown letters left out\n"
+    assert main(["predict", strict, odd, "--unknown", "mask", "--ids", "number"]) == 0
+    out, err = capsys.readouterr()
+    assert [row["id"] for row in table(out)] == ["1", "2", "3"]
+    assert err == f"seqkern: {odd}: 2 masked letters\n"
+
+
+def test_mistakes_in_prediction_are_one_line(tmp_path, model, new, capsys, monkeypatch):
+    assert "no such file" in fails(capsys, "predict", str(tmp_path / "none"), new)
+    assert "is no model" in fails(capsys, "predict", new, new)
+    assert "none.fa" in fails(capsys, "predict", model, str(tmp_path / "none.fa"))
+    protein = write(tmp_path / "protein.fa", ">p\nMKVLAW\n")
+    assert f"{protein}: record 'p': letter 'M' at position 1 is not in the alphabet dna" in fails(
+        capsys, "predict", model, protein
+    )
+    short = write(tmp_path / "short.fa", ">s\nAC\n")
+    assert f"{short}: record 's': " in fails(capsys, "predict", model, short)
+    (tmp_path / "file").write_text("")
+    assert "cannot be written" in fails(capsys, "predict", model, new, "-o", str(tmp_path / "file" / "p.tsv"))
+
+
+def test_a_bad_record_late_leaves_no_file(tmp_path, model, new, capsys, monkeypatch):
+    late = write(tmp_path / "late.fa", Path(new).read_text(), ">bad\nAC!T\n")
+    sizes = small_chunks(monkeypatch)
+    assert "record 'bad'" in fails(capsys, "predict", model, late, "-o", str(tmp_path / "p.tsv"))
+    assert len(sizes) > 5
+    assert not list(tmp_path.glob("*p.tsv*"))
+
+
+def environment():
+    """The environment for a process that imports this seqkern."""
+    folder = str(Path(__file__).parent.parent)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])}
+
+
+def test_a_reader_that_leaves_is_no_drama(tmp_path, model):
+    many = write(tmp_path / "many.fa", *(f">r{i}\n{'ACGTTGCA' * 5}\n" for i in range(6_000)))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "seqkern.cli.main", "predict", model, many],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    assert process.stdout.readline() == b"id\tdecision\tpredicted\n"
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 1
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the peak of one process is asked of Linux"
+)
+def test_memory_does_not_grow_with_the_number_of_records(tmp_path, model):
+    script = (
+        "import functools, re, sys; from seqkern import fasta; from seqkern.cli.main import main\n"
+        "fasta.iter_fasta = functools.partial(fasta.iter_fasta, chunk=100_000)\n"
+        "assert main(sys.argv[1:]) == 0\n"
+        "print(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1], file=sys.stderr)"
+    )
+    peaks = []
+    for n in (2_000, 60_000):  # about 3 and 90 chunks; 60,000 predictions are some 20 MB as Python objects
+        many = write(tmp_path / "many.fa", *(f">r{i}\n{'ACGTTGCA' * 10}\n" for i in range(n)))
+        argv = [sys.executable, "-c", script, "predict", model, many, "-o", str(tmp_path / "p.tsv")]
+        peaks.append(int(subprocess.run(argv, capture_output=True, env=environment(), check=True).stderr))
+        assert (tmp_path / "p.tsv").read_bytes().count(b"\n") == n + 1
+    assert peaks[1] < peaks[0] + 8_000  # kB
