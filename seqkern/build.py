@@ -1,11 +1,13 @@
 """The digest of this build: new code, new digest, so that a workflow reruns what older code made."""
 
 import hashlib
+from functools import cache
 from pathlib import Path
 
 from . import __version__
 
 
+@cache
 def build_digest():
     """Return 12 hexadecimal digits over every module (source and compiled) of the installed package."""
     root = Path(__file__).parent

@@ -10,6 +10,7 @@ import hashlib
 import json
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
@@ -41,6 +42,8 @@ class GramJob:
 
     def __init__(self, kernel, X, Y, path, dtype, n_threads, progress):
         self.kernel = kernel
+        if isinstance(X, list) and isinstance(Y, list):
+            X, Y = kernel._coerce_pair(X, Y)
         self.X = kernel.coerce(X)
         self.Y = None if Y is None else kernel.coerce(Y)
         if isinstance(self.X, SequenceSet) and Y is not None and self.X.alphabet != self.Y.alphabet:
@@ -153,7 +156,8 @@ class GramJob:
         for index, (start, stop) in enumerate(self.grid.spans):
             self._fill(index, values[start:stop, self.grid.first_column(index) :])
         if self.grid.symmetric:
-            _blocks.mirror(values, 0, len(values))
+            with ThreadPoolExecutor(available_threads(self.n_threads or self.kernel.n_threads)) as pool:
+                list(pool.map(lambda span: _blocks.mirror(values, *span), self.grid.spans))
         rows, cols = self.prepared
         return GramMatrix(values, rows.diagonal, cols.diagonal, self.meta())
 
