@@ -1,8 +1,8 @@
 """The P-SVM beside scikit-learn's Lasso (C infinite) and a generic bounded quadratic program (C finite).
 
-All get the same Gram matrix (spectrum kernel, random DNA with a planted motif) in one process with BLAS on one
-thread, and are asked for the same accuracy; the P-SVM standardises the columns itself, the others get them
-standardised. CPU seconds, ratios and the objectives reached are printed. Run it by pytest, or:
+All get the same Gram matrix (spectrum kernel, random DNA with a planted motif) in one process with BLAS on
+one thread, and are asked for the same accuracy; the P-SVM standardises the columns itself, the others get
+them standardised. CPU seconds, ratios and the objectives reached are printed. Run it by pytest, or:
 ``python benchmarks/bench_psvm.py [sequences]``.
 """
 
