@@ -2,8 +2,8 @@
 
 A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes ``__init__``
 (parameters only), ``check_parameters``, ``_fit`` and ``_decide``, ``learned`` and ``restore_learned`` for
-the model file, and ``examples`` for tests/test_solver_contract.py. Checks of the input, the coding of classes,
-the report, state and restriction are done here. Who calls whom::
+the model file, and ``examples`` for tests/test_solver_contract.py. Checks of the input, the coding of
+classes, the report, state and restriction are done here. Who calls whom::
 
     fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
     decision_function(K) ─▶ checks ─▶ _decide(K, columns)
