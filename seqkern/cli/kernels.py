@@ -1,11 +1,10 @@
 """``seqkern kernels``: list the kernels and Gram transforms with their parameters, or one of them in full."""
 
 import inspect
-import textwrap
+
+from .listing import entry, in_full
 
 EXAMPLE = "seqkern kernels spectrum"
-
-WIDTH = 100
 
 
 def add_arguments(parser):
@@ -36,23 +35,6 @@ def run(args):
             print(entry(cls))
 
 
-def entry(cls, *lines):
-    """Return a class in brief: name, first sentence of its docstring, `lines`, parameters with defaults."""
-    parameters = [_parameter(parameter) for parameter in inspect.signature(cls).parameters.values()]
-    about = [summary(cls), *lines, "parameters: " + (", ".join(parameters) or "none")]
-    return "\n".join([cls.name, *(_indent(text) for text in about), ""])
-
-
-def in_full(cls):
-    """Return the docstring of a class under its name."""
-    return f"{cls.name} ({cls.__name__})\n\n{inspect.getdoc(cls)}"
-
-
-def summary(cls):
-    """Return the first line of a class's docstring."""
-    return inspect.getdoc(cls).splitlines()[0]
-
-
 def traits(cls):
     """Return as one line: what a kernel takes, whether it is positive semi-definite, whether it learns."""
     takes = _of_class(cls, "accepts") or "what the kernels inside it take"
@@ -74,21 +56,3 @@ def _of_class(cls, name):
     """Return a class attribute, or None where it is a property: known of an instance only."""
     value = inspect.getattr_static(cls, name)
     return None if isinstance(value, property) else value
-
-
-def _parameter(parameter):
-    """Return a parameter as ``name=default``, or ``name`` where it must be given."""
-    required = parameter.default is inspect.Parameter.empty
-    return parameter.name if required else f"{parameter.name}={_text(parameter.default)}"
-
-
-def _text(value):
-    """Return a value as configs write it."""
-    return str(value).lower() if isinstance(value, bool | None) else str(value)
-
-
-def _indent(text):
-    """Return `text` wrapped, as a paragraph of an entry."""
-    return textwrap.fill(
-        text, WIDTH, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False
-    )
