@@ -50,8 +50,8 @@ def transform_from_state(header, arrays):
     """Return the fitted transform whose `state` this was."""
     transform = build_transform(header["spec"])
     transform.n_columns_ = header["columns"]
-    for name, value in {**header["learned"], **arrays}.items():
-        setattr(transform, name, value)
+    for name in transform.learned:
+        setattr(transform, name, arrays[name] if name in arrays else header["learned"][name])
     return transform
 
 
