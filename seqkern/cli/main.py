@@ -1,7 +1,7 @@
 """``seqkern VERB …``: find the verb's module, parse, run, and turn errors into one line and an exit code.
 
-The table of verbs is static so that ``seqkern --help`` imports nothing heavy; a verb's module is imported only when
-it is called. It offers ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``.
+The table of verbs is static so that ``seqkern --help`` imports nothing heavy; a module is imported only when
+its verb is called. It offers ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def build_parser(verb=None):
         epilog="seqkern VERB --help tells more, with an example.",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="store_true", help="print the version and the digest of this build")
+    parser.add_argument("--version", action="store_true", help="print the version and the build's digest")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     for name, summary in VERBS.items():
         if name != verb:

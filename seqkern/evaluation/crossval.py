@@ -4,9 +4,11 @@ One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparam
 alone, the solver is fitted on the whole training part, and the test part is decided once.
 """
 
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from ..cost import Clock
 from ..solvers import make_solver
@@ -55,24 +57,27 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed, group
     FoldResult
     """
     clock = Clock()
-    labels = task.labels
-    y = labels.signs() if labels.kind == "binary" else labels.y
-    train_labels = labels.take(split.train)
-    choice = select(
-        lambda train, valid, y_train: source.pair(split.train[train], split.train[valid], y_train),
-        train_labels,
-        grid,
-        make_solver,
-        folds=inner_folds,
-        metric=metric,
-        seed=seed,
-        groups=None if groups is None else groups[split.train],
-    )
-    clock.lap("choose")
-    K_train, K_test = source.pair(split.train, split.test, y[split.train])
-    clock.lap("kernel")
-    solver = make_solver(choice.spec, labels.kind).fit(K_train, y[split.train])
-    clock.lap("train")
+    with warnings.catch_warnings():
+        # whether each fit converged is a column of fits.tsv
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labels = task.labels
+        y = labels.signs() if labels.kind == "binary" else labels.y
+        train_labels = labels.take(split.train)
+        choice = select(
+            lambda train, valid, y_train: source.pair(split.train[train], split.train[valid], y_train),
+            train_labels,
+            grid,
+            make_solver,
+            folds=inner_folds,
+            metric=metric,
+            seed=seed,
+            groups=None if groups is None else groups[split.train],
+        )
+        clock.lap("choose")
+        K_train, K_test = source.pair(split.train, split.test, y[split.train])
+        clock.lap("kernel")
+        solver = make_solver(choice.spec, labels.kind).fit(K_train, y[split.train])
+        clock.lap("train")
     decisions = solver.decision_function(K_test) if labels.kind != "real" else solver.predict(K_test)
     predicted = solver.predict(K_test)
     clock.lap("predict")
