@@ -540,6 +540,9 @@ def test_command_line_prints_the_path(tmp_path, capsys):
     config = {"study": "renamed", "datasets": {"d": {}}, "kernels": SMALL, "solvers": ONE}
     assert main(["report", str(folder), "--study", json.dumps(config)]) == 0
     assert "<h1>renamed</h1>" in (folder / "report/index.html").read_text(encoding="utf-8")
+    (folder / "config.yaml").unlink()
+    assert main(["report", str(folder)]) == 0
+    assert "<h1>renamed</h1>" in (folder / "report/index.html").read_text(encoding="utf-8")
     assert main(["report", str(folder), "--study", "{"]) == 1
     assert "seqkern: --study is not JSON" in capsys.readouterr().err
     assert issubclass(ConfigError, ValueError)

@@ -7,7 +7,8 @@ def add_arguments(parser):
     """Add the arguments of ``seqkern report``."""
     parser.add_argument("results", help="folder of a study's results, such as results/demo")
     parser.add_argument(
-        "--study", help="the study's configuration as JSON (default: config.yaml in the folder)"
+        "--study",
+        help="the study's configuration as JSON (default: config.yaml in it or its report/)",
     )
     parser.add_argument(
         "-o", "--output", help="folder for the report (default: report/ in the results folder)"

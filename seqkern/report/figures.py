@@ -194,6 +194,13 @@ def families_figure(series, metric_name, many, label):
     return render(draw, (4.4, 2.9 + 0.17 * rows), label)
 
 
+def _fitting(band, side):
+    """Return the name of a class, cut to the height of its band; nothing where that is too low for letters."""
+    name, first, last = band
+    letters = int(26 * (last - first) / side)
+    return short(name, letters) if len(name) <= letters or letters > 4 else ""
+
+
 def gram_figure(thumbnail, label):
     """Return a Gram matrix's thumbnail with its classes named and a colour bar."""
     picture = thumbnail.picture
@@ -213,7 +220,7 @@ def gram_figure(thumbnail, label):
         axes.set_yticks([])
         if 1 < len(thumbnail.bands) <= MOST_NAMED:
             middle = [(first + last) / 2 - 0.5 for _, first, last in thumbnail.bands]
-            names = [short(name, 14) for name, _, _ in thumbnail.bands]
+            names = [_fitting(band, len(picture)) for band in thumbnail.bands]
             axes.set_yticks(middle, names, rotation=90, va="center", fontsize=7)
             axes.tick_params(length=0)
             for _, first, _ in thumbnail.bands[1:]:

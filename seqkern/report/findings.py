@@ -9,7 +9,7 @@ from .view import method_name, method_names, paragraph
 
 FEW = 10
 GOOD_AUC = 0.6
-ONE_SIDED = 0.05
+ONE_SIDED = 0.1
 LEAK_SENTENCES = {
     "identical": (
         "also stands, letter for letter, in the training part",
@@ -39,7 +39,7 @@ def findings_section(views, overview):
         "A standard deviation tells how much a score varies from one test part to the next. Nothing here is "
         "a test of significance: a combination within one standard deviation may well be as good."
     )
-    quiet = "None: nothing is missing, no leakage was found, every fit converged, no test part is small."
+    quiet = "None: nothing is missing, no leakage was found, every fit converged, no part is small."
     return tag(
         "section",
         tag("h2", "Main findings"),
@@ -104,8 +104,8 @@ def _others(view):
 
 def caveats(view):
     """Return sentences, each linked to its section, about one data set."""
-    makers = (_not_converged, _few, _one_class, _edges)
-    found = [_missing(view), _incomplete(view), *_leaks(view), *(make(view) for make in makers)]
+    found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view)]
+    found += [*_few(view), _one_class(view), _edges(view)]
     return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
 
 
@@ -164,29 +164,30 @@ def _not_converged(view):
     methods = list(dict.fromkeys(zip(failed["kernel"], failed["solver"], strict=True)))
     link = view.link(f"{plural(len(failed), 'fit')} of {number(len(fits), 0)}", "fits")
     which = method_names([method for method in view.dataset.methods if tuple(method) in methods])
-    return Markup(f"{link} did not converge ({which}); their scores are less certain.")
+    return Markup(f"{link} did not converge ({which}), so that scores are less certain.")
 
 
 def _few(view):
-    """Tell of test parts with few positives (or few of a class)."""
+    """Tell of test and training parts with few positives (or few of a class)."""
     composition, dataset = view.dataset.composition, view.dataset
     if composition is None or dataset.kind == "real":
-        return None
+        return
     rows = composition
     if dataset.kind == "binary":
         positive = {task: dataset.classes(task)[-1:] for task in rows["task"].unique()}
         rows = rows[[name in positive[task] for task, name in zip(rows["task"], rows["class"], strict=True)]]
-    splits = rows.groupby(["task", "split"], sort=False)["test"].min()
-    few = splits[splits < FEW]
-    if not len(few):
-        return None
     what = "positives" if dataset.kind == "binary" else "sequences of some class"
-    words = view.words if len(splits) == len(dataset.units) else "splits"
-    link = view.link(f"{len(few)} of {len(splits)} {words}", "folds")
-    least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
-    return Markup(
-        f"in {link} the test part holds fewer than {FEW} {what} ({least}): one sequence moves the score far."
-    )
+    effects = {"test": "one sequence moves the score far", "training": "there is little to learn from"}
+    for part, column in (("test", "test"), ("training", "train")):
+        splits = rows.groupby(["task", "split"], sort=False)[column].min()
+        few = splits[splits < FEW]
+        if len(few):
+            words = view.words if len(splits) == len(dataset.units) else "splits"
+            link = view.link(f"{len(few)} of {len(splits)} {words}", "folds")
+            least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
+            yield Markup(
+                f"in {link} the {part} part holds fewer than {FEW} {what} ({least}): {effects[part]}."
+            )
 
 
 def _one_class(view):

@@ -48,7 +48,7 @@ def build_report(results_dir, out_dir, config=None):
     out_dir : path-like
         Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv`` and ``config.yaml``.
     config : dict, optional
-        The study's resolved configuration; by default ``config.yaml`` in `results_dir`.
+        The study's resolved configuration; by default ``config.yaml`` in `results_dir` or in its ``report/``.
 
     Returns
     -------

@@ -138,7 +138,10 @@ def gram_section(view):
             if picture.sampled < picture.total
             else ""
         )
-        caption = [tag("b", kernel), tag("br"), Markup(f"{size}, sorted by {picture.sorted_by}{some}")]
+        names = [figures.short(name, 24) for name, _, _ in picture.bands[: figures.MOST_NAMED + 1]]
+        classes = f" ({', '.join(names)})" if 0 < len(names) <= figures.MOST_NAMED else ""
+        how = [size, f", sorted by {picture.sorted_by}{classes}", some]
+        caption = [tag("b", kernel), tag("br"), how]
         panels.append(panel(figures.gram_figure(picture, label), caption))
     intro = (
         "A Gram matrix holds the kernel's similarity of every two sequences. Each pixel is the mean over a "

@@ -31,7 +31,7 @@ class Study:
     folder : path-like
         ``results/<study>``.
     config : dict, optional
-        The resolved configuration; by default that of ``config.yaml`` in the folder.
+        The resolved configuration; by default ``config.yaml`` of the folder, or of an earlier report in it.
 
     Attributes
     ----------
@@ -52,12 +52,16 @@ class Study:
             raise FileError(
                 "no such folder", file=self.folder, remedy="run the workflow first, or check the path"
             )
-        self.config = read_config(self.folder / "config.yaml") if config is None else config
+        self.config = self._config() if config is None else config
         self.name = str(self.config.get("study", self.folder.resolve().name))
         names = list(self.config.get("datasets", ())) or _subfolders(self.folder / "datasets")
         if not names:
             raise FileError("holds no data sets", file=self.folder, remedy="run the workflow first")
         self.datasets = [DatasetResults(self, str(name)) for name in names]
+
+    def _config(self):
+        """Return the configuration that lies in the folder, or that an earlier report left there."""
+        return read_config(self.folder / "config.yaml") or read_config(self.folder / "report" / "config.yaml")
 
     def spec(self, kind, name):
         """Return the configuration's entry of a data set, kernel or solver, ``{}`` where there is none."""

@@ -24,7 +24,7 @@ def scores_section(view):
     over = f"{count} {view.word if count == 1 else view.words}"
     mean = f"mean {name} ± standard deviation over {over}" if count > 1 else f"{name} of one {view.word}"
     lowest = "" if view.metric.higher else ", that is lowest"
-    caption = [f"{dataset.name}: {mean}. ", STAR, f" best{lowest} (to the digits shown)."]
+    caption = [f"{dataset.name}: {mean}. ", *_legend(ranking, f" best{lowest} (to the digits shown).")]
     rows = [
         [kernel, *(_headline_cell(view, Method(kernel, solver), count) for solver in dataset.solvers)]
         for kernel in dataset.kernels
@@ -36,6 +36,11 @@ def scores_section(view):
             " No test part holds more than 50 negatives, so ROC50 looks at all of them and equals the AUC."
         )
     return view.section("scores", "Scores", paragraph(about), grid, _all_metrics(view))
+
+
+def _legend(ranking, text):
+    """Return what the star means; nothing where a single method makes it meaningless."""
+    return [STAR, text] if len(ranking.order) > 1 else []
 
 
 def marked(text, best):
@@ -78,11 +83,8 @@ def _all_metrics(view):
         Column("Kernel with solver", False),
         *(Column(metric(n).name, hint=metric(n).sentence) for n in names),
     ]
-    caption = [
-        f"{view.dataset.name}: every metric, mean ± standard deviation. ",
-        STAR,
-        " best of each column.",
-    ]
+    every = f"{view.dataset.name}: every metric, mean ± standard deviation. "
+    caption = [every, *_legend(ranking, " best of each column.")]
     return table(caption, columns, rows, class_="dense")
 
 
@@ -113,7 +115,8 @@ def units_section(view):
         Column(view.word.capitalize(), False),
         *(f"{kernel} {solver}" for kernel, solver in dataset.methods),
     ]
-    caption = [f"{dataset.name}: {view.metric.name} of each {view.word}. ", STAR, " best of each row."]
+    caption = [f"{dataset.name}: {view.metric.name} of each {view.word}. "]
+    caption += _legend(ranking, " best of each row.")
     whole = table(caption, columns, rows, head=_two_rows(view), class_="units")
     title = f"Each {view.word}"
     if len(rows) <= MOST_ROWS:
