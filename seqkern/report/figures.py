@@ -143,17 +143,12 @@ def class_roc_panel(curves, label):
                 axes.plot(*simplified(*curve), color="#7fa7c9", linewidth=0.5)
                 continue
             style = {"color": COLOURS[i], "marker": MARKERS[i], "markersize": 3, "markevery": (5 + 3 * i, 25)}
-            axes.plot(*simplified_keeping(*curve), linewidth=1.2, label=short(name, 14), **style)
+            axes.plot(*np.round(curve, 4), linewidth=1.2, label=short(name, 14), **style)
         axes.set(xlabel="false positive rate", ylabel="true positive rate")
         if len(curves) <= MOST_NAMED:
             axes.legend(loc="lower right", fontsize=6.5, handlelength=1.8, borderpad=0.1, labelspacing=0.25)
 
     return render(draw, (2.0, 2.0), label)
-
-
-def simplified_keeping(x, y):
-    """Return a mean curve rounded but with all its points, so that markers are evenly spread."""
-    return np.round(x, 4), np.round(y, 4)
 
 
 def families_figure(series, metric_name, many, label):
@@ -195,7 +190,7 @@ def families_figure(series, metric_name, many, label):
 
 
 def _fitting(band, side):
-    """Return the name of a class, cut to the height of its band; nothing where that is too low for letters."""
+    """Return the name of a class, cut to the height of its band; empty where that is too low for letters."""
     name, first, last = band
     letters = int(26 * (last - first) / side)
     return short(name, letters) if len(name) <= letters or letters > 4 else ""
@@ -211,9 +206,7 @@ def gram_figure(thumbnail, label):
     def draw(figure):
         axes = figure.add_subplot()
         colours = ListedColormap(matplotlib.colormaps["viridis"](np.linspace(0, 1, LEVELS)))
-        image = axes.imshow(
-            picture, cmap=colours, vmin=low, vmax=high, interpolation="none", rasterized=False
-        )
+        image = axes.imshow(picture, cmap=colours, vmin=low, vmax=high, interpolation="none")
         for side in ("top", "right"):
             axes.spines[side].set_visible(True)
         axes.set_xticks([])
