@@ -77,7 +77,7 @@ def test_summary_of_two_files(tmp_path, files, capsys):
     assert err == ""
     lines = out.splitlines()
     assert lines[0] == str(path)
-    assert lines[1].split(maxsplit=2) == ["trained", "on", "60 sequences: 30 negative, 30 positive"]
+    assert lines[1].split(maxsplit=2) == ["trained", "on", "60 sequences (negative: 30, positive: 30)"]
     assert "no cross-validation was made" in lines[-1]
     assert load_model(path).classes == ("negative", "positive")
     notes = load_model(path).record["sources"]

@@ -131,8 +131,8 @@ def _dataset(args, kernel):
 def _summary(model, args):
     """Yield (name, text) of what a user wants to know of a new model."""
     record = model.record
-    counts = ", ".join(f"{count} {name}" for name, count in record["classes"].items())
-    yield "trained on", f"{record['n']} sequences: {counts}"
+    counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
+    yield "trained on", f"{record['n']} sequences ({counts})"
     yield "kernel", args.kernel
     chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
     yield "solver", f"{record['solver']['solver']}:{chosen}" if args.search else args.solver
