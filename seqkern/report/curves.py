@@ -33,6 +33,11 @@ def roc_points(positive, decision):
     return false, true
 
 
+def area(x, y):
+    """Return the area under a curve of straight lines."""
+    return float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
+
+
 def simplified(x, y):
     """Return a curve snapped to a fine grid, without the points that a line through its neighbours passes."""
     points = np.column_stack([np.round(np.asarray(v) * SNAP).astype(int) for v in (x, y)])

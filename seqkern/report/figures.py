@@ -111,7 +111,7 @@ def roc_panel(curves, mean, label):
     Parameters
     ----------
     curves : list of (false, true)
-    mean : (false, true) or None
+    mean : (false, true)
     label : str
     """
 
@@ -120,8 +120,7 @@ def roc_panel(curves, mean, label):
         width = 0.7 if len(curves) <= 12 else 0.35
         for curve in curves:
             axes.plot(*simplified(*curve), color="#7fa7c9", linewidth=width)
-        if mean is not None:
-            axes.plot(*simplified(*mean), color="#0b3d66", linewidth=1.8)
+        axes.plot(*simplified(*mean), color="#0b3d66", linewidth=1.8)
         axes.set(xlabel="false positive rate", ylabel="true positive rate")
 
     return render(draw, (2.0, 2.0), label)

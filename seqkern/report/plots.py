@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import figures
-from .curves import at_least, mean_curve
+from .curves import area, at_least, mean_curve
 from .markup import Markup, details, number, spread, tag
 from .tables import unit_scores
 from .thumbnails import thumbnail
@@ -66,7 +66,7 @@ def _roc(view, method, result):
         svg = figures.roc_panel(curves, mean, f"{label}, {len(curves)} curves and their mean")
     if score.n:
         return panel(svg, method_name(method), tag("br"), "AUC ", spread(score.mean, score.sd))
-    areas = [np.trapezoid(true, false) for false, true in curves]
+    areas = [area(false, true) for false, true in curves]
     return panel(svg, method_name(method), tag("br"), "AUC, pooled ", number(float(np.mean(areas))))
 
 
