@@ -250,6 +250,8 @@ def _check_whole(model):
     good = good and all(transform.n_columns_ == len(X) for transform in model.transforms)
     if not good or model.kind not in solver.targets:
         raise ValueError("its parts do not fit together")
+    for transform in model.transforms:
+        transform.transform(np.zeros((1, len(X))), np.ones(1))
     solver.decision_function(np.zeros((1, len(model.columns))))
     if model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
         raise ValueError("its classes do not fit the solver")

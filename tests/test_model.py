@@ -377,6 +377,29 @@ def test_tampered_files_are_refused(saved, name):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_item("transform2", "spec", "transform", value="rootkit"),
+        set_item("transform1", "learned", "mean_", value="text"),
+        set_item("transform0", "columns", value=10**6),
+        set_array("transform0/diagonal_", lambda diagonal: diagonal.astype(str)),
+        set_array("transform1/means_", lambda means: means[:-1]),
+        set_item("transform2", "learned", "values_", value=[-1.0, -2.0]),
+    ],
+)
+def test_tampered_transforms_are_refused(tmp_path, change):
+    X, labels = make_data()
+    chain = [build_transform(name) for name in ("normalise", "centre", "repair:method=flip")]
+    model = train_model(X, labels, build_kernel("spectrum:k=3"), "csvc:C=1", transforms=chain)
+    model.save(tmp_path / "m.seqkern")
+    header, arrays = load_archive(tmp_path / "m.seqkern")
+    change(header, arrays)
+    save_archive(tmp_path / "m.seqkern", header, arrays)
+    with pytest.raises(ModelError, match=r"m\.seqkern: cannot be used here: .*; train it again"):
+        load_model(tmp_path / "m.seqkern")
+
+
 def test_other_kernel_values_than_in_training_are_noticed(saved):
     header, arrays = load_archive(saved)
     arrays["diagonal"] = arrays["diagonal"] * 1.001

@@ -15,6 +15,8 @@ def products(const double[:, :] x, const double[:, :] y, double[:, :] out):
     """Write x · y to `out`: x (n, d) with contiguous rows, y (d, m) and out (n, m) too."""
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = y.shape[1]
     cdef Py_ssize_t first, last, i, j
+    if y.shape[0] != d or out.shape[0] != n or out.shape[1] != m:
+        raise ValueError("the shapes of two factors and their product do not fit")
     with nogil:
         for i in range(n):
             for j in range(m):
