@@ -73,91 +73,209 @@ def code_windows(
                 at += 1
 
 
+def count_stretches(
+    const uint8_t[::1] letters,
+    const int64_t[::1] starts,
+    const int64_t[::1] stops,
+    int k,
+    int size,
+    int64_t[::1] stretches,
+):
+    """Write to stretches[i] how many stretches of at least k letters below `size` record i has."""
+    cdef Py_ssize_t i, p
+    cdef int64_t run, found
+    with nogil:
+        for i in range(starts.shape[0]):
+            run = 0
+            found = 0
+            for p in range(starts[i], stops[i]):
+                run = run + 1 if letters[p] < size else 0
+                found += run == k
+            stretches[i] = found
+
+
+cdef code_t _code_end(
+    const uint8_t[::1] letters,
+    Py_ssize_t first,
+    Py_ssize_t last,
+    Py_ssize_t place,
+    int k,
+    code_t base,
+    const int64_t[::1] pattern,
+    const uint8_t[::1] complement,
+    bint reverse,
+) noexcept nogil:
+    """Return the code of the pattern's occurrence number `place` in the windows `first` … `last` of a stretch.
+
+    Past the last window, the pattern is seen through that window, shifted. With `reverse`, on the other strand.
+    """
+    cdef Py_ssize_t shift = max(place - (last - first), <Py_ssize_t>0), window = place - shift, s
+    cdef code_t code = 0
+    for s in range(pattern.shape[0]):
+        if reverse:
+            code = code * base + complement[letters[last - window + k - 1 - pattern[s] - shift]]
+        else:
+            code = code * base + letters[first + window + pattern[s] + shift]
+    return code
+
+
+def code_ends(
+    const uint8_t[::1] letters,
+    const int64_t[::1] starts,
+    const int64_t[::1] stops,
+    int k,
+    int size,
+    const int64_t[::1] pattern,
+    int shifts,
+    const uint8_t[::1] complement,
+    uint64_t step,
+    uint64_t offset,
+    code_t[::1] codes,
+):
+    """Write the codes of the occurrences of a pattern that a shift of it lacks, for each of its shifts in a window.
+
+    A stretch with the windows a … b has the occurrences a … b + shifts − 1 of the pattern. Shift t sees those from
+    a + t to b + t, and lacks t before and shifts − 1 − t after them: their codes are `offset` + t · `step` + that of
+    the letters. If `complement` is not empty, the other strand's follow.
+    """
+    cdef Py_ssize_t i, p, last, at = 0
+    cdef int64_t run
+    cdef int strand, strands = 2 if complement.shape[0] else 1, t, missing
+    cdef code_t base = <code_t>size, zero
+    with nogil:
+        for i in range(starts.shape[0]):
+            run = 0
+            for p in range(starts[i], stops[i]):
+                run = run + 1 if letters[p] < size else 0
+                if run < k or (p + 1 < stops[i] and letters[p + 1] < size):
+                    continue
+                last = p - k + 1
+                for strand in range(strands):
+                    for t in range(shifts):
+                        zero = <code_t>(offset + t * step)
+                        for missing in range(shifts - 1):
+                            codes[at] = zero + _code_end(
+                                letters,
+                                last - (run - k),
+                                last,
+                                missing if missing < t else run - k + missing + 1,
+                                k,
+                                base,
+                                pattern,
+                                complement,
+                                strand == 1,
+                            )
+                            at += 1
+
+
 cdef void _radix_pass(
     const code_t[::1] codes,
-    const int32_t[::1] rows,
+    const int32_t[::1] places,
     code_t[::1] new_codes,
-    int32_t[::1] new_rows,
-    int64_t[::1] place,
+    int32_t[::1] new_places,
+    int64_t[::1] cursor,
     int shift,
     code_t mask,
 ) noexcept nogil:
     """Sort stably by the digit ``codes >> shift & mask``."""
     cdef Py_ssize_t i, digit
     cdef int64_t total = 0, here
-    memset(&place[0], 0, place.shape[0] * sizeof(int64_t))
+    memset(&cursor[0], 0, cursor.shape[0] * sizeof(int64_t))
     for i in range(codes.shape[0]):
-        place[(codes[i] >> shift) & mask] += 1
-    for digit in range(place.shape[0]):
-        here = place[digit]
-        place[digit] = total
+        cursor[(codes[i] >> shift) & mask] += 1
+    for digit in range(cursor.shape[0]):
+        here = cursor[digit]
+        cursor[digit] = total
         total += here
     for i in range(codes.shape[0]):
         digit = (codes[i] >> shift) & mask
-        here = place[digit]
-        place[digit] = here + 1
+        here = cursor[digit]
+        cursor[digit] = here + 1
         new_codes[here] = codes[i]
-        new_rows[here] = rows[i]
+        new_places[here] = places[i]
 
 
 def radix_sort(
     code_t[::1] codes,
-    int32_t[::1] rows,
+    int32_t[::1] places,
     code_t[::1] spare_codes,
-    int32_t[::1] spare_rows,
-    int64_t[::1] place,
+    int32_t[::1] spare_places,
+    int64_t[::1] cursor,
     int digit_bits,
     int passes,
 ):
-    """Sort (code, row) pairs stably by code, least significant digit first.
+    """Sort (code, place) pairs stably by code, least significant digit first.
 
-    The result is in `codes` and `rows` after an even number of passes, in the spare arrays after an odd one; `place`
-    has 2^`digit_bits` elements.
+    The result is in `codes` and `places` after an even number of passes, in the spare arrays after an odd
+    one; `cursor` has 2^`digit_bits` elements.
     """
     cdef code_t mask = (<code_t>1 << digit_bits) - 1
     cdef int step
     with nogil:
         for step in range(passes):
             if step % 2 == 0:
-                _radix_pass(codes, rows, spare_codes, spare_rows, place, step * digit_bits, mask)
+                _radix_pass(codes, places, spare_codes, spare_places, cursor, step * digit_bits, mask)
             else:
-                _radix_pass(spare_codes, spare_rows, codes, rows, place, step * digit_bits, mask)
+                _radix_pass(spare_codes, spare_places, codes, places, cursor, step * digit_bits, mask)
 
 
-def group_sorted(
-    const code_t[::1] codes,
-    const int32_t[::1] rows,
-    code_t[::1] vocabulary,
-    int64_t[::1] bounds,
-    int32_t[::1] entry_rows,
-    int32_t[::1] entry_counts,
-):
-    """Count equal (code, row) pairs of a sorted list.
+def rank_sorted(code_t[::1] codes, const int32_t[::1] places, uint32_t[::1] ranks):
+    """Set ranks[place] to the rank of its code among the distinct ones.
 
-    Writes the distinct codes, where each code's entries start, and each entry's row and count.
-
-    Returns
-    -------
-    n_codes, n_entries : int
+    The distinct codes move to the front of `codes`, which are sorted; their number is returned.
     """
-    cdef Py_ssize_t i, f = -1, e = -1
+    cdef Py_ssize_t i, rank = -1
     with nogil:
         for i in range(codes.shape[0]):
-            if i == 0 or codes[i] != codes[i - 1]:
-                f += 1
-                e += 1
-                vocabulary[f] = codes[i]
-                bounds[f] = e
-                entry_rows[e] = rows[i]
-                entry_counts[e] = 1
-            elif rows[i] != rows[i - 1]:
-                e += 1
-                entry_rows[e] = rows[i]
-                entry_counts[e] = 1
-            else:
-                entry_counts[e] += 1
-        bounds[f + 1] = e + 1
-    return f + 1, e + 1
+            if rank < 0 or codes[i] != codes[rank]:
+                rank += 1
+                codes[rank] = codes[i]
+            ranks[places[i]] = <uint32_t>rank
+    return rank + 1
+
+
+def count_rows(
+    const uint32_t[:, ::1] codes,
+    const int64_t[::1] start,
+    int32_t[::1] slot,
+    int64_t[::1] entry_start,
+    int32_t[::1] feature,
+    int32_t[::1] count,
+):
+    """Count equal codes of each record; return the number of (record, code) entries.
+
+    Parameters
+    ----------
+    codes : (subsets, windows)
+    start : (n + 1,)
+        The windows of each record.
+    slot : (codes that there can be,)
+        Filled with −1; holds the last entry of each code.
+    entry_start : (n + 1,)
+        Filled with where each record's entries start.
+    feature, count : (codes.size,)
+        Filled with the code and the count of each entry.
+    """
+    cdef Py_ssize_t i, s, q
+    cdef int32_t at = 0, first, place
+    cdef uint32_t code
+    with nogil:
+        for i in range(start.shape[0] - 1):
+            first = at
+            entry_start[i] = at
+            for s in range(codes.shape[0]):
+                for q in range(start[i], start[i + 1]):
+                    code = codes[s, q]
+                    place = slot[code]
+                    if place >= first:
+                        count[place] += 1
+                    else:
+                        slot[code] = at
+                        feature[at] = <int32_t>code
+                        count[at] = 1
+                        at += 1
+        entry_start[start.shape[0] - 1] = at
+    return at
 
 
 def tally(const uint32_t[:, ::1] codes, const int64_t[::1] start, Py_ssize_t row, int32_t[:, ::1] counts):

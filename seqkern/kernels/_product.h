@@ -11,16 +11,19 @@
 
 #include "_simd.h"
 
-/* The rows as features (compressed rows) and the columns as posting lists.
+/* Rows as compressed rows, columns as posting lists.
  *
- * Entries start[i] .. start[i + 1] are row i's: its features, their counts and, where rows and columns are the same
- * set, the place of each in `postings` (own, else NULL). The list of feature f in column tile t lies between
- * bounds[t * n_features + f] and the next bound. */
+ * Entries start[i] .. start[i + 1] are row i's: feature and count. The list of feature f in column tile t lies between
+ * bounds[t * n_features + f] and the next bound. For one tile an entry's list need not be looked up: it starts at
+ * `enter` and has `rest` postings. If rows and columns are the same set (`same`) that tile is the row's own, and the
+ * list is entered at the row's own posting; else it is the first tile. */
 typedef struct {
     const int64_t *start;
     const int32_t *feature;
     const int32_t *count;
-    const int64_t *own;
+    const int64_t *enter;
+    const int32_t *rest;
+    int same;
     const int64_t *bounds;
     const uint32_t *postings;
     ptrdiff_t n_features;
@@ -40,25 +43,35 @@ static inline int64_t first_posting(const uint32_t *postings, int64_t low, int64
     return low;
 }
 
-/* Add weight × the products of row i with the columns first .. last to sums[0 .. last - first).
- *
- * With `upper`, rows and columns are one set and only the columns from i on are wanted: every list is entered at
- * the row's own posting. */
+enum { AHEAD = 8 };
+
+/* Add weight × the products of row i with the columns first .. last to sums[0 .. last - first); with `upper` only with
+ * those from column i on. Lists are short and lie anywhere, so they are fetched some entries ahead. */
 #define DEFINE_WALK(name, sum_t)                                                                                 \
     static void name(const posting_walk *w, ptrdiff_t i, ptrdiff_t first, ptrdiff_t last, int64_t weight, int upper, \
                      sum_t *sums)                                                                                \
     {                                                                                                            \
         const uint32_t *postings = w->postings;                                                                  \
+        const int64_t entries = w->start[i + 1];                                                                 \
         ptrdiff_t low = upper && i > first ? i : first;                                                          \
         for (ptrdiff_t t = low / w->tile; t * w->tile < last; ++t) {                                             \
             const int64_t *bounds = w->bounds + t * w->n_features;                                               \
             ptrdiff_t from = t * w->tile, shift = from - first;                                                  \
-            int head = from < low, tail = last < from + w->tile, enter = head && upper && low == i;              \
-            for (int64_t q = w->start[i]; q < w->start[i + 1]; ++q) {                                            \
-                int64_t p = enter ? w->own[q] : bounds[w->feature[q]], end = bounds[w->feature[q] + 1];          \
-                if (q + 4 < w->start[i + 1])                                                                     \
-                    PREFETCH(postings + (enter ? w->own[q + 4] : bounds[w->feature[q + 4]]));                    \
-                if (head && !enter)                                                                              \
+            int known = w->same ? low >= i && t == i / w->tile : t == 0;                                         \
+            int head = from < low && !(known && w->same && low == i), tail = last < from + w->tile;              \
+            for (int64_t q = w->start[i]; q < entries; ++q) {                                                    \
+                int64_t p, end;                                                                                  \
+                if (known) {                                                                                     \
+                    p = w->enter[q];                                                                             \
+                    end = p + w->rest[q];                                                                        \
+                    int64_t next = w->enter[q + AHEAD < entries ? q + AHEAD : q];                                \
+                    PREFETCH(postings + next);                                                                   \
+                    PREFETCH(postings + next + 16);                                                              \
+                } else {                                                                                         \
+                    p = bounds[w->feature[q]];                                                                   \
+                    end = bounds[w->feature[q] + 1];                                                             \
+                }                                                                                                \
+                if (head)                                                                                        \
                     p = first_posting(postings, p, end, low - from);                                             \
                 if (tail)                                                                                        \
                     end = first_posting(postings, p, end, last - from);                                          \
@@ -72,20 +85,26 @@ static inline int64_t first_posting(const uint32_t *postings, int64_t low, int64
 DEFINE_WALK(walk_int32, int32_t)
 DEFINE_WALK(walk_int64, int64_t)
 
-/* values = weight × sums, or values += weight × sums. */
-#define DEFINE_STORE(name, sum_t)                                                                                \
-    static void name(const sum_t *sums, double *values, ptrdiff_t n, double weight, int add)                     \
+/* values = weight × (sums / divisor), or values += that. The divisor leaves no remainder: so the division of doubles is
+ * exact for sums of 32 bits, and vectorises; sums of 64 bits are divided as integers. */
+#define DEFINE_STORE(name, sum_t, QUOTIENT)                                                                      \
+    static void name(const sum_t *sums, double *values, ptrdiff_t n, int64_t divisor, double weight, int add)    \
     {                                                                                                            \
         if (add)                                                                                                 \
             for (ptrdiff_t j = 0; j < n; ++j)                                                                    \
-                values[j] += weight * (double)sums[j];                                                           \
+                values[j] += weight * QUOTIENT(sums[j]);                                                         \
+        else if (divisor != 1)                                                                                   \
+            for (ptrdiff_t j = 0; j < n; ++j)                                                                    \
+                values[j] = weight * QUOTIENT(sums[j]);                                                          \
         else                                                                                                     \
             for (ptrdiff_t j = 0; j < n; ++j)                                                                    \
                 values[j] = weight * (double)sums[j];                                                            \
     }
 
-DEFINE_STORE(store_int32, int32_t)
-DEFINE_STORE(store_int64, int64_t)
-DEFINE_STORE(store_double, double)
+#define QUOTIENT_OF_DOUBLES(sum) ((double)(sum) / (double)divisor)
+#define QUOTIENT_OF_INTEGERS(sum) ((double)((sum) / divisor))
+
+DEFINE_STORE(store_int32, int32_t, QUOTIENT_OF_DOUBLES)
+DEFINE_STORE(store_int64, int64_t, QUOTIENT_OF_INTEGERS)
 
 #endif

@@ -32,7 +32,9 @@ cdef extern from "_product.h" nogil:
         const int64_t *start
         const int32_t *feature
         const int32_t *count
-        const int64_t *own
+        const int64_t *enter
+        const int32_t *rest
+        bint same
         const int64_t *bounds
         const uint32_t *postings
         Py_ssize_t n_features
@@ -43,16 +45,12 @@ cdef extern from "_product.h" nogil:
     void walk_int64(
         const posting_walk *w, Py_ssize_t i, Py_ssize_t first, Py_ssize_t last, int64_t weight, bint upper,
         int64_t *sums)
-    void store_int32(const int32_t *sums, double *values, Py_ssize_t n, double weight, bint add)
-    void store_int64(const int64_t *sums, double *values, Py_ssize_t n, double weight, bint add)
-    void store_double(const double *sums, double *values, Py_ssize_t n, double weight, bint add)
+    void store_int32(
+        const int32_t *sums, double *values, Py_ssize_t n, int64_t divisor, double weight, bint add)
+    void store_int64(
+        const int64_t *sums, double *values, Py_ssize_t n, int64_t divisor, double weight, bint add)
 
 ctypedef fused sum_t:
-    int32_t
-    int64_t
-    double
-
-ctypedef fused integer_sum_t:
     int32_t
     int64_t
 
@@ -71,131 +69,114 @@ def set_level(int level):
     LEVEL = max(0, min(level, highest_simd_level()))
 
 
-def row_squares(const int32_t[::1] entry_rows, const int32_t[::1] entry_counts, int64_t[::1] squares):
-    """Add the square of each entry's count to squares[row of the entry]."""
-    cdef Py_ssize_t e
+def row_squares(const int64_t[::1] start, const int32_t[::1] count, int64_t[::1] squares):
+    """Set squares[i] to the sum of the squared counts of row i."""
+    cdef Py_ssize_t i
+    cdef int64_t q, total
     with nogil:
-        for e in range(entry_rows.shape[0]):
-            squares[entry_rows[e]] += <int64_t>entry_counts[e] * entry_counts[e]
+        for i in range(squares.shape[0]):
+            total = 0
+            for q in range(start[i], start[i + 1]):
+                total += <int64_t>count[q] * count[q]
+            squares[i] = total
 
 
-def transpose(
-    const int64_t[::1] bounds,
-    const int32_t[::1] entry_rows,
-    const int32_t[::1] entry_counts,
-    const int32_t[::1] labels,
-    const int64_t[::1] places,
-    int64_t[::1] start,
-    int32_t[::1] feature,
-    int32_t[::1] count,
-    int64_t[::1] own,
+def relabel(int64_t[::1] start, int32_t[::1] feature, int32_t[::1] count, const int32_t[::1] labels):
+    """Replace each feature by its label, in place, without those whose label is negative; return how many are left."""
+    cdef Py_ssize_t i
+    cdef int64_t q, first = start[0], last, at = 0
+    with nogil:
+        for i in range(start.shape[0] - 1):
+            last = start[i + 1]
+            start[i] = at
+            for q in range(first, last):
+                if labels[feature[q]] >= 0:
+                    feature[at] = labels[feature[q]]
+                    count[at] = count[q]
+                    at += 1
+            first = last
+        start[start.shape[0] - 1] = at
+    return at
+
+
+def list_lengths(
+    const int64_t[::1] start,
+    const int32_t[::1] feature,
+    const int32_t[::1] count,
+    Py_ssize_t tile,
+    int64_t[:, ::1] lengths,
 ):
-    """Turn entries sorted by feature into entries sorted by row, then by feature.
-
-    Parameters
-    ----------
-    bounds : (features + 1,)
-        Where each feature's entries start.
-    entry_rows, entry_counts : (entries,)
-    labels : (features,) or empty
-        New number of each feature, negative to leave it out; empty: as they are.
-    places : (entries,) or empty
-        Place of each entry in the posting lists, copied to `own`.
-    start : (rows + 1,), zeros
-        Filled with where each row's entries start.
-    feature, count, own : (entries,)
-        Filled; `own` empty if `places` is.
-    """
-    cdef Py_ssize_t f, e, i, n = start.shape[0] - 1
-    cdef int64_t q, total = 0, here
-    cdef int32_t label
-    cdef bint relabel = labels.shape[0] > 0, placed = places.shape[0] > 0
+    """Add to lengths[t, f] how many postings feature f has in column tile t: one for each 65,535 of a count."""
+    cdef Py_ssize_t i
+    cdef int64_t q
     with nogil:
-        for f in range(bounds.shape[0] - 1):
-            if not relabel or labels[f] >= 0:
-                for e in range(bounds[f], bounds[f + 1]):
-                    start[entry_rows[e] + 1] += 1
-        # start[i + 1] is first the number of entries, then the cursor of row i, and at last the start of row i + 1.
-        for i in range(n):
-            here = start[i + 1]
-            start[i + 1] = total
-            total += here
-        for f in range(bounds.shape[0] - 1):
-            label = labels[f] if relabel else <int32_t>f
-            if label < 0:
-                continue
-            for e in range(bounds[f], bounds[f + 1]):
-                i = entry_rows[e]
-                q = start[i + 1]
-                start[i + 1] = q + 1
-                feature[q] = label
-                count[q] = entry_counts[e]
-                if placed:
-                    own[q] = places[e]
-
-
-def count_postings(const int32_t[::1] entry_counts):
-    """Return how many postings the entries take: one for each 65,535 of a count."""
-    cdef Py_ssize_t e
-    cdef int64_t total = 0
-    with nogil:
-        for e in range(entry_counts.shape[0]):
-            total += (<int64_t>entry_counts[e] + MOST - 1) // MOST
-    return total
+        for i in range(start.shape[0] - 1):
+            for q in range(start[i], start[i + 1]):
+                lengths[i // tile, feature[q]] += (<int64_t>count[q] + MOST - 1) // MOST
 
 
 def make_postings(
-    const int64_t[::1] bounds,
-    const int32_t[::1] entry_rows,
-    const int32_t[::1] entry_counts,
+    const int64_t[::1] start,
+    const int32_t[::1] feature,
+    const int32_t[::1] count,
     Py_ssize_t tile,
-    int64_t[::1] cursor,
-    int64_t[::1] tile_bounds,
+    const int64_t[:, ::1] ends,
+    int64_t[:, ::1] cursor,
     uint32_t[::1] postings,
-    int64_t[::1] places,
+    int64_t[::1] enter,
+    int32_t[::1] rest,
 ):
-    """Write the posting lists of the column tiles, one tile after the other.
+    """Write the posting lists of the columns.
 
     Parameters
     ----------
-    bounds, entry_rows, entry_counts
-        Entries sorted by feature, then by row.
+    start, feature, count
+        The compressed rows.
     tile : int
         Columns of a tile, at most 65,536.
-    cursor : (features,)
-        A copy of where each feature's entries start; used up.
-    tile_bounds : (tiles · features + 1,)
-    postings : (count_postings(entry_counts),)
-    places : (entries,)
-        Filled with the first posting of each entry.
+    ends, cursor : (tiles, features)
+        Where the list of each feature in each tile ends, and starts; the latter is used up.
+    postings : (sum of `list_lengths`,)
+    enter, rest : (entries,)
+        Filled with the entry's own posting, and the number of postings from there to the end of the list.
     """
-    cdef Py_ssize_t f, t = 0, last, n_features = bounds.shape[0] - 1
-    cdef int64_t e, at = 0, left
-    cdef uint32_t here
+    cdef Py_ssize_t i
+    cdef int64_t q, at, left
+    cdef uint32_t here, row
     with nogil:
-        for t in range((tile_bounds.shape[0] - 1) // max(n_features, 1)):
-            last = (t + 1) * tile
-            for f in range(n_features):
-                tile_bounds[t * n_features + f] = at
-                e = cursor[f]
-                while e < bounds[f + 1] and entry_rows[e] < last:
-                    places[e] = at
-                    left = entry_counts[e]
-                    while left > 0:
-                        here = <uint32_t>min(left, <int64_t>MOST)
-                        postings[at] = here << 16 | <uint32_t>(entry_rows[e] - t * tile)
-                        at += 1
-                        left -= here
-                    e += 1
-                cursor[f] = e
-        tile_bounds[tile_bounds.shape[0] - 1] = at
+        for i in range(start.shape[0] - 1):
+            row = <uint32_t>(i % tile)
+            for q in range(start[i], start[i + 1]):
+                at = cursor[i // tile, feature[q]]
+                enter[q] = at
+                rest[q] = <int32_t>(ends[i // tile, feature[q]] - at)
+                left = count[q]
+                while left > 0:
+                    here = <uint32_t>min(left, <int64_t>MOST)
+                    postings[at] = here << 16 | row
+                    at += 1
+                    left -= here
+                cursor[i // tile, feature[q]] = at
+
+
+def enter_lists(
+    const int32_t[::1] feature, const int64_t[::1] bounds, int64_t[::1] enter, int32_t[::1] rest
+):
+    """Set enter[q] and rest[q] to the start and the length of the list of feature[q] in the first tile."""
+    cdef Py_ssize_t q
+    with nogil:
+        for q in range(feature.shape[0]):
+            enter[q] = bounds[feature[q]]
+            rest[q] = <int32_t>(bounds[feature[q] + 1] - enter[q])
 
 
 def walk(
     const int64_t[::1] start,
     const int32_t[::1] feature,
     const int32_t[::1] count,
-    const int64_t[::1] own,
+    const int64_t[::1] enter,
+    const int32_t[::1] rest,
+    bint same,
     const int64_t[::1] bounds,
     const uint32_t[::1] postings,
     Py_ssize_t n_features,
@@ -205,11 +186,12 @@ def walk(
     Py_ssize_t last,
     int64_t weight,
     bint upper,
-    integer_sum_t[:, ::1] sums,
+    sum_t[:, ::1] sums,
 ):
     """Add weight × the products of the rows from `row` on with the columns `first` … `last` to `sums`.
 
-    With `upper` (rows and columns are one set) only the columns j ≥ i of row i are touched.
+    The other parameters are those of `posting_walk` in `_product.h`. With `upper` (rows and columns are one set)
+    only the columns j ≥ i of row i are touched.
     """
     cdef posting_walk w
     cdef Py_ssize_t i
@@ -218,14 +200,16 @@ def walk(
     w.start = &start[0]
     w.feature = &feature[0]
     w.count = &count[0]
-    w.own = &own[0] if own.shape[0] else NULL
+    w.enter = &enter[0]
+    w.rest = &rest[0]
+    w.same = same
     w.bounds = &bounds[0]
     w.postings = &postings[0]
     w.n_features = n_features
     w.tile = tile
     with nogil:
         for i in range(sums.shape[0]):
-            if integer_sum_t is int32_t:
+            if sum_t is int32_t:
                 walk_int32(&w, row + i, first, last, weight, upper, &sums[i, 0])
             else:
                 walk_int64(&w, row + i, first, last, weight, upper, &sums[i, 0])
@@ -261,7 +245,7 @@ def multiply(
     Py_ssize_t last,
     int64_t weight,
     bint upper,
-    integer_sum_t[:, ::1] sums,
+    sum_t[:, ::1] sums,
 ):
     """Add weight × the products of the packed `rows` from `row` on with the packed `cols` `first` … `last` to `sums`.
 
@@ -276,7 +260,7 @@ def multiply(
     a = &rows[0, 0, 0, 0]
     b = &cols[0, 0, 0, 0]
     with nogil:
-        if integer_sum_t is int32_t:
+        if sum_t is int32_t:
             if kind == KIND_INT32:
                 wide_int32(a, row, n, b, first, last, steps, weight, &sums[0, 0], width)
             else:
@@ -290,31 +274,30 @@ def multiply(
                     LEVEL, kind, safe, a, row, n, b, first, last, steps, weight, upper, &sums[0, 0], width)
 
 
-def store(const sum_t[:, ::1] sums, double[:, :] values, double weight, bint add):
-    """Set values = weight × sums, or with `add` values += weight × sums; the rows of `values` are contiguous."""
+cdef inline void _store_row(
+    const sum_t *sums, double *values, Py_ssize_t m, int64_t divisor, double weight, bint add
+) noexcept nogil:
+    """Call the store of the right type."""
+    if sum_t is int32_t:
+        store_int32(sums, values, m, divisor, weight, add)
+    else:
+        store_int64(sums, values, m, divisor, weight, add)
+
+
+def store(const sum_t[:, ::1] sums, double[:, :] values, int64_t divisor, double weight, bint add):
+    """Set values = weight × sums / divisor, or with `add` add that; the rows of `values` are contiguous."""
     cdef Py_ssize_t i, m = values.shape[1]
     if m == 0:
         return
     with nogil:
         for i in range(values.shape[0]):
-            _store_row(&sums[i, 0], &values[i, 0], m, weight, add)
-
-
-cdef inline void _store_row(
-    const sum_t *sums, double *values, Py_ssize_t m, double weight, bint add
-) noexcept nogil:
-    """Call the store of the right type."""
-    if sum_t is int32_t:
-        store_int32(sums, values, m, weight, add)
-    elif sum_t is int64_t:
-        store_int64(sums, values, m, weight, add)
-    else:
-        store_double(sums, values, m, weight, add)
+            _store_row(&sums[i, 0], &values[i, 0], m, divisor, weight, add)
 
 
 def finish(
     const sum_t[:, ::1] sums,
     double[:, :] values,
+    int64_t divisor,
     double weight,
     bint add,
     double scale,
@@ -333,7 +316,7 @@ def finish(
     with nogil:
         for i in range(values.shape[0]):
             left = i if upper else 0
-            _store_row(&sums[i, left], &values[i, left], m - left, weight, add)
+            _store_row(&sums[i, left], &values[i, left], m - left, divisor, weight, add)
             if scale != 1:
                 for j in range(left, m):
                     values[i, j] = scale * values[i, j]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ..errors import ParameterError
 from . import _product
 
 PANEL = 16
@@ -11,6 +12,7 @@ STEP_BYTES = 4
 LARGEST = {1: 127, 2: 32767, 4: 2**31 - 1}
 DTYPES = {1: np.uint8, 2: np.int16, 4: np.int32}
 CHUNK_ENTRIES = 1 << 17
+WIDEST = 1 << 24
 INT32_LIMIT = 2.0**31
 
 
@@ -78,3 +80,34 @@ class DenseBlock:
         _product.multiply(
             self.packed(kind), cols.packed(kind), kind, safe, row, first, last, weight, upper, sums
         )
+
+
+def dense_block(found, presence=False, tally=None):
+    """Return Occurrences as a DenseBlock.
+
+    Parameters
+    ----------
+    found : Occurrences
+    presence : bool
+        1 instead of counts.
+    tally : callable, optional
+        ``tally(row, counts)`` instead of the method of `found`.
+
+    Raises
+    ------
+    ParameterError
+        If there are too many features.
+    """
+    if found.space > WIDEST:
+        raise ParameterError(
+            f"dense vectors of {found.space} features are too wide",
+            remedy="choose another algorithm, or auto",
+        )
+    tally = tally or found.tally
+
+    def fill(row, counts):
+        tally(row, counts)
+        if presence:
+            np.minimum(counts, 1, out=counts)
+
+    return DenseBlock(len(found), found.space, fill)

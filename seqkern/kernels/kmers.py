@@ -13,28 +13,33 @@ from . import _kmers
 
 CODE_LIMIT = 2**63
 DIGIT_BITS = 12
+SMALL_SPACE = 1 << 16
+MOST_CODES = 2**31 - 1
 NO_COMPLEMENT = np.zeros(0, dtype=np.uint8)
 
 
 @dataclass(frozen=True)
 class Counted:
-    """How often each feature occurs in each record: entries sorted by feature, then by record.
+    """How often each feature occurs in each record, as compressed rows.
 
     Attributes
     ----------
-    vocabulary : ndarray of uint32 or uint64, shape (features,)
-        The code of each feature that occurs, ascending.
-    bounds : ndarray of int64, shape (features + 1,)
-        The entries of feature f are ``bounds[f]`` to ``bounds[f + 1]``.
-    rows, counts : ndarray of int32, shape (entries,)
-    n_rows : int
+    start : ndarray of int64, shape (n + 1,)
+        The entries of record i are ``start[i]`` to ``start[i + 1]``.
+    feature, count : ndarray of int32, shape (entries,)
+    n_features : int
+    vocabulary : ndarray of uint32 or uint64, shape (n_features,), or None
+        The code of each feature, ascending; None where a feature is its own code.
     """
 
-    vocabulary: np.ndarray
-    bounds: np.ndarray
-    rows: np.ndarray
-    counts: np.ndarray
-    n_rows: int
+    start: np.ndarray
+    feature: np.ndarray
+    count: np.ndarray
+    n_features: int
+    vocabulary: np.ndarray | None = None
+
+    def __len__(self):
+        return len(self.start) - 1
 
 
 @dataclass(frozen=True)
@@ -59,21 +64,21 @@ class Occurrences:
         return len(self.start) - 1
 
     def count(self):
-        """Return the Counted of these codes, by sorting them."""
-        subsets, windows = self.codes.shape
-        rows = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.start))
-        codes, rows = sort_codes(self.codes.reshape(-1).copy(), np.tile(rows, subsets))
-        vocabulary = np.empty_like(codes)
-        bounds = np.empty(len(codes) + 1, dtype=np.int64)
-        entry_rows, counts = np.empty_like(rows), np.empty_like(rows)
-        n_codes, entries = _kmers.group_sorted(codes, rows, vocabulary, bounds, entry_rows, counts)
-        return Counted(
-            vocabulary[:n_codes].copy(),
-            bounds[: n_codes + 1].copy(),
-            entry_rows[:entries],
-            counts[:entries],
-            len(self),
-        )
+        """Return the Counted of these codes; codes of a large space are sorted and replaced by their ranks."""
+        if self.codes.size > MOST_CODES:
+            raise SequenceError(
+                f"{self.codes.size} k-mers are too many for one matrix", remedy="divide the sequences"
+            )
+        codes, n_features, vocabulary = self.codes, self.space, None
+        if self.space > 2 * self.codes.size + SMALL_SPACE:
+            ranks, vocabulary = rank_codes(self.codes.reshape(-1))
+            codes, n_features = ranks.reshape(self.codes.shape), len(vocabulary)
+        slot = np.full(n_features, -1, dtype=np.int32)
+        start = np.empty(len(self) + 1, dtype=np.int64)
+        feature = np.empty(codes.size, dtype=np.int32)
+        count = np.empty(codes.size, dtype=np.int32)
+        entries = _kmers.count_rows(codes, self.start, slot, start, feature, count)
+        return Counted(start, feature[:entries], count[:entries], n_features, vocabulary)
 
     def tally(self, row, counts):
         """Write to `counts`, int32 (rows, space), how often each code occurs in the records from `row` on."""
@@ -101,7 +106,14 @@ def check_lengths(X, k):
         )
 
 
-def find_kmers(X, k, subsets=None, strands="one"):
+def per_record(numbers):
+    """Return where each record's items start, int64 (n + 1,), from their numbers."""
+    start = np.zeros(len(numbers) + 1, dtype=np.int64)
+    np.cumsum(numbers, out=start[1:])
+    return start
+
+
+def find_kmers(X, k, subsets=None, strands="one", numbers=None):
     """Return the codes of every window of `k` unmasked letters of every record.
 
     Parameters
@@ -109,27 +121,28 @@ def find_kmers(X, k, subsets=None, strands="one"):
     X : SequenceSet
     k : int
     subsets : list of tuple of int, optional
-        Positions of the window to code, all subsets of one size; codes of the s-th subset start at s·b^size.
-        By default one subset, all positions.
+        Positions of the window to code, all subsets of one size. By default one subset, all positions.
     strands : {"one", "canonical", "both"}
         The windows as they are; the smaller of each and its reverse complement; both.
+    numbers : sequence of int, optional
+        Ascending number of each subset, whose codes start at number · b^size: subsets with one number have their
+        features in common. By default 0, 1, ….
 
     Returns
     -------
     Occurrences
     """
     subsets = [tuple(range(k))] if subsets is None else subsets
+    numbers = range(len(subsets)) if numbers is None else numbers
     size = X.alphabet.size
     part = size ** len(subsets[0])
-    start = np.zeros(len(X) + 1, dtype=np.int64)
-    _kmers.count_windows(X.codes, X.starts, X.stops, k, size, start[1:])
-    np.cumsum(start, out=start)
-    if strands == "both":
-        start *= 2
-    dtype = np.uint32 if part * len(subsets) <= 2**32 else np.uint64
-    codes = np.empty((len(subsets), start[-1]), dtype=dtype)
+    space = part * (int(numbers[-1]) + 1)
+    windows = np.empty(len(X), dtype=np.int64)
+    _kmers.count_windows(X.codes, X.starts, X.stops, k, size, windows)
+    start = per_record(2 * windows if strands == "both" else windows)
+    codes = np.empty((len(subsets), start[-1]), dtype=code_type(space))
     complement = NO_COMPLEMENT if strands == "one" else X.alphabet.complement_codes
-    for number, positions in enumerate(subsets):
+    for row, (positions, number) in enumerate(zip(subsets, numbers, strict=True)):
         _kmers.code_windows(
             X.codes,
             X.starts,
@@ -140,20 +153,26 @@ def find_kmers(X, k, subsets=None, strands="one"):
             complement,
             strands == "canonical",
             strands == "both",
-            number * part,
-            codes[number],
+            int(number) * part,
+            codes[row],
         )
-    return Occurrences(codes, start, part * len(subsets))
+    return Occurrences(codes, start, space)
 
 
-def sort_codes(codes, rows):
-    """Return `codes` ascending and their `rows`, sorted stably; both arrays are overwritten."""
+def code_type(space):
+    """Return the dtype of codes below `space`."""
+    return np.uint32 if space <= 2**32 else np.uint64
+
+
+def rank_codes(codes):
+    """Return the rank of each code among the distinct ones, uint32, and the distinct ones, ascending."""
     bits = int(codes.max()).bit_length() if len(codes) else 0
-    passes = -(-bits // DIGIT_BITS)
-    if passes == 0:
-        return codes, rows
+    passes = max(1, -(-bits // DIGIT_BITS))
     digit_bits = -(-bits // passes)
-    place = np.empty(1 << digit_bits, dtype=np.int64)
-    spare = np.empty_like(codes), np.empty_like(rows)
-    _kmers.radix_sort(codes, rows, *spare, place, digit_bits, passes)
-    return spare if passes % 2 else (codes, rows)
+    pairs = codes.copy(), np.arange(len(codes), dtype=np.int32)
+    spare = np.empty_like(codes), np.empty(len(codes), dtype=np.int32)
+    _kmers.radix_sort(*pairs, *spare, np.empty(1 << digit_bits, dtype=np.int64), digit_bits, passes)
+    codes, places = spare if passes % 2 else pairs
+    ranks = np.empty(len(codes), dtype=np.uint32)
+    distinct = _kmers.rank_sorted(codes, places, ranks)
+    return ranks, codes[:distinct].copy()

@@ -9,7 +9,6 @@ Three exact ways lead to the same integers:
 - ``neighbours``: posting lists of all neighbours of all k-mers.
 """
 
-from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -17,11 +16,12 @@ import numpy as np
 from ..errors import ParameterError
 from . import _kmers
 from .base import check_integer
-from .dense import DenseBlock
+from .dense import dense_block
 from .kmers import Occurrences, find_kmers
-from .planner import Cost, Workload, smoothing_is_cheaper
+from .planner import Workload, smoothing_is_cheaper
 from .sparse import SparseBlock
-from .spectrum import KmerKernel, dense_block
+from .spectrum import KmerKernel
+from .subsets import common_divisor, subset_blocks, subset_cost
 
 
 class MismatchKernel(KmerKernel):
@@ -93,7 +93,9 @@ class MismatchKernel(KmerKernel):
         super()._check_parameters()
         check_integer("m", self.m, 0, min(self._lengths()) - 1)
         if self.presence and self.algorithm == "subsets":
-            raise ParameterError("subsets cannot tell presence", remedy="choose algorithm=dense or neighbours")
+            raise ParameterError(
+                "subsets cannot tell presence", remedy="choose algorithm=dense or neighbours"
+            )
 
     def _costs(self, work, size, k):
         if self.reverse_complement:
@@ -103,9 +105,7 @@ class MismatchKernel(KmerKernel):
         expected = sum(
             comb(k, h) * (1 - work.match) ** h * work.match ** (k - h) * shared[h] for h in range(k + 1)
         )
-        common = sum(
-            comb(k, h) * (1 - work.common) ** h * work.common ** (k - h) for h in range(self.m + 1)
-        )
+        common = sum(comb(k, h) * (1 - work.common) ** h * work.common ** (k - h) for h in range(self.m + 1))
         width = size**k
         smooth = smoothing_is_cheaper(work.letters, shared[0], work.records, width, k * self.m)
         costs = {
@@ -113,8 +113,7 @@ class MismatchKernel(KmerKernel):
             "neighbours": work.index(expected / shared[0], shared[0]),
         }
         if not self.presence:
-            sizes = [j for j, weight in enumerate(subset_weights(size, k, self.m)) if weight]
-            costs["subsets"] = sum((min(subset_costs(work, size, k, j)) for j in sizes), Cost(0.0))
+            costs["subsets"] = subset_cost(work, size, k, subset_weights(size, k, self.m))
         return costs
 
     def _members(self, X, k, algorithm, others):
@@ -124,7 +123,11 @@ class MismatchKernel(KmerKernel):
             yield 1, self._dense_block(X, k)
             next(others)
         else:
-            yield from self._subset_blocks(X, k, others)
+            weights = subset_weights(X.alphabet.size, k, self.m)
+            yield from subset_blocks(X, k, weights, self._strands(), Workload.of(X), others)
+
+    def _divisor(self, X, k, algorithm):
+        return common_divisor(k, subset_weights(X.alphabet.size, k, self.m)) if algorithm == "subsets" else 1
 
     def _strands(self):
         """Return which strands' windows are counted."""
@@ -151,20 +154,6 @@ class MismatchKernel(KmerKernel):
         smooth = smoothing_is_cheaper(windows, neighbours, records, found.space, k * m)
         return dense_block(found, self.presence, tally_and_smooth if m and smooth else spread)
 
-    def _subset_blocks(self, X, k, others):
-        """Yield (α_j, block) for each size j of subsets of positions."""
-        size = X.alphabet.size
-        work = Workload.of(X)
-        for j, weight in enumerate(subset_weights(size, k, self.m)):
-            if weight:
-                found = find_kmers(X, k, list(combinations(range(k), j)), self._strands())
-                other = next(others)
-                dense, index = subset_costs(work, size, k, j)
-                if isinstance(other, DenseBlock) or (other is None and dense <= index):
-                    yield weight, dense_block(found, presence=False)
-                else:
-                    yield weight, SparseBlock(found.count(), other)
-
     def _counts(self, X, k):
         found = find_kmers(X, k, strands=self._strands())
         neighbours = shared_neighbours(X.alphabet.size, k, self.m, 0)
@@ -172,14 +161,8 @@ class MismatchKernel(KmerKernel):
         _kmers.list_neighbours(found.codes[0], k, self.m, X.alphabet.size, codes)
         counted = Occurrences(codes.reshape(1, -1), found.start * neighbours, found.space).count()
         if self.presence:
-            counted.counts[:] = 1
+            counted.count[:] = 1
         return counted
-
-
-def subset_costs(work, size, k, j):
-    """Return the Costs of the spectrum kernels on all subsets of j of k positions: dense vectors, posting lists."""
-    subsets = comb(k, j)
-    return work.dense(subsets * size**j, work.common**j, subsets), work.index(work.match**j, subsets)
 
 
 def shared_neighbours(size, k, m, h):
@@ -198,6 +181,7 @@ def shared_neighbours(size, k, m, h):
 
 
 def subset_weights(size, k, m):
-    """Return [α_0, …, α_k]: c(k − g) = Σ_j C(g, j)·α_j for every g, c as in `shared_neighbours`."""
+    """Return {j: α_j} without zeros: c(k − g) = Σ_j C(g, j)·α_j for every g, c as in `shared_neighbours`."""
     shared = [shared_neighbours(size, k, m, k - g) for g in range(k + 1)]
-    return [sum((-1) ** (j - g) * comb(j, g) * shared[g] for g in range(j + 1)) for j in range(k + 1)]
+    weights = {j: sum((-1) ** (j - g) * comb(j, g) * shared[g] for g in range(j + 1)) for j in range(k + 1)}
+    return {j: weight for j, weight in weights.items() if weight}

@@ -18,10 +18,11 @@ MULTIPLY_NS = (0.06, 0.0055, 0.0022)  # one product of 8-bit counts, for each le
 PACK_NS = 0.6  # a feature of a dense vector: cleared, measured, packed
 TALLY_NS = 1.5  # an increment of a count
 SMOOTH_NS = 0.5  # a feature, for each position and mismatch
-SORT_NS = 12.0  # a window: sorted, counted, put into posting lists
+COUNT_NS = 4.0  # a window: coded, counted
+INDEX_NS = 10.0  # a count: put into posting lists
 LIST_NS = 5.0  # entering a posting list
 POSTING_NS = 0.65  # a posting
-INDEX_BYTES = 44  # of a window, while the posting lists are made
+INDEX_BYTES = 32  # of a count
 LARGEST_DENSE = 1 << 30  # bytes
 
 
@@ -119,7 +120,7 @@ class Workload:
         multiply = self.pairs * width * kind * MULTIPLY_NS[_product.level()]
         return Cost((make + multiply) * 1e-9, int(self.records * width * kind))
 
-    def index(self, agree, lists=1):
+    def index(self, agree, lists=1, repeats=1):
         """Return the Cost of posting lists.
 
         Parameters
@@ -128,11 +129,13 @@ class Workload:
             Probability that two windows share a given list.
         lists : int
             Lists that each window is in.
+        repeats : int
+            How often it is counted there.
         """
-        make = self.letters * lists * SORT_NS
+        make = self.letters * lists * (INDEX_NS + repeats * COUNT_NS)
         enter = self.row_letters * lists * LIST_NS
         postings = self.row_letters * self.col_letters / (2 if self.symmetric else 1) * agree * lists
-        return Cost((make + enter + postings * POSTING_NS) * 1e-9, int(self.letters * lists * INDEX_BYTES))
+        return Cost((make + enter + postings * POSTING_NS) * 1e-9, int(self.letters * lists * (INDEX_BYTES + 4 * repeats)))
 
     def both_strands(self):
         """Return the Workload with each window's reverse complement as another window."""
@@ -148,7 +151,9 @@ def letter_shares(X):
 
 def cheapest(candidates):
     """Return the name of the cheapest of a dict of Costs; dense vectors of more than a gigabyte do not compete."""
-    light = {name: cost for name, cost in candidates.items() if name != "dense" or cost.bytes <= LARGEST_DENSE}
+    light = {
+        name: cost for name, cost in candidates.items() if name != "dense" or cost.bytes <= LARGEST_DENSE
+    }
     return min(light or candidates, key=lambda name: candidates[name].seconds)
 
 

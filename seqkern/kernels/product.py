@@ -1,13 +1,13 @@
-"""The product engine: kernels with explicit features, K = scale · Σ_t weight_t · Σ_b factor_tb · Φ_b(x)·Φ_b(y).
+"""The product engine: kernels with explicit features, K = scale · Σ weight · (Σ factor · Φ(x)·Φ(y)) / divisor.
 
 A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …), `SparseBlock` or `DenseBlock`,
-and puts them into a `FeatureBlocks`: that is its payload. By subclassing `FeatureKernel` it has everything else::
+and puts them as `Term`s into a `FeatureBlocks`: that is its payload. By subclassing `FeatureKernel` it has everything else::
 
     class ToyKernel(FeatureKernel):
         name = "toy"
         def _prepare(self, X, like):
             block = SparseBlock(find_kmers(X, 2).count(), like and like.blocks[0])
-            return FeatureBlocks([(1.0, [(1, block)])])
+            return FeatureBlocks([Term(1.0, [(1, block)])])
 
 Products of counts, their integer factors and the sums of one term are integers and exact; then the weights come in,
 in the order of the terms. So the bits depend on neither threads nor the cutting into rows and columns, nor on how
@@ -15,6 +15,7 @@ features are split into blocks and blocks are stored.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,15 +28,33 @@ INT32_LIMIT = 2.0**31 - 1
 INT64_LIMIT = 2.0**63 - 2.0**40
 
 
+@dataclass(frozen=True)
+class Term:
+    """weight · (Σ factor · Φ(x)·Φ(y)) / divisor, the sum over the members.
+
+    Attributes
+    ----------
+    weight : float
+    members : list of (int, block)
+        Factor and block of each.
+    divisor : int
+        Divides every sum without a remainder.
+    """
+
+    weight: float
+    members: list
+    divisor: int = 1
+
+
 class FeatureBlocks:
     """The payload of a kernel with explicit features: blocks, or a range of their rows.
 
     Parameters
     ----------
-    terms : list of (float, list of (int, block))
-        The weight of each term, and its blocks with their factors. All blocks have the same number of rows.
+    terms : list of Term
+        All blocks have the same number of rows.
     scale : float
-        Multiplies the sum.
+        Multiplies the sum of the terms.
     choices : object
         What the family needs to know to treat further sequences alike.
 
@@ -46,13 +65,13 @@ class FeatureBlocks:
     """
 
     def __init__(self, terms, scale=1.0, choices=None):
-        self.blocks = tuple(block for _, members in terms for _, block in members)
         self.terms = _merged(terms)
+        self.blocks = tuple(block for term in self.terms for _, block in term.members)
         self.scale = float(scale)
         self.choices = choices
         self.start, self.stop = 0, len(self.blocks[0].squares)
-        for _, members in self.terms:
-            if _bound(members, self.blocks, self.blocks) >= INT64_LIMIT:
+        for term in self.terms:
+            if _bound(term, term) >= INT64_LIMIT:
                 raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
 
     def __len__(self):
@@ -67,26 +86,36 @@ class FeatureBlocks:
     def diagonal(self):
         """Return K(x, x), float64 (n,)."""
         total = 0.0
-        for weight, members in self.terms:
-            term = sum(factor * self.blocks[b].squares[self.start : self.stop] for b, factor in members)
-            total = total + weight * term.astype(np.float64)
+        for term in self.terms:
+            sums = sum(factor * block.squares[self.start : self.stop] for factor, block in term.members)
+            total = total + term.weight * (sums // term.divisor).astype(np.float64)
         return self.scale * total
 
 
 def _merged(terms):
-    """Return [(weight, [(number of the block, factor), …]), …]; one term, if all weights are integers."""
-    numbered, number = [], 0
-    for weight, members in terms:
-        numbered.append((float(weight), [(number + i, factor) for i, (factor, _) in enumerate(members)]))
-        number += len(members)
-    if any(not weight.is_integer() for weight, _ in numbered):
-        return numbered
-    return [(1.0, [(b, int(weight) * factor) for weight, members in numbered for b, factor in members])]
+    """Return one Term, if all weights are integers, else the terms as they are."""
+    if any(not float(term.weight).is_integer() for term in terms):
+        return list(terms)
+    divisor = math.lcm(*(term.divisor for term in terms))
+    return [
+        Term(
+            1.0,
+            [
+                (int(term.weight) * (divisor // term.divisor) * factor, block)
+                for term in terms
+                for factor, block in term.members
+            ],
+            divisor,
+        )
+    ]
 
 
-def _bound(members, rows, cols):
-    """Return what no sum of the members' products can exceed, by Cauchy and Schwarz."""
-    return sum(abs(factor) * math.sqrt(rows[b].largest * cols[b].largest) for b, factor in members)
+def _bound(mine, theirs):
+    """Return what no sum of the terms' products can exceed, by Cauchy and Schwarz."""
+    return sum(
+        abs(factor) * math.sqrt(rows.largest * cols.largest)
+        for (factor, rows), (_, cols) in zip(mine.members, theirs.members, strict=True)
+    )
 
 
 def product(rows, cols, out, row_diagonal=NO_DIAGONAL, col_diagonal=NO_DIAGONAL):
@@ -101,16 +130,16 @@ def product(rows, cols, out, row_diagonal=NO_DIAGONAL, col_diagonal=NO_DIAGONAL)
     row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
     """
     upper = rows.blocks is cols.blocks and rows.start == cols.start and rows.stop <= cols.stop
-    last = len(rows.terms) - 1
-    for t, (weight, members) in enumerate(rows.terms):
-        small = _bound(members, rows.blocks, cols.blocks) <= INT32_LIMIT
+    for t, (mine, theirs) in enumerate(zip(rows.terms, cols.terms, strict=True)):
+        small = _bound(mine, theirs) <= INT32_LIMIT
         sums = np.zeros(out.shape, dtype=np.int32 if small else np.int64)
-        for b, factor in members:
-            rows.blocks[b].accumulate(rows.start, cols.blocks[b], cols.start, cols.stop, factor, upper, sums)
-        if t < last:
-            _product.store(sums, out, weight, t > 0)
+        for (factor, block), (_, other) in zip(mine.members, theirs.members, strict=True):
+            block.accumulate(rows.start, other, cols.start, cols.stop, factor, upper, sums)
+        how = (mine.divisor, mine.weight, t > 0)
+        if t + 1 < len(rows.terms):
+            _product.store(sums, out, *how)
         else:
-            _product.finish(sums, out, weight, t > 0, rows.scale, row_diagonal, col_diagonal, upper)
+            _product.finish(sums, out, *how, rows.scale, row_diagonal, col_diagonal, upper)
 
 
 class FeatureKernel(Kernel):

@@ -4,8 +4,6 @@ import numpy as np
 
 from . import _product
 
-NONE_INT32 = np.zeros(0, dtype=np.int32)
-NONE_INT64 = np.zeros(0, dtype=np.int64)
 TILE = 8192
 WIDEST_TILE = 1 << 16
 
@@ -31,51 +29,39 @@ class SparseBlock:
     integer = True
 
     def __init__(self, counted, like=None):
-        n, entries = counted.n_rows, len(counted.rows)
-        self.squares = np.zeros(n, dtype=np.int64)
-        _product.row_squares(counted.rows, counted.counts, self.squares)
+        self.start, self.feature, self.count = counted.start, counted.feature, counted.count
+        self.squares = np.empty(len(counted), dtype=np.int64)
+        _product.row_squares(self.start, self.count, self.squares)
         self.largest = float(self.squares.max(initial=0))
-        labels, places = NONE_INT32, NONE_INT64
+        self.enter = np.empty(len(self.feature), dtype=np.int64)
+        self.rest = np.empty(len(self.feature), dtype=np.int32)
         if like is None:
-            self.vocabulary = counted.vocabulary
-            places = self._make_postings(counted)
+            self.n_features, self.vocabulary = counted.n_features, counted.vocabulary
+            self._make_postings()
         else:
-            labels = _labels(counted.vocabulary, like.vocabulary)
-        self.start = np.zeros(n + 1, dtype=np.int64)
-        self.feature = np.empty(entries, dtype=np.int32)
-        self.count = np.empty(entries, dtype=np.int32)
-        self.own = np.empty(len(places), dtype=np.int64)
-        _product.transpose(
-            counted.bounds,
-            counted.rows,
-            counted.counts,
-            labels,
-            places,
-            self.start,
-            self.feature,
-            self.count,
-            self.own,
-        )
+            self._relabel(_labels(counted, like))
+            _product.enter_lists(self.feature, like.bounds, self.enter, self.rest)
 
-    def _make_postings(self, counted):
-        """Make the posting lists; return the place of each entry in them."""
-        n_features = len(counted.vocabulary)
-        self.tile = _tile_width(counted.n_rows, n_features, len(counted.rows))
-        tiles = -(-counted.n_rows // self.tile)
-        self.bounds = np.empty(tiles * n_features + 1, dtype=np.int64)
-        self.postings = np.empty(_product.count_postings(counted.counts), dtype=np.uint32)
-        places = np.empty(len(counted.rows), dtype=np.int64)
-        _product.make_postings(
-            counted.bounds,
-            counted.rows,
-            counted.counts,
-            self.tile,
-            counted.bounds[:-1].copy(),
-            self.bounds,
-            self.postings,
-            places,
-        )
-        return places
+    def _relabel(self, labels):
+        """Give the features their numbers in the columns, and drop those that the columns lack."""
+        if labels is not None:
+            entries = _product.relabel(self.start, self.feature, self.count, labels)
+            for name in ("feature", "count", "enter", "rest"):
+                setattr(self, name, getattr(self, name)[:entries].copy())
+
+    def _make_postings(self):
+        """Make the posting lists, and find each row's own place in every list."""
+        rows = self.start, self.feature, self.count
+        self.tile = _tile_width(len(self.squares), self.n_features, len(self.feature))
+        tiles = -(-len(self.squares) // self.tile)
+        shape = tiles, self.n_features
+        lengths = np.zeros(shape, dtype=np.int64)
+        _product.list_lengths(*rows, self.tile, lengths)
+        self.bounds = np.zeros(lengths.size + 1, dtype=np.int64)
+        ends = np.cumsum(lengths, out=self.bounds[1:]).reshape(shape)
+        cursor = self.bounds[:-1].reshape(shape).copy()
+        self.postings = np.empty(self.bounds[-1], dtype=np.uint32)
+        _product.make_postings(*rows, self.tile, ends, cursor, self.postings, self.enter, self.rest)
 
     def accumulate(self, row, cols, first, last, weight, upper, sums):
         """Add weight · Φ(rows)·Φ(columns) to `sums`.
@@ -93,15 +79,16 @@ class SparseBlock:
             Only the columns from each row's own on are wanted.
         sums : ndarray of int32 or int64, shape (rows, columns)
         """
-        own = self.own if cols is self else NONE_INT64
         _product.walk(
             self.start,
             self.feature,
             self.count,
-            own,
+            self.enter,
+            self.rest,
+            cols is self,
             cols.bounds,
             cols.postings,
-            len(cols.vocabulary),
+            cols.n_features,
             cols.tile,
             row,
             first,
@@ -112,12 +99,19 @@ class SparseBlock:
         )
 
 
-def _labels(vocabulary, columns):
-    """Return for each code of `vocabulary` its place in the columns' vocabulary, or −1."""
-    if len(columns) == 0:
-        return np.full(len(vocabulary), -1, dtype=np.int32)
-    place = np.minimum(np.searchsorted(columns, vocabulary), len(columns) - 1)
-    return np.where(columns[place] == vocabulary, place, -1).astype(np.int32)
+def _labels(counted, like):
+    """Return for each feature of `counted` the number it has in `like`, or −1; None where they are the same."""
+    mine, theirs = counted.vocabulary, like.vocabulary
+    if theirs is None:
+        return None if mine is None else mine.astype(np.int32)
+    labels = np.full(counted.n_features, -1, dtype=np.int32)
+    if mine is None:
+        labels[theirs] = np.arange(len(theirs), dtype=np.int32)
+    elif len(theirs):
+        place = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
+        same = theirs[place] == mine
+        labels[same] = place[same]
+    return labels
 
 
 def _tile_width(n_rows, n_features, entries):

@@ -7,13 +7,11 @@ import numpy as np
 from ..alphabets import as_alphabet
 from ..errors import ParameterError
 from .base import check_choice, check_integer, check_real
-from .dense import DenseBlock
+from .dense import dense_block
 from .kmers import check_code_space, check_lengths, find_kmers
 from .planner import Workload, cheapest, make_plan
-from .product import FeatureBlocks, FeatureKernel
+from .product import FeatureBlocks, FeatureKernel, Term
 from .sparse import SparseBlock
-
-WIDEST = 1 << 24
 
 
 class KmerKernel(FeatureKernel):
@@ -84,10 +82,14 @@ class KmerKernel(FeatureKernel):
         choices = self._choose(X)[0] if like is None else like.choices
         others = repeat(None) if like is None else iter(like.blocks)
         terms = [
-            (weight, list(self._members(X, k, algorithm, others)))
+            Term(weight, list(self._members(X, k, algorithm, others)), self._divisor(X, k, algorithm))
             for k, weight, algorithm in zip(self._lengths(), self._weights(), choices, strict=True)
         ]
         return FeatureBlocks(terms, self._scale(), choices)
+
+    def _divisor(self, X, k, algorithm):
+        """Return what the sum of the members has to be divided by."""
+        return 1
 
     def _scale(self):
         """Return what multiplies the sum over k."""
@@ -110,7 +112,7 @@ class KmerKernel(FeatureKernel):
             One column for each k-mer over the b letters, in alphabetical order, one k after the other. The matrix
             times its transpose is the kernel matrix, not normalised.
         """
-        from scipy.sparse import coo_matrix, hstack
+        from scipy.sparse import csr_matrix, hstack
 
         self._check_parameters()
         X = self.coerce(X)
@@ -118,9 +120,12 @@ class KmerKernel(FeatureKernel):
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             counted = self._counts(X, k)
-            columns = np.repeat(counted.vocabulary.astype(np.int64), np.diff(counted.bounds))
-            values = np.sqrt(weight * self._scale()) * counted.counts
-            parts.append(coo_matrix((values, (counted.rows, columns)), shape=(len(X), X.alphabet.size**k)))
+            columns = counted.feature
+            if counted.vocabulary is not None:
+                columns = counted.vocabulary[columns].astype(np.int64)
+            values = np.sqrt(weight * self._scale()) * counted.count
+            shape = len(X), X.alphabet.size**k
+            parts.append(csr_matrix((values, columns, counted.start), shape=shape))
         return hstack(parts, format="csr")
 
     def feature_names(self, alphabet=None):
@@ -223,35 +228,5 @@ class SpectrumKernel(KmerKernel):
     def _counts(self, X, k):
         counted = self._find(X, k).count()
         if self.presence:
-            counted.counts[:] = 1
+            counted.count[:] = 1
         return counted
-
-
-def dense_block(found, presence, spread=None):
-    """Return Occurrences as a DenseBlock.
-
-    Parameters
-    ----------
-    found : Occurrences
-    presence : bool
-        1 instead of counts.
-    spread : callable, optional
-        ``spread(row, counts)``, instead of ``found.tally``.
-
-    Raises
-    ------
-    ParameterError
-        If there are too many features.
-    """
-    if found.space > WIDEST:
-        raise ParameterError(
-            f"dense vectors of {found.space} features are too wide", remedy="choose another algorithm, or auto"
-        )
-    tally = spread or found.tally
-
-    def fill(row, counts):
-        tally(row, counts)
-        if presence:
-            np.minimum(counts, 1, out=counts)
-
-    return DenseBlock(len(found), found.space, fill)

@@ -1,0 +1,113 @@
+"""Kernels that depend on how many letters two windows share, as weighted spectrum kernels on subsets of positions.
+
+If a pair of windows of k letters that agree in g positions counts Σ_j C(g, j)·α_j, the kernel is Σ_j α_j times the
+sum of the spectrum kernels Φ_S(x)·Φ_S(y) over all subsets S of j positions.
+
+Subsets that are shifts of one pattern, like {0, 1, 3} and {1, 2, 4}, count nearly the same features: only the ends
+differ. With T shifts, F the sum of their Φ, and E_t what Φ_t lacks, compared with every occurrence of the pattern
+that any shift counts, D = Σ_t E_t,
+
+    Σ_t Φ_t(x)·Φ_t(y)  =  (F(x)·F(y) − D(x)·D(y)) / T  +  Σ_t E_t(x)·E_t(y),
+
+one large product instead of T: an E_t has T − 1 features for each stretch of unmasked letters.
+"""
+
+from itertools import combinations
+from math import lcm
+
+import numpy as np
+
+from . import _kmers
+from .dense import DenseBlock, dense_block
+from .kmers import NO_COMPLEMENT, Occurrences, code_type, find_kmers, per_record
+from .planner import Cost
+from .sparse import SparseBlock
+
+
+def find_patterns(k, j):
+    """Return a dict from the number of shifts in k positions to the patterns of j positions, tuples from 0 on."""
+    found = {}
+    for rest in combinations(range(1, k), j - 1) if j else ():
+        found.setdefault(k - max(rest, default=0), []).append((0, *rest))
+    return found or {1: [()]}
+
+
+def common_divisor(k, sizes):
+    """Return what the sums of `subset_blocks` have to be divided by, for all these sizes of subsets."""
+    return lcm(*(shifts for j in sizes for shifts in find_patterns(k, j)))
+
+
+def subset_blocks(X, k, weights, strands, work, others):
+    """Yield (factor, block): the kernel Σ_j weights[j] · Σ_S Φ_S(x)·Φ_S(y) times `common_divisor`.
+
+    Parameters
+    ----------
+    X : SequenceSet
+    k : int
+    weights : dict of int to int
+        α_j of each size j of subsets, not 0.
+    strands : {"one", "both"}
+    work : Workload
+        Decides which blocks are dense.
+    others : iterator
+        The blocks to be made like, or None for each.
+    """
+    size = X.alphabet.size
+    divisor = common_divisor(k, weights)
+    for j, weight in weights.items():
+        for shifts, patterns in find_patterns(k, j).items():
+            subsets = [tuple(p + t for p in pattern) for pattern in patterns for t in range(shifts)]
+            numbers = np.repeat(np.arange(len(patterns)), shifts)
+            found = find_kmers(X, k, subsets, strands, numbers)
+            other = next(others)
+            if isinstance(other, DenseBlock) or (other is None and _dense_is_cheaper(work, size, j, shifts, patterns)):
+                yield weight * divisor // shifts, dense_block(found)
+            else:
+                yield weight * divisor // shifts, SparseBlock(found.count(), other)
+            if shifts > 1:
+                ends, pooled = _find_ends(X, k, patterns, shifts, strands)
+                yield -weight * divisor // shifts, SparseBlock(pooled.count(), next(others))
+                yield weight * divisor, SparseBlock(ends.count(), next(others))
+
+
+def subset_cost(work, size, k, sizes):
+    """Return the Cost of `subset_blocks` for these sizes of subsets."""
+    costs = [
+        min(_costs(work, size, j, shifts, patterns))
+        for j in sizes
+        for shifts, patterns in find_patterns(k, j).items()
+    ]
+    return sum(costs, Cost(0.0))
+
+
+def _costs(work, size, j, shifts, patterns):
+    """Return the Costs of the large product of patterns of j positions, as dense vectors and by posting lists."""
+    n = len(patterns)
+    return (
+        work.dense(n * size**j, shifts * work.common**j, n * shifts),
+        work.index(work.match**j, n, shifts),
+    )
+
+
+def _dense_is_cheaper(work, size, j, shifts, patterns):
+    dense, index = _costs(work, size, j, shifts, patterns)
+    return dense < index
+
+
+def _find_ends(X, k, patterns, shifts, strands):
+    """Return the Occurrences that make up all E_t, and those that make up D."""
+    size = X.alphabet.size
+    part = size ** len(patterns[0])
+    stretches = np.empty(len(X), dtype=np.int64)
+    _kmers.count_stretches(X.codes, X.starts, X.stops, k, size, stretches)
+    start = per_record(stretches * (shifts * (shifts - 1) * (2 if strands == "both" else 1)))
+    space = part * len(patterns)
+    codes = np.empty((len(patterns), start[-1]), dtype=code_type(shifts * space))
+    complement = NO_COMPLEMENT if strands == "one" else X.alphabet.complement_codes
+    for number, pattern in enumerate(patterns):
+        _kmers.code_ends(
+            X.codes, X.starts, X.stops, k, size, np.array(pattern, dtype=np.int64), shifts, complement, space,
+            number * part, codes[number],
+        )
+    pooled = (codes % space).astype(code_type(space))
+    return Occurrences(codes, start, shifts * space), Occurrences(pooled, start, space)
