@@ -118,9 +118,9 @@ def _check_dataset(name, entry, config, file):
 
 def _check_specs(config, file):
     """Build every kernel, transform and solver once: a wrong name or value is found before any work."""
+    from .gram.transforms import build_transform
     from .kernels import build_kernel
     from .solvers import expand_grid
-    from .transforms import build_transform
 
     for name, spec in config["kernels"].items():
         kernel_spec, transforms = split_transforms(spec)

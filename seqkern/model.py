@@ -16,12 +16,12 @@ import numpy as np
 
 from .archive import load_archive, nest, save_archive, unnest
 from .errors import FileError, ModelError
+from .gram.transforms import transform_from_state
 from .kernels import kernel_from_state
 from .kernels.blocks import fill
 from .sequences import SequenceSet, as_sequences
 from .solvers import solver_from_state
 from .tables import FeatureTable, as_features
-from .transforms import transform_from_state
 
 FORMAT = "seqkern model"
 VERSION = 1

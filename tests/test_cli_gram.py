@@ -6,10 +6,9 @@ import gzip
 import numpy as np
 import pytest
 
-from seqkern import tiles
 from seqkern.cli.main import main
 from seqkern.fasta import read_fasta
-from seqkern.gram import open_gram
+from seqkern.gram import open_gram, tiles
 from seqkern.kernels import build_kernel
 
 

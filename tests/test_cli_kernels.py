@@ -3,8 +3,8 @@
 import pytest
 
 from seqkern.cli.main import main
+from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
-from seqkern.transforms import TRANSFORMS
 
 
 def test_lists_every_kernel_and_transform_with_every_parameter(capsys):

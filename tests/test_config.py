@@ -5,6 +5,7 @@ import copy
 import pytest
 import yaml
 from conftest import ROOT
+
 from seqkern.config import check_config, load_config
 from seqkern.errors import ConfigError
 

@@ -13,11 +13,11 @@ from seqkern.evaluation.crossval import evaluate_fold, write_results
 from seqkern.evaluation.sources import FittedKernel, StoredGram
 from seqkern.folds import make_folds
 from seqkern.gram import compute_gram
+from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel
 from seqkern.kernels.base import Kernel
 from seqkern.labels import make_labels
 from seqkern.sequences import SequenceSet
-from seqkern.transforms import build_transform
 from seqkern.tsv import read_tsv
 
 GRID = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1.0}]

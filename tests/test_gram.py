@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqkern import tiles
 from seqkern.errors import FileError, GramError, ParameterError
-from seqkern.gram import assemble, compute_gram, compute_tile, count_tiles, open_gram
-from seqkern.gram_job import GramJob
+from seqkern.gram import assemble, compute_gram, compute_tile, count_tiles, open_gram, tiles
+from seqkern.gram.job import GramJob
 from seqkern.kernels.base import Kernel
 from seqkern.memory import available_memory, format_bytes, parse_bytes
 from seqkern.sequences import SequenceSet
@@ -272,7 +271,7 @@ def test_progress_counts_every_entry_once(tmp_path):
 SCRIPT = """
 import os, signal, sys, time
 import test_gram
-from seqkern import tiles
+from seqkern.gram import tiles
 from seqkern.gram import compute_gram
 tiles.TILE_ROWS = test_gram.ROWS
 class SlowKernel(test_gram.LetterKernel):
@@ -385,7 +384,7 @@ def test_tiles_of_another_matrix_are_not_reused(tmp_path, computed, monkeypatch,
     elif change == "dtype":
         dtype = "float32"
     elif change == "build":
-        monkeypatch.setattr("seqkern.gram_job.build_digest", lambda: "another build")
+        monkeypatch.setattr("seqkern.gram.job.build_digest", lambda: "another build")
     else:
         columns = X
     gram = compute_gram(kernel, other, columns, path=path, dtype=dtype)
@@ -512,7 +511,7 @@ def test_disk_without_room_is_refused_before_the_work(tmp_path, computed, monkey
 @pytest.mark.parametrize("size", [1_000, 5_000])  # the first fails at a tile, the second at the matrix
 def test_full_disk_is_one_line_and_leaves_nothing_half_written(tmp_path, size):
     script = (
-        "import resource, sys, test_gram; from seqkern import errors, gram, tiles\n"
+        "import resource, sys, test_gram; from seqkern import errors, gram; from seqkern.gram import tiles\n"
         "tiles.TILE_ROWS = 3\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
         "try: gram.compute_gram(test_gram.LetterKernel(), test_gram.make_sequences(30), path=sys.argv[1])\n"

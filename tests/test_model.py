@@ -12,6 +12,7 @@ import pytest
 from seqkern import model as model_module
 from seqkern.archive import load_archive, save_archive
 from seqkern.errors import FileError, LabelError, ModelError, SequenceError
+from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
 from seqkern.labels import Labels, make_labels
 from seqkern.model import load_model
@@ -19,7 +20,6 @@ from seqkern.sequences import SequenceSet
 from seqkern.solvers import make_solver
 from seqkern.tables import FeatureTable, SimilarityTable
 from seqkern.training import train_model
-from seqkern.transforms import build_transform
 
 MOTIFS = {"negative": "ACACAC", "positive": "GTTGTT", "third": "CCGGCC"}
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from seqkern.errors import SequenceError
+from seqkern.gram.transforms import CentreGram
 from seqkern.kernels import PrecomputedKernel
 from seqkern.tables import SimilarityTable
-from seqkern.transforms import CentreGram
 
 
 def test_similarities_are_the_kernel():

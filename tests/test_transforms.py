@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from seqkern.archive import load_archive, save_archive
 from seqkern.errors import GramError, ParameterError
-from seqkern.transforms import (
+from seqkern.gram.transforms import (
     TRANSFORMS,
     CentreGram,
     NormaliseGram,

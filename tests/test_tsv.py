@@ -3,6 +3,7 @@
 import math
 
 import pytest
+
 from seqkern.errors import FileError
 from seqkern.tsv import read_tsv, write_tsv
 

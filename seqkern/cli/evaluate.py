@@ -61,8 +61,8 @@ def kernel_source(dataset, args):
     from ..config import split_transforms
     from ..evaluation.sources import FittedKernel, StoredGram
     from ..gram import open_gram
+    from ..gram.transforms import build_transform
     from ..kernels import build_kernel, parse_spec
-    from ..transforms import build_transform
 
     spec, transform_specs = split_transforms(parse_spec(args.kernel))
     kernel = build_kernel(spec)

@@ -14,8 +14,8 @@ def add_arguments(parser):
 
 def run(args):
     """Print the list, or one kernel in full."""
+    from ..gram.transforms import TRANSFORMS
     from ..kernels import KERNELS
-    from ..transforms import TRANSFORMS
 
     if args.name in TRANSFORMS.classes:
         print(in_full(TRANSFORMS.get(args.name)))

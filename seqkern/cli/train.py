@@ -58,11 +58,11 @@ def add_arguments(parser):
 def run(args):
     """Run the verb."""
     from ..config import split_transforms
+    from ..gram.transforms import build_transform
     from ..kernels import build_kernel, parse_spec
     from ..progress import progress_counter
     from ..solvers import build_solver, expand_grid
     from ..training import train_model
-    from ..transforms import build_transform
 
     kernel_spec, transforms = split_transforms(parse_spec(args.kernel))
     kernel = build_kernel(kernel_spec)

@@ -14,11 +14,11 @@ import copy
 
 import numpy as np
 
-from .errors import GramError, ParameterError
-from .kernels import _blocks, _vector
-from .kernels.specs import parse_spec
-from .parameters import Parameters, check_choice
-from .registry import Registry
+from ..errors import GramError, ParameterError
+from ..kernels import _blocks, _vector
+from ..kernels.specs import parse_spec
+from ..parameters import Parameters, check_choice
+from ..registry import Registry
 
 TRANSFORMS = Registry("transform", __name__, f"{__name__}:GramTransform")
 

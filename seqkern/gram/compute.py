@@ -1,21 +1,10 @@
-"""Gram matrices, in memory or on disk: compute one, in one go or tile by tile, and open it again.
-
-Who calls whom::
-
-    compute_gram ─▶ GramJob ─┬─▶ in memory: every tile is computed in its place
-                             └─▶ on disk: missing tiles ─▶ TileGrid.write … TileGrid.assemble ─▶ open_gram
-
-`GramMatrix` (gram_matrix.py) is the result, `GramJob` (gram_job.py) the work, `TileGrid` (tiles.py) how it is
-cut.
-"""
+"""Compute a Gram matrix: in one go, tile by tile, in memory or on disk."""
 
 import numpy as np
 
-from .errors import GramError
-from .gram_job import GramJob, tile_grid
-from .gram_matrix import GramMatrix, open_gram
-
-__all__ = ["GramMatrix", "assemble", "compute_gram", "compute_tile", "count_tiles", "open_gram"]
+from ..errors import GramError
+from .job import GramJob, tile_grid
+from .matrix import open_gram
 
 
 def compute_gram(

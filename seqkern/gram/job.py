@@ -15,15 +15,15 @@ from functools import cached_property
 
 import numpy as np
 
-from . import __version__
-from .archive import atomic_write, canonical_json
-from .build import build_digest
-from .errors import FileError, GramError, ParameterError
-from .gram_matrix import FORMAT, GramMatrix, data_digests, npy_path, open_gram, side_path, tiles_root
-from .kernels import _blocks
-from .kernels.blocks import BLOCK_BYTES, available_threads, fill
-from .memory import available_memory, format_bytes, parse_bytes
-from .sequences import SequenceSet
+from .. import __version__
+from ..archive import atomic_write, canonical_json
+from ..build import build_digest
+from ..errors import FileError, GramError, ParameterError
+from ..kernels import _blocks
+from ..kernels.blocks import BLOCK_BYTES, available_threads, fill
+from ..memory import available_memory, format_bytes, parse_bytes
+from ..sequences import SequenceSet
+from .matrix import FORMAT, GramMatrix, data_digests, npy_path, open_gram, side_path, tiles_root
 from .tiles import TileGrid
 
 
