@@ -205,8 +205,9 @@ static void pack_row(const int32_t *counts, ptrdiff_t n, int kind, uint8_t *data
     ptrdiff_t per_step = STEP_BYTES / kind;
     for (ptrdiff_t s = 0; s < steps; ++s, step += PANEL * STEP_BYTES) {
         int32_t four[4] = {0};
-        ptrdiff_t here = n - s * per_step < per_step ? n - s * per_step : per_step;
-        memcpy(four, counts + s * per_step, (size_t)here * sizeof *four);
+        ptrdiff_t left = n - s * per_step;
+        if (left > 0)
+            memcpy(four, counts + s * per_step, (size_t)(left < per_step ? left : per_step) * sizeof *four);
         uint32_t word = kind == KIND_INT8    ? (uint32_t)(four[0] | four[1] << 8 | four[2] << 16 | four[3] << 24)
                         : kind == KIND_INT16 ? (uint32_t)(four[0] | four[1] << 16)
                                              : (uint32_t)four[0];

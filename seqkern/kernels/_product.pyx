@@ -70,15 +70,20 @@ def set_level(int level):
 
 
 def row_squares(const int64_t[::1] start, const int32_t[::1] count, int64_t[::1] squares):
-    """Set squares[i] to the sum of the squared counts of row i."""
+    """Set squares[i] to the sum of the squared counts of row i; return the largest, rounded, even if it overflowed."""
     cdef Py_ssize_t i
     cdef int64_t q, total
+    cdef double rounded, largest = 0
     with nogil:
         for i in range(squares.shape[0]):
             total = 0
+            rounded = 0
             for q in range(start[i], start[i + 1]):
                 total += <int64_t>count[q] * count[q]
+                rounded += <double>count[q] * count[q]
             squares[i] = total
+            largest = max(largest, rounded)
+    return largest
 
 
 def relabel(int64_t[::1] start, int32_t[::1] feature, int32_t[::1] count, const int32_t[::1] labels):

@@ -32,7 +32,7 @@ class DenseBlock:
     squares : ndarray of int64, shape (n,)
         Φ(x)·Φ(x).
     largest : float
-        The largest of them.
+        The largest of them, or a bound where one could exceed 64 bits.
     """
 
     def __init__(self, n_rows, width, fill):
@@ -50,7 +50,8 @@ class DenseBlock:
             while self.peak > LARGEST[self.kind]:
                 self._packed = {2 * self.kind: self.packed(2 * self.kind)}
             _product.pack(counts, self.kind, self._packed[self.kind], row)
-        self.largest = float(self.squares.max(initial=0))
+        bound = float(self.peak) ** 2 * width
+        self.largest = float(self.squares.max(initial=0)) if bound < 2.0**63 else bound
 
     @property
     def kind(self):

@@ -89,6 +89,17 @@ class MismatchKernel(KmerKernel):
         self.n_threads = n_threads
         self.algorithm = algorithm
 
+    @classmethod
+    def examples(cls):
+        return [
+            cls(4, 1),
+            cls([3, 5], 2, weights=[0.5, 0.7], normalize=False),
+            cls(4, 1, reverse_complement=True),
+            cls(4, 1, reverse_complement=True, presence=True),
+            cls(3, 1, presence=True),
+            cls(3, 0, alphabet="HEC"),
+        ]
+
     def _check_parameters(self):
         super()._check_parameters()
         check_integer("m", self.m, 0, min(self._lengths()) - 1)

@@ -31,8 +31,7 @@ class SparseBlock:
     def __init__(self, counted, like=None):
         self.start, self.feature, self.count = counted.start, counted.feature, counted.count
         self.squares = np.empty(len(counted), dtype=np.int64)
-        _product.row_squares(self.start, self.count, self.squares)
-        self.largest = float(self.squares.max(initial=0))
+        self.largest = _product.row_squares(self.start, self.count, self.squares)
         self.enter = np.empty(len(self.feature), dtype=np.int64)
         self.rest = np.empty(len(self.feature), dtype=np.int32)
         if like is None:

@@ -50,7 +50,6 @@ class KmerKernel(FeatureKernel):
         for weight in weights:
             check_real("weights", weight, 0)
         check_choice("short", self.short, ("error", "zero"))
-        check_choice("zero_diagonal", self.zero_diagonal, ("error", "zero"))
         check_choice("algorithm", self.algorithm, ("auto", *self.algorithms))
 
     def _check_sequences(self, X):
@@ -207,6 +206,16 @@ class SpectrumKernel(KmerKernel):
         self.zero_diagonal = zero_diagonal
         self.n_threads = n_threads
         self.algorithm = algorithm
+
+    @classmethod
+    def examples(cls):
+        return [
+            cls(),
+            cls([1, 2, 4], weights=[0.5, 2, 0.3], normalize=False),
+            cls(4, reverse_complement=True),
+            cls([2, 12], presence=True),
+            cls(2, alphabet="HEC"),
+        ]
 
     def _costs(self, work, size, k):
         return {

@@ -1,0 +1,272 @@
+"""The product engine: blocks of features, dense and by posting lists, against plain sums."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqkern.errors import SequenceError
+from seqkern.kernels import _blocks, _product, sparse
+from seqkern.kernels.dense import DenseBlock
+from seqkern.kernels.kmers import Counted, Occurrences, rank_codes
+from seqkern.kernels.product import FeatureBlocks, Term, product
+from seqkern.kernels.sparse import SparseBlock
+
+
+@pytest.fixture(params=range(_product.level() + 1), ids="level {}".format)
+def level(request):
+    """Run at one level of vector instructions."""
+    highest = _product.level()
+    _product.set_level(request.param)
+    yield request.param
+    _product.set_level(highest)
+
+
+def counts(n, width, peak, share=0.3, seed=0):
+    """Return a random matrix of counts up to `peak`, most of them small."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 4, size=(n, width)) * (rng.random((n, width)) < share)
+    values[rng.integers(n), rng.integers(width)] = peak
+    return values.astype(np.int32)
+
+
+def dense(values):
+    def fill(row, out):
+        out[...] = values[row : row + len(out)]
+
+    return DenseBlock(*values.shape, fill)
+
+
+def sparse_block(values, like=None):
+    rows, features = np.nonzero(values)
+    start = np.concatenate(([0], np.cumsum(np.count_nonzero(values, axis=1))))
+    counted = Counted(
+        start.astype(np.int64),
+        features.astype(np.int32),
+        values[rows, features].astype(np.int32),
+        values.shape[1],
+    )
+    return SparseBlock(counted, like)
+
+
+def matrix(rows, cols=None):
+    cols = rows if cols is None else cols
+    out = np.empty((len(rows), len(cols)))
+    product(rows, cols, out)
+    return out
+
+
+def exact(a, b=None):
+    """Return the matrix of products as Python integers."""
+    return (a.astype(object) @ (a if b is None else b).astype(object).T).astype(float)
+
+
+SHAPES = [(1, 1), (3, 5), (16, 4), (17, 64), (50, 33), (49, 259), (130, 70)]
+
+
+@pytest.mark.parametrize("make", [dense, sparse_block])
+@pytest.mark.parametrize("peak", [1, 127, 128, 32767, 32768, 65535, 65536, 200_000, 2**31 - 1])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_counts_of_every_size(level, make, shape, peak):
+    values = counts(*shape, peak)
+    payload = FeatureBlocks([Term(1.0, [(1, make(values))])])
+    np.testing.assert_array_equal(matrix(payload), exact(values))
+    np.testing.assert_array_equal(payload.diagonal(), np.diagonal(exact(values)))
+
+
+def test_full_bytes_do_not_saturate(level):
+    """All counts 127: the largest sums of 8-bit products, over more steps than one chunk."""
+    for width in (4, 300, 9000):
+        payload = FeatureBlocks([Term(1.0, [(1, dense(np.full((9, width), 127, dtype=np.int32)))])])
+        np.testing.assert_array_equal(matrix(payload), np.full((9, 9), 127.0 * 127 * width))
+
+
+def test_full_words_do_not_overflow(level):
+    payload = FeatureBlocks([Term(1.0, [(1, dense(np.full((9, 301), 32767, dtype=np.int32)))])])
+    np.testing.assert_array_equal(matrix(payload), np.full((9, 9), 32767.0**2 * 301))
+
+
+@pytest.mark.parametrize(("mine", "theirs"), [(90, 300), (300, 90), (90, 40_000), (70_000, 3), (5, 127)])
+def test_rows_and_columns_of_different_sizes(level, mine, theirs):
+    a, b = counts(21, 37, mine, seed=1), counts(40, 37, theirs, seed=2)
+    rows, cols = (FeatureBlocks([Term(1.0, [(1, dense(values))])]) for values in (a, b))
+    np.testing.assert_array_equal(matrix(rows, cols), exact(a, b))
+    np.testing.assert_array_equal(matrix(rows.rows(3, 20), cols.rows(5, 38)), exact(a, b)[3:20, 5:38])
+    columns = sparse_block(b)
+    rows, cols = (FeatureBlocks([Term(1.0, [(1, block)])]) for block in (sparse_block(a, columns), columns))
+    np.testing.assert_array_equal(matrix(rows, cols), exact(a, b))
+
+
+@pytest.mark.parametrize("make", [dense, sparse_block])
+@pytest.mark.parametrize("tile", [3, 7, 16, 8192])
+def test_any_rectangle_is_a_slice(make, tile, monkeypatch):
+    monkeypatch.setattr(sparse, "TILE", tile)
+    values = counts(60, 50, 70_000)
+    whole = exact(values)
+    payload = FeatureBlocks([Term(1.0, [(1, make(values))])])
+    if make is sparse_block:
+        assert payload.blocks[0].tile == min(tile, 60)
+    for a, b, c, d in ((0, 60, 0, 60), (5, 6, 0, 60), (10, 30, 10, 60), (10, 30, 10, 30), (10, 30, 20, 60)):
+        for rows, cols in (((a, b), (c, d)), ((c, d), (a, b))):
+            part = matrix(payload.rows(*rows), payload.rows(*cols))
+            np.testing.assert_array_equal(part, whole[slice(*rows), slice(*cols)])
+    view = payload.rows(10, 50).rows(5, 20)
+    np.testing.assert_array_equal(matrix(view), whole[15:30, 15:30])
+    np.testing.assert_array_equal(view.diagonal(), np.diagonal(whole)[15:30])
+
+
+def test_few_tiles_where_features_are_many(monkeypatch):
+    monkeypatch.setattr(sparse, "TILE", 2)
+    values = counts(64, 3000, 3, share=0.005)
+    block = sparse_block(values)
+    assert block.tile > 2
+    assert len(block.bounds) <= 2 * len(block.feature) + 2 * block.n_features
+    np.testing.assert_array_equal(matrix(FeatureBlocks([Term(1.0, [(1, block)])])), exact(values))
+
+
+def test_more_rows_than_a_posting_can_number():
+    n = 70_000
+    values = np.zeros((n, 2), dtype=np.int32)
+    values[:, 0] = np.arange(n) % 3
+    values[65_530:65_545, 1] = 2
+    block = sparse_block(values)
+    assert block.tile <= 1 << 16
+    payload = FeatureBlocks([Term(1.0, [(1, block)])])
+    for start, stop in ((0, 3), (65_533, 65_540)):
+        part = matrix(payload.rows(start, stop), payload)
+        np.testing.assert_array_equal(part, exact(values[start:stop], values))
+        upper = matrix(payload.rows(start, stop), payload.rows(start, n))
+        np.testing.assert_array_equal(upper, part[:, start:])
+
+
+def test_terms_factors_divisors_and_scale():
+    a, b, c = (counts(20, width, 40, seed=width) for width in (30, 50, 70))
+    A, B, C = exact(a), exact(b), exact(c)
+    blocks = dense(a), sparse_block(b), dense(3 * c)
+    terms = [Term(0.3, [(2, blocks[0]), (-1, blocks[1])]), Term(1 / 7, [(5, blocks[2])], 9)]
+    payload = FeatureBlocks(terms, scale=0.5)
+    expected = 0.5 * (0.3 * (2 * A - B) + 1 / 7 * (5 * C))
+    np.testing.assert_array_equal(matrix(payload), expected)
+    np.testing.assert_array_equal(payload.diagonal(), np.diagonal(expected))
+    whole = FeatureBlocks([Term(2, [(3, blocks[0])]), Term(1, [(1, blocks[2])], 9)])
+    assert len(whole.terms) == 1
+    np.testing.assert_array_equal(matrix(whole), 6 * A + C)
+    np.testing.assert_array_equal(whole.diagonal(), np.diagonal(6 * A + C))
+
+
+def test_divisions_of_large_sums_are_exact():
+    values = np.array([[3 * 94_906_267, 1], [3, 2]], dtype=np.int32)
+    payload = FeatureBlocks([Term(1.0, [(1, sparse_block(values))], 1)])
+    np.testing.assert_array_equal(matrix(payload), exact(values))
+    tripled = FeatureBlocks([Term(1.0, [(3, sparse_block(values))], 3)])
+    np.testing.assert_array_equal(matrix(tripled), exact(values))
+
+
+def test_sums_beyond_64_bits_are_refused():
+    values = np.full((1, 3), 2**31 - 1, dtype=np.int32)
+    for make in (dense, sparse_block):
+        with pytest.raises(SequenceError, match="too long"):
+            FeatureBlocks([Term(1.0, [(1, make(values))])])
+        np.testing.assert_array_equal(
+            matrix(FeatureBlocks([Term(1.0, [(1, make(values[:, 1:]))])])), exact(values[:, 1:])
+        )
+
+
+def test_normalised_products(level):
+    values = counts(70, 40, 100, share=0.1)
+    values[5] = 0
+    for make in (dense, sparse_block):
+        payload = FeatureBlocks([Term(1.0, [(1, make(values))])])
+        d = payload.diagonal()
+        out = np.empty((70, 70))
+        product(payload, payload, out, d, d)
+        np.testing.assert_array_equal(out, naive.normalised(exact(values)))
+        assert set(np.diagonal(out)) == {0.0, 1.0}
+
+
+def test_normalise_divides_by_the_root_of_the_product():
+    rng = np.random.default_rng(0)
+    block, rows, cols = rng.normal(size=(9, 23)), rng.random(9), rng.random(23)
+    rows[3], cols[5], rows[4], cols[7] = 0.0, 0.0, -1.0, -1.0
+    out = block.copy()
+    _blocks.normalise(out, rows, cols)
+    good = (rows[:, None] > 0) & (cols > 0)
+    roots = np.sqrt(np.where(good, np.outer(rows, cols), 1.0))
+    np.testing.assert_array_equal(out, np.where(good, block / roots, 0.0))
+    wide = np.zeros((9, 40))
+    wide[:, 10:33] = block
+    _blocks.normalise(wide[:, 10:33], rows, cols)
+    np.testing.assert_array_equal(wide[:, 10:33], out)
+    assert not wide[:, :10].any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 100])
+def test_mirror(n, dtype):
+    values = np.random.default_rng(n).random((n, n + 5)).astype(dtype)
+    expected = np.triu(values[:, :n]) + np.triu(values[:, :n], 1).T
+    for step in (7, 40, n):
+        out = values.copy()
+        for start in range(0, n, step):
+            _blocks.mirror(out[:, :n], start, min(start + step, n))
+        np.testing.assert_array_equal(out[:, :n], expected)
+        np.testing.assert_array_equal(out[:, n:], values[:, n:])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    codes=st.lists(st.integers(0, 2**63 - 1) | st.integers(0, 50), max_size=60),
+    dtype=st.sampled_from([np.uint64, np.uint32]),
+)
+def test_ranks_of_codes(codes, dtype):
+    codes = np.array([code % (int(np.iinfo(dtype).max) + 1) for code in codes], dtype=dtype)
+    ranks, vocabulary = rank_codes(codes.copy())
+    distinct, inverse = np.unique(codes, return_inverse=True)
+    np.testing.assert_array_equal(vocabulary, distinct)
+    np.testing.assert_array_equal(ranks, inverse)
+
+
+@pytest.mark.parametrize("space", [50, 2**62])
+def test_counting_codes_in_small_and_large_spaces(space):
+    rng = np.random.default_rng(1)
+    lengths = rng.integers(0, 30, size=12)
+    start = np.concatenate(([0], np.cumsum(lengths)))
+    codes = rng.integers(0, 50, size=(2, start[-1])).astype(np.uint32 if space <= 2**32 else np.uint64)
+    counted = Occurrences(codes, start, space).count()
+    assert (counted.vocabulary is None) == (space == 50)
+    for i in range(12):
+        found = {}
+        for code in codes[:, start[i] : start[i + 1]].ravel().tolist():
+            found[code] = found.get(code, 0) + 1
+        entries = slice(counted.start[i], counted.start[i + 1])
+        features = counted.feature[entries]
+        names = features if counted.vocabulary is None else counted.vocabulary[features]
+        assert dict(zip(names.tolist(), counted.count[entries].tolist(), strict=True)) == found
+
+
+@pytest.mark.parametrize("columns", [50, 2**40])
+@pytest.mark.parametrize("rows", [50, 2**40])
+def test_features_that_the_columns_lack_are_left_out(rows, columns):
+    rng = np.random.default_rng(2)
+    spaces = {"rows": rows, "columns": columns}
+    found = {}
+    for name, space in spaces.items():
+        start = np.arange(0, 101, 10)
+        codes = rng.integers(0, 50, size=(1, 100))
+        found[name] = Occurrences(codes.astype(np.uint32 if space == 50 else np.uint64), start, space).count()
+    block = SparseBlock(found["columns"])
+    expected = np.array(naive.gram(*(as_dicts(found[name]) for name in spaces)), dtype=float)
+    squares = [naive.dot(row, row) for row in as_dicts(found["rows"])]
+    mine = FeatureBlocks([Term(1.0, [(1, SparseBlock(found["rows"], block))])])
+    np.testing.assert_array_equal(matrix(mine, FeatureBlocks([Term(1.0, [(1, block)])])), expected)
+    assert mine.diagonal().tolist() == squares
+
+
+def as_dicts(counted):
+    """Return the rows of a Counted as dicts from code to count."""
+    names = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
+    return [
+        dict(zip(names[counted.feature[a:b]].tolist(), counted.count[a:b].tolist(), strict=True))
+        for a, b in zip(counted.start[:-1], counted.start[1:], strict=True)
+    ]
