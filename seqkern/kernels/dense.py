@@ -14,6 +14,7 @@ DTYPES = {1: np.uint8, 2: np.int16, 4: np.int32}
 CHUNK_ENTRIES = 1 << 17
 WIDEST = 1 << 24
 INT32_LIMIT = 2.0**31
+INT64_LIMIT = 2.0**63
 
 
 class DenseBlock:
@@ -32,13 +33,13 @@ class DenseBlock:
     squares : ndarray of int64, shape (n,)
         Φ(x)·Φ(x).
     largest : float
-        The largest of them, or a bound where one could exceed 64 bits.
+        The largest of them.
     """
 
     def __init__(self, n_rows, width, fill):
         self.width = width
         self.squares = np.zeros(n_rows, dtype=np.int64)
-        self.peak = 1
+        self.peak, self.largest = 1, 0.0
         panels, steps = -(-n_rows // PANEL), -(-width // STEP_BYTES)
         self._packed = {1: np.zeros((panels, steps, PANEL, STEP_BYTES), dtype=np.uint8)}
         step = max(1, CHUNK_ENTRIES // (width * PANEL)) * PANEL
@@ -47,11 +48,12 @@ class DenseBlock:
             counts = buffer[: min(step, n_rows - row)]
             fill(row, counts)
             self.peak = max(self.peak, _product.measure(counts, self.squares[row:]))
+            if float(self.peak) ** 2 * width >= INT64_LIMIT:  # squares may have overflowed
+                self.largest = max(self.largest, float(np.square(counts, dtype=np.float64).sum(axis=1).max()))
             while self.peak > LARGEST[self.kind]:
                 self._packed = {2 * self.kind: self.packed(2 * self.kind)}
             _product.pack(counts, self.kind, self._packed[self.kind], row)
-        bound = float(self.peak) ** 2 * width
-        self.largest = float(self.squares.max(initial=0)) if bound < 2.0**63 else bound
+        self.largest = max(self.largest, float(self.squares.max(initial=0)))
 
     @property
     def kind(self):
