@@ -29,6 +29,7 @@ class SumKernel(CompositeKernel):
     """
 
     name = "sum"
+    plain = "Adds the similarities that several kernels see."
 
     def __init__(self, parts, *, weights=None, normalize=False, zero_diagonal="error", n_threads=None):
         self.parts = parts
@@ -98,6 +99,7 @@ class ProductKernel(CompositeKernel):
     """
 
     name = "product"
+    plain = "Multiplies the similarities that several kernels see."
 
     def __init__(self, parts, *, normalize=False, zero_diagonal="error", n_threads=None):
         self.parts = parts
@@ -147,6 +149,7 @@ class PartKernel(CompositeKernel):
     """
 
     name = "part"
+    plain = "Looks at one part of each sequence only."
 
     def __init__(self, base, start, stop, *, n_threads=None):
         self.base = base

@@ -87,6 +87,8 @@ class Kernel(Parameters):
     ----------
     name : str
         The name in configs and on the command line; a class without one is not registered.
+    plain : str
+        One sentence for readers of a report who know no kernels.
     accepts : {"sequences", "features", "similarities"}
         The kind of data.
     tracks : tuple of str
@@ -105,6 +107,7 @@ class Kernel(Parameters):
     """
 
     name = None
+    plain = ""
     accepts = "sequences"
     tracks = ()
     data_dependent = False

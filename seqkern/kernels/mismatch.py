@@ -60,6 +60,7 @@ class MismatchKernel(KmerKernel):
     """
 
     name = "mismatch"
+    plain = "Counts the k-letter words that two sequences share, allowing up to m letters to differ."
     algorithms = ("dense", "subsets", "neighbours")
 
     def __init__(

@@ -51,6 +51,7 @@ class PrecomputedKernel(Kernel):
     """
 
     name = "precomputed"
+    plain = "The similarities that were given."
     accepts = "similarities"
     positive_semidefinite = False
 

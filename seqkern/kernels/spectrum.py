@@ -180,6 +180,7 @@ class SpectrumKernel(KmerKernel):
     """
 
     name = "spectrum"
+    plain = "Counts the k-letter words that two sequences share."
     algorithms = ("dense", "index")
 
     def __init__(

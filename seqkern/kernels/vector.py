@@ -65,6 +65,7 @@ class LinearKernel(Kernel):
     """
 
     name = "linear"
+    plain = "The dot product of two vectors of numbers."
     accepts = "features"
 
     def __init__(self, *, normalize=False, zero_diagonal="error", n_threads=None):
@@ -127,6 +128,7 @@ class PolynomialKernel(_KernelOfKernel):
     """
 
     name = "polynomial"
+    plain = "Looks at combinations of features, not only at single ones."
 
     def __init__(
         self,
@@ -179,6 +181,7 @@ class RBFKernel(_KernelOfKernel):
     """
 
     name = "rbf"
+    plain = "Similar where the distance is small, falling off like a bell curve."
 
     def __init__(self, *, gamma=1.0, base=None, n_threads=None):
         self.gamma = gamma
@@ -244,6 +247,7 @@ class SigmoidKernel(_KernelOfKernel):
     """
 
     name = "sigmoid"
+    plain = "The similarity of a neural network's hidden layer."
     positive_semidefinite = False
 
     def __init__(self, *, gamma=1.0, coef0=0.0, base=None, n_threads=None):

@@ -138,30 +138,14 @@ def _value(value):
     return str(value)
 
 
-PLAIN = {
-    "spectrum": "Counts the k-letter words that two sequences share.",
-    "mismatch": "Counts the k-letter words that two sequences share, allowing up to m letters to differ.",
-    "pairwise": "Describes a sequence by its similarity to every training sequence.",
-    "part": "Looks at one part of each sequence only.",
-    "sum": "Adds the similarities that several kernels see.",
-    "product": "Multiplies the similarities that several kernels see.",
-    "linear": "The dot product of two vectors of numbers.",
-    "polynomial": "Looks at combinations of features, not only at single ones.",
-    "rbf": "Similar where the distance is small, falling off like a bell curve.",
-    "csvc": "Support vector machine: the widest margin between two classes, with a price C for errors.",
-    "psvc": "Potential support vector machine: selects few support features; epsilon sets how few.",
-}
-
-
 def class_sentence(registry, name):
-    """Return what a kernel or solver is, in plain words, or else in those of its class; empty if unknown."""
-    if name in PLAIN:
-        return PLAIN[name]
+    """Return what a kernel or solver is, in plain words, or else in those of its docstring; empty if unknown."""
     try:
-        text = registry.get(name).__doc__ or ""
+        cls = registry.get(name)
     except SeqkernError:
         return ""
-    return " ".join(text.strip().split("\n\n")[0].replace("`", "").split())
+    text = cls.plain or (cls.__doc__ or "").strip().split("\n\n")[0].replace("`", "")
+    return " ".join(text.split())
 
 
 def enumerate_names(names):

@@ -32,6 +32,8 @@ class Solver(Parameters, BaseEstimator):
     ----------
     name : str
         The name in configs and on the command line; a class without one is not registered.
+    plain : str
+        One sentence for readers of a report who know no solvers.
     input : {"gram", "features", "implicit"}
         What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns
         together.
@@ -46,6 +48,7 @@ class Solver(Parameters, BaseEstimator):
     """
 
     name = None
+    plain = ""
     input = "gram"
     targets = ()
 

@@ -146,6 +146,7 @@ class PSVC(PotentialSVM, BinarySolver):
     """
 
     name = "psvc"
+    plain = "Potential support vector machine: selects few support features; epsilon sets how few."
 
 
 class PSVR(PotentialSVM, RealSolver):
@@ -155,6 +156,7 @@ class PSVR(PotentialSVM, RealSolver):
     """
 
     name = "psvr"
+    plain = "Potential support vector machine for real labels: selects few support features; epsilon sets how few."
 
 
 @functools.cache
