@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqkern.errors import SequenceError
-from seqkern.kernels import _blocks, _product, sparse
+from seqkern.kernels import _blocks, _product, _real, sparse
 from seqkern.kernels.dense import DenseBlock
 from seqkern.kernels.kmers import Counted, Occurrences, rank_codes
 from seqkern.kernels.product import FeatureBlocks, Term, product
+from seqkern.kernels.real import RealDenseBlock, RealSparseBlock
 from seqkern.kernels.sparse import SparseBlock
 
 
@@ -270,3 +271,63 @@ def as_dicts(counted):
         dict(zip(names[counted.feature[a:b]].tolist(), counted.count[a:b].tolist(), strict=True))
         for a, b in zip(counted.start[:-1], counted.start[1:], strict=True)
     ]
+
+
+# ---- real values -------------------------------------------------------------------------------
+
+
+def real_values(n, width, share=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    return (
+        rng.normal(size=(n, width))
+        * 10.0 ** rng.integers(-6, 6, size=(n, width))
+        * (rng.random((n, width)) < share)
+    )
+
+
+def sums_in_order(a, b):
+    """Return the matrix of products, each summed feature after feature."""
+    total = np.zeros((len(a), len(b)))
+    for f in range(a.shape[1]):
+        total += np.outer(a[:, f], b[:, f])
+    return total
+
+
+@pytest.mark.parametrize("make", [RealDenseBlock, RealSparseBlock])
+@pytest.mark.parametrize(("n", "width", "share"), [(1, 1, 1.0), (5, 40, 1.0), (50, 33, 0.2), (33, 0, 1.0)])
+def test_real_values_are_summed_in_order(make, n, width, share):
+    values = real_values(n, width, share)
+    values[n // 2] = 0
+    payload = FeatureBlocks([Term(1.0, [(1, make(values))])])
+    K = matrix(payload)
+    np.testing.assert_array_equal(K, sums_in_order(values, values))
+    np.testing.assert_array_equal(payload.diagonal(), np.diagonal(K))
+    for a, b, c, d in ((0, n, 0, n), (n // 3, n, n // 3, n), (n // 3, n, 0, n // 2), (0, n // 2, n // 3, n)):
+        np.testing.assert_array_equal(matrix(payload.rows(a, b), payload.rows(c, d)), K[a:b, c:d])
+    others = real_values(20, width, share, seed=9)
+    rows = FeatureBlocks([Term(1.0, [(1, make(others))])])
+    np.testing.assert_array_equal(matrix(rows, payload), sums_in_order(others, values))
+    if width:
+        largest = max(map(abs, others[3] * values[0]))
+        assert (
+            abs(matrix(rows, payload)[3, 0] - naive.exact_dot(others[3], values[0]))
+            <= 1e-14 * width * largest
+        )
+
+
+def test_real_values_beside_counts():
+    values, numbers = real_values(30, 12), counts(30, 20, 9)
+    terms = [Term(0.3, [(1, RealDenseBlock(values))]), Term(2, [(1, sparse_block(numbers))])]
+    expected = 0.5 * (0.3 * sums_in_order(values, values) + 2 * exact(numbers))
+    payload = FeatureBlocks(terms, scale=0.5)
+    np.testing.assert_array_equal(matrix(payload), expected)
+    np.testing.assert_array_equal(payload.diagonal(), np.diagonal(expected))
+
+
+def test_real_values_at_every_level():
+    values = real_values(40, 100)
+    panels = RealDenseBlock(values)._panels
+    for level in range(_product.level() + 1):
+        sums = np.zeros((40, 40))
+        _real.multiply(panels, panels, 0, 0, 40, False, sums, level)
+        np.testing.assert_array_equal(sums, sums_in_order(values, values))

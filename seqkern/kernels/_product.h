@@ -21,7 +21,7 @@ typedef struct {
     const int64_t *start;
     const int32_t *feature;
     const int32_t *count;
-    const int64_t *enter;
+    const int32_t *enter;
     const int32_t *rest;
     int same;
     const int64_t *bounds;
@@ -43,7 +43,41 @@ static inline int64_t first_posting(const uint32_t *postings, int64_t low, int64
     return low;
 }
 
-enum { AHEAD = 8 };
+enum { AHEAD = 8, LARGEST_COUNT = 0xffff };
+
+static inline int64_t postings_of(int32_t count)
+{
+    return ((int64_t)count + LARGEST_COUNT - 1) / LARGEST_COUNT;
+}
+
+/* Add to lengths[f] how many postings the entries of one row have in the list of feature f. */
+static void count_postings(const int32_t *feature, const int32_t *count, int64_t n, int64_t *lengths)
+{
+    for (int64_t q = 0; q < n; ++q)
+        lengths[feature[q]] += postings_of(count[q]);
+}
+
+/* Append the entries of one row to the lists of their features, of which the next places are cursor[f] and the ends
+ * ends[f]; set enter[q] and rest[q] to the place in the list, and to the number of postings from there on. Lists lie
+ * anywhere, so their places are fetched some entries ahead. */
+static void append_postings(const int32_t *feature, const int32_t *count, int64_t n, uint32_t row, const int64_t *ends,
+                            int64_t *cursor, uint32_t *postings, int32_t *enter, int32_t *rest)
+{
+    for (int64_t q = 0; q < n; ++q) {
+        if (q + 2 * AHEAD < n)
+            PREFETCH(&cursor[feature[q + 2 * AHEAD]]);
+        if (q + AHEAD < n)
+            PREFETCH(&postings[cursor[feature[q + AHEAD]]]);
+        int64_t at = cursor[feature[q]];
+        enter[q] = (int32_t)at;
+        rest[q] = (int32_t)(ends[feature[q]] - at);
+        int32_t left = count[q];
+        for (; left > LARGEST_COUNT; left -= LARGEST_COUNT)
+            postings[at++] = (uint32_t)LARGEST_COUNT << 16 | row;
+        postings[at++] = (uint32_t)left << 16 | row;
+        cursor[feature[q]] = at;
+    }
+}
 
 /* Add weight × the products of row i with the columns first .. last to sums[0 .. last - first); with `upper` only with
  * those from column i on. Lists are short and lie anywhere, so they are fetched some entries ahead. */
@@ -88,7 +122,8 @@ DEFINE_WALK(walk_int64, int64_t)
 /* values = weight × (sums / divisor), or values += that. The divisor leaves no remainder: so the division of doubles is
  * exact for sums of 32 bits, and vectorises; sums of 64 bits are divided as integers. */
 #define DEFINE_STORE(name, sum_t, QUOTIENT)                                                                      \
-    static void name(const sum_t *sums, double *values, ptrdiff_t n, int64_t divisor, double weight, int add)    \
+    ALWAYS_INLINE void name##_body(const sum_t *sums, double *values, ptrdiff_t n, int64_t divisor,              \
+                                   double weight, int add)                                                       \
     {                                                                                                            \
         if (add)                                                                                                 \
             for (ptrdiff_t j = 0; j < n; ++j)                                                                    \
@@ -99,6 +134,14 @@ DEFINE_WALK(walk_int64, int64_t)
         else                                                                                                     \
             for (ptrdiff_t j = 0; j < n; ++j)                                                                    \
                 values[j] = weight * (double)sums[j];                                                            \
+    }                                                                                                            \
+    DEFINE_LEVELS(name, name##_body,                                                                             \
+                  (const sum_t *sums, double *values, ptrdiff_t n, int64_t divisor, double weight, int add),     \
+                  (sums, values, n, divisor, weight, add))                                                       \
+    static void name(int level, const sum_t *sums, double *values, ptrdiff_t n, int64_t divisor, double weight,  \
+                     int add)                                                                                    \
+    {                                                                                                            \
+        CALL_LEVEL(level, name, sums, values, n, divisor, weight, add);                                          \
     }
 
 #define QUOTIENT_OF_DOUBLES(sum) ((double)(sum) / (double)divisor)
@@ -106,5 +149,6 @@ DEFINE_WALK(walk_int64, int64_t)
 
 DEFINE_STORE(store_int32, int32_t, QUOTIENT_OF_DOUBLES)
 DEFINE_STORE(store_int64, int64_t, QUOTIENT_OF_INTEGERS)
+DEFINE_STORE(store_double, double, QUOTIENT_OF_DOUBLES)
 
 #endif

@@ -32,13 +32,17 @@ cdef extern from "_product.h" nogil:
         const int64_t *start
         const int32_t *feature
         const int32_t *count
-        const int64_t *enter
+        const int32_t *enter
         const int32_t *rest
         bint same
         const int64_t *bounds
         const uint32_t *postings
         Py_ssize_t n_features
         Py_ssize_t tile
+    void count_postings(const int32_t *feature, const int32_t *count, int64_t n, int64_t *lengths)
+    void append_postings(
+        const int32_t *feature, const int32_t *count, int64_t n, uint32_t row, const int64_t *ends,
+        int64_t *cursor, uint32_t *postings, int32_t *enter, int32_t *rest)
     void walk_int32(
         const posting_walk *w, Py_ssize_t i, Py_ssize_t first, Py_ssize_t last, int64_t weight, bint upper,
         int32_t *sums)
@@ -46,15 +50,21 @@ cdef extern from "_product.h" nogil:
         const posting_walk *w, Py_ssize_t i, Py_ssize_t first, Py_ssize_t last, int64_t weight, bint upper,
         int64_t *sums)
     void store_int32(
-        const int32_t *sums, double *values, Py_ssize_t n, int64_t divisor, double weight, bint add)
+        int level, const int32_t *sums, double *values, Py_ssize_t n, int64_t divisor, double weight, bint add)
     void store_int64(
-        const int64_t *sums, double *values, Py_ssize_t n, int64_t divisor, double weight, bint add)
+        int level, const int64_t *sums, double *values, Py_ssize_t n, int64_t divisor, double weight, bint add)
+    void store_double(
+        int level, const double *sums, double *values, Py_ssize_t n, int64_t divisor, double weight, bint add)
+
+ctypedef fused count_sum_t:
+    int32_t
+    int64_t
 
 ctypedef fused sum_t:
     int32_t
     int64_t
+    double
 
-cdef uint32_t MOST = 0xffff
 cdef int LEVEL = highest_simd_level()
 
 
@@ -114,10 +124,13 @@ def list_lengths(
     """Add to lengths[t, f] how many postings feature f has in column tile t: one for each 65,535 of a count."""
     cdef Py_ssize_t i
     cdef int64_t q
+    if feature.shape[0] == 0:
+        return
     with nogil:
         for i in range(start.shape[0] - 1):
-            for q in range(start[i], start[i + 1]):
-                lengths[i // tile, feature[q]] += (<int64_t>count[q] + MOST - 1) // MOST
+            q = start[i]
+            if q < start[i + 1]:
+                count_postings(&feature[q], &count[q], start[i + 1] - q, &lengths[i // tile, 0])
 
 
 def make_postings(
@@ -128,7 +141,7 @@ def make_postings(
     const int64_t[:, ::1] ends,
     int64_t[:, ::1] cursor,
     uint32_t[::1] postings,
-    int64_t[::1] enter,
+    int32_t[::1] enter,
     int32_t[::1] rest,
 ):
     """Write the posting lists of the columns.
@@ -145,33 +158,28 @@ def make_postings(
     enter, rest : (entries,)
         Filled with the entry's own posting, and the number of postings from there to the end of the list.
     """
-    cdef Py_ssize_t i
-    cdef int64_t q, at, left
-    cdef uint32_t here, row
+    cdef Py_ssize_t i, t
+    cdef int64_t q
+    if feature.shape[0] == 0:
+        return
     with nogil:
         for i in range(start.shape[0] - 1):
-            row = <uint32_t>(i % tile)
-            for q in range(start[i], start[i + 1]):
-                at = cursor[i // tile, feature[q]]
-                enter[q] = at
-                rest[q] = <int32_t>(ends[i // tile, feature[q]] - at)
-                left = count[q]
-                while left > 0:
-                    here = <uint32_t>min(left, <int64_t>MOST)
-                    postings[at] = here << 16 | row
-                    at += 1
-                    left -= here
-                cursor[i // tile, feature[q]] = at
+            q = start[i]
+            t = i // tile
+            if q < start[i + 1]:
+                append_postings(
+                    &feature[q], &count[q], start[i + 1] - q, <uint32_t>(i - t * tile), &ends[t, 0], &cursor[t, 0],
+                    &postings[0], &enter[q], &rest[q])
 
 
 def enter_lists(
-    const int32_t[::1] feature, const int64_t[::1] bounds, int64_t[::1] enter, int32_t[::1] rest
+    const int32_t[::1] feature, const int64_t[::1] bounds, int32_t[::1] enter, int32_t[::1] rest
 ):
     """Set enter[q] and rest[q] to the start and the length of the list of feature[q] in the first tile."""
     cdef Py_ssize_t q
     with nogil:
         for q in range(feature.shape[0]):
-            enter[q] = bounds[feature[q]]
+            enter[q] = <int32_t>bounds[feature[q]]
             rest[q] = <int32_t>(bounds[feature[q] + 1] - enter[q])
 
 
@@ -179,7 +187,7 @@ def walk(
     const int64_t[::1] start,
     const int32_t[::1] feature,
     const int32_t[::1] count,
-    const int64_t[::1] enter,
+    const int32_t[::1] enter,
     const int32_t[::1] rest,
     bint same,
     const int64_t[::1] bounds,
@@ -191,7 +199,7 @@ def walk(
     Py_ssize_t last,
     int64_t weight,
     bint upper,
-    sum_t[:, ::1] sums,
+    count_sum_t[:, ::1] sums,
 ):
     """Add weight × the products of the rows from `row` on with the columns `first` … `last` to `sums`.
 
@@ -214,7 +222,7 @@ def walk(
     w.tile = tile
     with nogil:
         for i in range(sums.shape[0]):
-            if sum_t is int32_t:
+            if count_sum_t is int32_t:
                 walk_int32(&w, row + i, first, last, weight, upper, &sums[i, 0])
             else:
                 walk_int64(&w, row + i, first, last, weight, upper, &sums[i, 0])
@@ -250,7 +258,7 @@ def multiply(
     Py_ssize_t last,
     int64_t weight,
     bint upper,
-    sum_t[:, ::1] sums,
+    count_sum_t[:, ::1] sums,
 ):
     """Add weight × the products of the packed `rows` from `row` on with the packed `cols` `first` … `last` to `sums`.
 
@@ -265,7 +273,7 @@ def multiply(
     a = &rows[0, 0, 0, 0]
     b = &cols[0, 0, 0, 0]
     with nogil:
-        if sum_t is int32_t:
+        if count_sum_t is int32_t:
             if kind == KIND_INT32:
                 wide_int32(a, row, n, b, first, last, steps, weight, &sums[0, 0], width)
             else:
@@ -284,9 +292,11 @@ cdef inline void _store_row(
 ) noexcept nogil:
     """Call the store of the right type."""
     if sum_t is int32_t:
-        store_int32(sums, values, m, divisor, weight, add)
+        store_int32(LEVEL, sums, values, m, divisor, weight, add)
+    elif sum_t is int64_t:
+        store_int64(LEVEL, sums, values, m, divisor, weight, add)
     else:
-        store_int64(sums, values, m, divisor, weight, add)
+        store_double(LEVEL, sums, values, m, divisor, weight, add)
 
 
 def store(const sum_t[:, ::1] sums, double[:, :] values, int64_t divisor, double weight, bint add):

@@ -1,7 +1,8 @@
 """The product engine: kernels with explicit features, K = scale · Σ weight · (Σ factor · Φ(x)·Φ(y)) / divisor.
 
-A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …), `SparseBlock` or `DenseBlock`,
-and puts them as `Term`s into a `FeatureBlocks`: that is its payload. By subclassing `FeatureKernel` it has everything else::
+A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …), `SparseBlock` or
+`DenseBlock` (real values: `RealSparseBlock`, `RealDenseBlock`), and puts them as `Term`s into a `FeatureBlocks`:
+that is its payload. By subclassing `FeatureKernel` it has everything else::
 
     class ToyKernel(FeatureKernel):
         name = "toy"
@@ -45,6 +46,11 @@ class Term:
     members: list
     divisor: int = 1
 
+    @property
+    def real(self):
+        """Whether the features are real-valued: then there is one block, with the factor 1."""
+        return any(getattr(block, "real", False) for _, block in self.members)
+
 
 class FeatureBlocks:
     """The payload of a kernel with explicit features: blocks, or a range of their rows.
@@ -71,7 +77,7 @@ class FeatureBlocks:
         self.choices = choices
         self.start, self.stop = 0, len(self.blocks[0].squares)
         for term in self.terms:
-            if _bound(term, term) >= INT64_LIMIT:
+            if not term.real and _bound(term, term) >= INT64_LIMIT:
                 raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
 
     def __len__(self):
@@ -88,13 +94,13 @@ class FeatureBlocks:
         total = 0.0
         for term in self.terms:
             sums = sum(factor * block.squares[self.start : self.stop] for factor, block in term.members)
-            total = total + term.weight * (sums // term.divisor).astype(np.float64)
+            total = total + term.weight * (sums if term.real else (sums // term.divisor).astype(np.float64))
         return self.scale * total
 
 
 def _merged(terms):
     """Return one Term, if all weights are integers, else the terms as they are."""
-    if any(not float(term.weight).is_integer() for term in terms):
+    if any(term.real or not float(term.weight).is_integer() for term in terms):
         return list(terms)
     divisor = math.lcm(*(term.divisor for term in terms))
     return [
@@ -131,8 +137,7 @@ def product(rows, cols, out, row_diagonal=NO_DIAGONAL, col_diagonal=NO_DIAGONAL)
     """
     upper = rows.blocks is cols.blocks and rows.start == cols.start and rows.stop <= cols.stop
     for t, (mine, theirs) in enumerate(zip(rows.terms, cols.terms, strict=True)):
-        small = _bound(mine, theirs) <= INT32_LIMIT
-        sums = np.zeros(out.shape, dtype=np.int32 if small else np.int64)
+        sums = np.zeros(out.shape, dtype=_sum_type(mine, theirs))
         for (factor, block), (_, other) in zip(mine.members, theirs.members, strict=True):
             block.accumulate(rows.start, other, cols.start, cols.stop, factor, upper, sums)
         how = (mine.divisor, mine.weight, t > 0)
@@ -140,6 +145,13 @@ def product(rows, cols, out, row_diagonal=NO_DIAGONAL, col_diagonal=NO_DIAGONAL)
             _product.store(sums, out, *how)
         else:
             _product.finish(sums, out, *how, rows.scale, row_diagonal, col_diagonal, upper)
+
+
+def _sum_type(mine, theirs):
+    """Return the smallest dtype that holds every sum of the terms' products."""
+    if mine.real:
+        return np.float64
+    return np.int32 if _bound(mine, theirs) <= INT32_LIMIT else np.int64
 
 
 class FeatureKernel(Kernel):

@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from ..errors import SequenceError
 from . import _product
 
 TILE = 8192
+MOST_POSTINGS = 2**31 - 1
 WIDEST_TILE = 1 << 16
 
 
@@ -32,7 +34,7 @@ class SparseBlock:
         self.start, self.feature, self.count = counted.start, counted.feature, counted.count
         self.squares = np.empty(len(counted), dtype=np.int64)
         self.largest = _product.row_squares(self.start, self.count, self.squares)
-        self.enter = np.empty(len(self.feature), dtype=np.int64)
+        self.enter = np.empty(len(self.feature), dtype=np.int32)
         self.rest = np.empty(len(self.feature), dtype=np.int32)
         if like is None:
             self.n_features, self.vocabulary = counted.n_features, counted.vocabulary
@@ -59,6 +61,8 @@ class SparseBlock:
         self.bounds = np.zeros(lengths.size + 1, dtype=np.int64)
         ends = np.cumsum(lengths, out=self.bounds[1:]).reshape(shape)
         cursor = self.bounds[:-1].reshape(shape).copy()
+        if self.bounds[-1] > MOST_POSTINGS:
+            raise SequenceError(f"{self.bounds[-1]} features are too many for one matrix", remedy="divide it")
         self.postings = np.empty(self.bounds[-1], dtype=np.uint32)
         _product.make_postings(*rows, self.tile, ends, cursor, self.postings, self.enter, self.rest)
 

@@ -1,0 +1,79 @@
+"""Blocks of real-valued features, dense and sparse, for the product engine.
+
+Summed feature after feature in double precision: the bits depend on neither threads nor blocks. A `Term` with such a
+block has no other, and the factor 1.
+"""
+
+import numpy as np
+
+from . import _real
+
+PANEL = 16
+
+
+class RealDenseBlock:
+    """Real-valued features of n records as dense vectors.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n, features)
+
+    Attributes
+    ----------
+    squares : ndarray of float64, shape (n,)
+        Φ(x)·Φ(x).
+    """
+
+    real = True
+
+    def __init__(self, values):
+        values = np.asarray(values, dtype=np.float64)
+        n, width = values.shape
+        padded = np.zeros((-(-n // PANEL), PANEL, width))
+        padded.reshape(len(padded) * PANEL, width)[:n] = values
+        self._panels = np.ascontiguousarray(padded.swapaxes(1, 2))
+        self.squares = np.zeros(n)
+        for feature in values.T:
+            self.squares += feature * feature
+
+    def accumulate(self, row, cols, first, last, factor, upper, sums):
+        """Add Φ(rows)·Φ(columns) to `sums`, float64; the parameters are those of `SparseBlock.accumulate`."""
+        _real.multiply(self._panels, cols._panels, row, first, last, upper, sums)
+
+
+class RealSparseBlock:
+    """Real-valued features of n records, mostly zero.
+
+    Parameters
+    ----------
+    values : scipy.sparse matrix or array, shape (n, features)
+
+    Attributes
+    ----------
+    squares : ndarray of float64, shape (n,)
+        Φ(x)·Φ(x).
+    """
+
+    real = True
+
+    def __init__(self, values):
+        from scipy.sparse import csr_array
+
+        rows = csr_array(values, dtype=np.float64)
+        rows.sum_duplicates()
+        columns = rows.tocsc()
+        self._rows = _arrays(rows)
+        start, post_rows, post_values = _arrays(columns)
+        self._lists = start, post_rows, post_values
+        self.squares = np.empty(rows.shape[0])
+        _real.row_squares(self._rows[0], self._rows[2], self.squares)
+
+    def accumulate(self, row, cols, first, last, factor, upper, sums):
+        """Add Φ(rows)·Φ(columns) to `sums`, float64; the parameters are those of `SparseBlock.accumulate`."""
+        _real.walk(*self._rows, *cols._lists, row, first, last, upper, sums)
+
+
+def _arrays(compressed):
+    """Return the three arrays of a compressed sparse matrix with the dtypes of the loops, indices ascending."""
+    compressed.sort_indices()
+    return compressed.indptr.astype(np.int64), compressed.indices.astype(np.int32), compressed.data
