@@ -2,7 +2,13 @@
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
+
+ROOT = Path(str(workflow.current_basedir)).resolve().parent.parent
+# Snakemake looks for modules beside the Snakefile first: an installed seqkern must not be hidden by its own source.
+if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
+    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
 from seqkern.build import build_digest
 from seqkern.config import check_config, load_config, split_transforms
@@ -10,7 +16,7 @@ from seqkern.datasets import entry_kind
 from seqkern.errors import SeqkernError
 from seqkern.kernels import build_kernel
 
-DEMO = Path(str(workflow.current_basedir)).parent.parent / "config" / "config.yaml"
+DEMO = ROOT / "config" / "config.yaml"
 
 
 def load_study():
