@@ -36,9 +36,7 @@ def mismatch_features(string, k, m, letters, *, presence=False, rc=False):
     found = kmers(string, k)
     if rc:
         found += [reverse_complement(kmer) for kmer in found]
-    counts = Counter(
-        u for u in map("".join, product(letters, repeat=k)) for kmer in found if hamming(kmer, u) <= m
-    )
+    counts = Counter(u for u in map("".join, product(letters, repeat=k)) for kmer in found if hamming(kmer, u) <= m)
     return dict.fromkeys(counts, 1) if presence else counts
 
 

@@ -184,8 +184,7 @@ def test_large_k_and_many_mismatches(rc, algorithm):
     expected = [
         [
             sum(
-                shared[naive.hamming(a, b)]
-                + (shared[naive.hamming(a, naive.reverse_complement(b))] if rc else 0)
+                shared[naive.hamming(a, b)] + (shared[naive.hamming(a, naive.reverse_complement(b))] if rc else 0)
                 for a in x
                 for b in y
             )
@@ -196,9 +195,7 @@ def test_large_k_and_many_mismatches(rc, algorithm):
     assert kernel(X).tolist() == expected
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"presence": True}, {"reverse_complement": True}, {"weights": [0.3, 2]}]
-)
+@pytest.mark.parametrize("options", [{}, {"presence": True}, {"reverse_complement": True}, {"weights": [0.3, 2]}])
 def test_features_give_the_kernel(options):
     kernel = raw([2, 4], 1, alphabet="dna", **options)
     features = kernel.features(encode(STRINGS))
@@ -207,9 +204,7 @@ def test_features_give_the_kernel(options):
     if not options:
         found = naive.mismatch_features(STRINGS[3], 2, 1, "ACGT")
         row = features[3].toarray()[0, :16]
-        assert {
-            name: value for name, value in zip(kernel.feature_names(), row, strict=False) if value
-        } == found
+        assert {name: value for name, value in zip(kernel.feature_names(), row, strict=False) if value} == found
 
 
 def test_plan_names_the_candidates():

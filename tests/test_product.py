@@ -278,11 +278,7 @@ def as_dicts(counted):
 
 def real_values(n, width, share=1.0, seed=0):
     rng = np.random.default_rng(seed)
-    return (
-        rng.normal(size=(n, width))
-        * 10.0 ** rng.integers(-6, 6, size=(n, width))
-        * (rng.random((n, width)) < share)
-    )
+    return rng.normal(size=(n, width)) * 10.0 ** rng.integers(-6, 6, size=(n, width)) * (rng.random((n, width)) < share)
 
 
 def sums_in_order(a, b):
@@ -309,10 +305,7 @@ def test_real_values_are_summed_in_order(make, n, width, share):
     np.testing.assert_array_equal(matrix(rows, payload), sums_in_order(others, values))
     if width:
         largest = max(map(abs, others[3] * values[0]))
-        assert (
-            abs(matrix(rows, payload)[3, 0] - naive.exact_dot(others[3], values[0]))
-            <= 1e-14 * width * largest
-        )
+        assert abs(matrix(rows, payload)[3, 0] - naive.exact_dot(others[3], values[0])) <= 1e-14 * width * largest
 
 
 def test_real_values_beside_counts():

@@ -48,9 +48,7 @@ def raw(k, **options):
 @pytest.mark.parametrize("k", [1, 2, 3, 6])
 def test_equals_the_naive_twin(k, presence, rc, algorithm):
     kernel = raw(k, presence=presence, reverse_complement=rc, algorithm=algorithm)
-    np.testing.assert_array_equal(
-        kernel(encode(STRINGS)), naive.spectrum(STRINGS, k, presence=presence, rc=rc)
-    )
+    np.testing.assert_array_equal(kernel(encode(STRINGS)), naive.spectrum(STRINGS, k, presence=presence, rc=rc))
 
 
 @pytest.mark.parametrize("rc", [False, True])
@@ -191,9 +189,7 @@ def test_one_sequence_and_none():
     assert SpectrumKernel(3)(X.take([])).shape == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"presence": True}, {"reverse_complement": True}, {"weights": [0.3, 2]}]
-)
+@pytest.mark.parametrize("options", [{}, {"presence": True}, {"reverse_complement": True}, {"weights": [0.3, 2]}])
 def test_features_give_the_kernel(options):
     kernel = raw([2, 4], alphabet="dna", **options)
     features = kernel.features(encode(STRINGS))

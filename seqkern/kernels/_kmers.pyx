@@ -42,10 +42,11 @@ def code_windows(
     uint64_t offset,
     code_t[::1] codes,
 ):
-    """Write `offset` + the code of the letters at `positions` of every window that `count_windows` counts, in order.
+    """Write `offset` + the code of the letters at `positions` of every window that `count_windows` counts,
+    in order.
 
-    With `canonical`, the smaller of the codes of the window and its reverse complement; with `both`, both, one after
-    the other.
+    With `canonical`, the smaller of the codes of the window and its reverse complement; with `both`, both,
+    one after the other.
     """
     cdef Py_ssize_t i, p, s, at = 0, chosen = positions.shape[0]
     cdef int64_t run
@@ -105,9 +106,11 @@ cdef code_t _code_end(
     const uint8_t[::1] complement,
     bint reverse,
 ) noexcept nogil:
-    """Return the code of the pattern's occurrence number `place` in the windows `first` … `last` of a stretch.
+    """Return the code of the pattern's occurrence number `place` in the windows `first` … `last` of a
+    stretch.
 
-    Past the last window, the pattern is seen through that window, shifted. With `reverse`, on the other strand.
+    Past the last window, the pattern is seen through that window, shifted. With `reverse`, on the other
+    strand.
     """
     cdef Py_ssize_t shift = max(place - (last - first), <Py_ssize_t>0), window = place - shift, s
     cdef code_t code = 0
@@ -132,11 +135,12 @@ def code_ends(
     uint64_t offset,
     code_t[::1] codes,
 ):
-    """Write the codes of the occurrences of a pattern that a shift of it lacks, for each of its shifts in a window.
+    """Write the codes of the occurrences of a pattern that a shift of it lacks, for each of its shifts in a
+    window.
 
-    A stretch with the windows a … b has the occurrences a … b + shifts − 1 of the pattern. Shift t sees those from
-    a + t to b + t, and lacks t before and shifts − 1 − t after them: their codes are `offset` + t · `step` + that of
-    the letters. If `complement` is not empty, the other strand's follow.
+    A stretch with the windows a … b has the occurrences a … b + shifts − 1 of the pattern. Shift t sees
+    those from a + t to b + t, and lacks t before and shifts − 1 − t after them: their codes are `offset` +
+    t · `step` + that of the letters. If `complement` is not empty, the other strand's follow.
     """
     cdef Py_ssize_t i, p, last, at = 0
     cdef int64_t run
@@ -327,7 +331,8 @@ def tally_neighbours(
     cdef uint32_t[32] digits
     cdef uint32_t[32] places
     cdef int p
-    # code // size = code · reciprocal >> 40, exactly for 32 bits: the error of the reciprocal is below size ≤ 255.
+    # code // size = code · reciprocal >> 40, exactly for 32 bits: the error of the reciprocal is below size
+    # ≤ 255.
     cdef uint64_t reciprocal = ((<uint64_t>1 << 40) + size - 1) // size, quotient
     places[k - 1] = 1
     for p in range(k - 1, 0, -1):
@@ -344,11 +349,41 @@ def tally_neighbours(
                 _add_neighbours(&counts[i, 0], codes[0, q], digits, places, k, size, 0, m)
 
 
+cdef void _smooth_axis(
+    const int32_t *lower, int32_t *upper, Py_ssize_t width, Py_ssize_t place, Py_ssize_t size, int32_t *sums
+) noexcept nogil:
+    """Set upper += Σ_letters lower − lower, for the position of the k-mer whose letters are `place` apart."""
+    cdef Py_ssize_t high = 0, a, u
+    while high < width:
+        for u in range(place):
+            sums[u] = lower[high + u]
+        for a in range(1, size):
+            for u in range(place):
+                sums[u] += lower[high + a * place + u]
+        for a in range(size):
+            for u in range(place):
+                upper[high + a * place + u] += sums[u] - lower[high + a * place + u]
+        high += place * size
+
+
+cdef void _smooth_last(const int32_t *lower, int32_t *upper, Py_ssize_t width, Py_ssize_t size) noexcept nogil:
+    """Do the same for the last position, whose letters are adjacent."""
+    cdef Py_ssize_t high = 0, a
+    cdef int32_t total
+    while high < width:
+        total = 0
+        for a in range(high, high + size):
+            total += lower[a]
+        for a in range(high, high + size):
+            upper[a] += total - lower[a]
+        high += size
+
+
 def smooth(int32_t[:, ::1] counts, int k, int m, Py_ssize_t size, int32_t[:, ::1] planes, int32_t[::1] sums):
     """Replace the k-mer counts of each row by the counts of k-mers at up to `m` mismatches.
 
-    With F_j[c] the number of k-mers that differ from c in exactly j of the positions done so far, one more position
-    makes F_j += Σ_letters F_{j-1} − F_{j-1}.
+    With F_j[c] the number of k-mers that differ from c in exactly j of the positions done so far, one more
+    position makes F_j += Σ_letters F_{j-1} − F_{j-1}.
 
     Parameters
     ----------
@@ -357,28 +392,20 @@ def smooth(int32_t[:, ::1] counts, int k, int m, Py_ssize_t size, int32_t[:, ::1
         For F_1 … F_m; F_0 is the row itself.
     sums : (size^(k - 1),)
     """
-    cdef Py_ssize_t i, c, place, high, a, u, width = counts.shape[1]
+    cdef Py_ssize_t i, c, place, width = counts.shape[1]
     cdef int j
     cdef int32_t *lower
-    cdef int32_t *upper
     with nogil:
         for i in range(counts.shape[0]):
             memset(&planes[0, 0], 0, m * width * sizeof(int32_t))
             place = 1
             while place < width:
                 for j in range(m - 1, -1, -1):
-                    upper = &planes[j, 0]
                     lower = &planes[j - 1, 0] if j else &counts[i, 0]
-                    high = 0
-                    while high < width:
-                        memset(&sums[0], 0, place * sizeof(int32_t))
-                        for a in range(size):
-                            for u in range(place):
-                                sums[u] += lower[high + a * place + u]
-                        for a in range(size):
-                            for u in range(place):
-                                upper[high + a * place + u] += sums[u] - lower[high + a * place + u]
-                        high += place * size
+                    if place == 1:
+                        _smooth_last(lower, &planes[j, 0], width, size)
+                    else:
+                        _smooth_axis(lower, &planes[j, 0], width, place, size, &sums[0])
                 place *= size
             for j in range(m):
                 for c in range(width):
@@ -386,7 +413,8 @@ def smooth(int32_t[:, ::1] counts, int k, int m, Py_ssize_t size, int32_t[:, ::1
 
 
 cdef Py_ssize_t _list_neighbours(
-    code_t *out, code_t code, const code_t *digits, const code_t *places, int k, code_t size, int first, int left
+    code_t *out, code_t code, const code_t *digits, const code_t *places, int k, code_t size, int first, int
+    left
 ) noexcept nogil:
     """Write every k-mer that differs from `code` in up to `left` of the positions from `first` on; return how many."""
     cdef int p

@@ -203,8 +203,8 @@ def walk(
 ):
     """Add weight × the products of the rows from `row` on with the columns `first` … `last` to `sums`.
 
-    The other parameters are those of `posting_walk` in `_product.h`. With `upper` (rows and columns are one set)
-    only the columns j ≥ i of row i are touched.
+    The other parameters are those of `posting_walk` in `_product.h`. With `upper` (rows and columns are one
+    set) only the columns j ≥ i of row i are touched.
     """
     cdef posting_walk w
     cdef Py_ssize_t i
@@ -260,10 +260,11 @@ def multiply(
     bint upper,
     count_sum_t[:, ::1] sums,
 ):
-    """Add weight × the products of the packed `rows` from `row` on with the packed `cols` `first` … `last` to `sums`.
+    """Add weight × the products of the packed `rows` from `row` on with the packed `cols` `first` … `last`
+    to `sums`.
 
-    `safe` is the number of steps in which pairs of 8-bit counts cannot overflow 16 bits. With `upper` (rows and
-    columns are one set) only the columns j ≥ i of row i need be right.
+    `safe` is the number of steps in which pairs of 8-bit counts cannot overflow 16 bits. With `upper` (rows
+    and columns are one set) only the columns j ≥ i of row i need be right.
     """
     cdef Py_ssize_t n = sums.shape[0], width = sums.shape[1], steps = rows.shape[1]
     cdef const uint8_t *a

@@ -80,9 +80,7 @@ class DenseBlock:
         if math.sqrt(self.largest * cols.largest) >= INT32_LIMIT:
             kind = 4
         safe = max(1, LARGEST[2] // (2 * self.peak * cols.peak))
-        _product.multiply(
-            self.packed(kind), cols.packed(kind), kind, safe, row, first, last, weight, upper, sums
-        )
+        _product.multiply(self.packed(kind), cols.packed(kind), kind, safe, row, first, last, weight, upper, sums)
 
 
 def dense_block(found, presence=False, tally=None):

@@ -66,9 +66,7 @@ class Occurrences:
     def count(self):
         """Return the Counted of these codes; codes of a large space are sorted and replaced by their ranks."""
         if self.codes.size > MOST_CODES:
-            raise SequenceError(
-                f"{self.codes.size} k-mers are too many for one matrix", remedy="divide the sequences"
-            )
+            raise SequenceError(f"{self.codes.size} k-mers are too many for one matrix", remedy="divide the sequences")
         codes, n_features, vocabulary = self.codes, self.space, None
         if self.space > 2 * self.codes.size + SMALL_SPACE:
             ranks, vocabulary = rank_codes(self.codes.reshape(-1))
@@ -125,8 +123,8 @@ def find_kmers(X, k, subsets=None, strands="one", numbers=None):
     strands : {"one", "canonical", "both"}
         The windows as they are; the smaller of each and its reverse complement; both.
     numbers : sequence of int, optional
-        Ascending number of each subset, whose codes start at number · b^size: subsets with one number have their
-        features in common. By default 0, 1, ….
+        Ascending number of each subset, whose codes start at number · b^size: subsets with one number have
+        their features in common. By default 0, 1, ….
 
     Returns
     -------

@@ -4,8 +4,8 @@ Three exact ways lead to the same integers:
 
 - ``dense``: vectors over all k-mers. Spreading the counts to the neighbours is separable, position by position.
 - ``subsets``: two k-mers that agree in g positions share c(k − g) neighbours. With integers α_j such that
-  c(k − g) = Σ_j C(g, j)·α_j, K is Σ_j α_j times the spectrum kernels on all subsets of j positions; α_j = 0 for
-  j < k − 2m.
+  c(k − g) = Σ_j C(g, j)·α_j, K is Σ_j α_j times the spectrum kernels on all subsets of j positions; α_j = 0
+  for j < k − 2m.
 - ``neighbours``: posting lists of all neighbours of all k-mers.
 """
 
@@ -25,7 +25,8 @@ from .subsets import common_divisor, subset_blocks, subset_cost
 
 
 class MismatchKernel(KmerKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers of x that differ from u in at most m positions.
+    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers of x that differ from u in at most m
+    positions.
 
     Parameters
     ----------
@@ -47,7 +48,8 @@ class MismatchKernel(KmerKernel):
     short : {"error", "zero"}
         What to do about sequences shorter than the (largest) k: refuse them, or let them have no k-mers.
     zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of zeros.
+        What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of
+        zeros.
     n_threads : int, optional
         By default all cores.
     algorithm : {"auto", "dense", "subsets", "neighbours"}
@@ -92,6 +94,7 @@ class MismatchKernel(KmerKernel):
 
     @classmethod
     def examples(cls):
+        """Return kernels for the contract suite."""
         return [
             cls(4, 1),
             cls([3, 5], 2, weights=[0.5, 0.7], normalize=False),
@@ -105,24 +108,20 @@ class MismatchKernel(KmerKernel):
         super()._check_parameters()
         check_integer("m", self.m, 0, min(self._lengths()) - 1)
         if self.presence and self.algorithm == "subsets":
-            raise ParameterError(
-                "subsets cannot tell presence", remedy="choose algorithm=dense or neighbours"
-            )
+            raise ParameterError("subsets cannot tell presence", remedy="choose algorithm=dense or neighbours")
 
     def _costs(self, work, size, k):
         if self.reverse_complement:
             work = work.both_strands()
         shared = [shared_neighbours(size, k, self.m, h) for h in range(k + 1)]
         # The Hamming distance of two random windows is binomial.
-        expected = sum(
-            comb(k, h) * (1 - work.match) ** h * work.match ** (k - h) * shared[h] for h in range(k + 1)
-        )
+        expected = sum(comb(k, h) * (1 - work.match) ** h * work.match ** (k - h) * shared[h] for h in range(k + 1))
         common = sum(comb(k, h) * (1 - work.common) ** h * work.common ** (k - h) for h in range(self.m + 1))
         width = size**k
         smooth = smoothing_is_cheaper(work.letters, shared[0], work.records, width, k * self.m)
         costs = {
             "dense": work.dense(width, common, 1 if smooth else shared[0], k * self.m if smooth else 0),
-            "neighbours": work.index(expected / shared[0], shared[0]),
+            "neighbours": work.index(expected / shared[0], width, shared[0]),
         }
         if not self.presence:
             costs["subsets"] = subset_cost(work, size, k, subset_weights(size, k, self.m))

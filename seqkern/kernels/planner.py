@@ -1,10 +1,12 @@
 """Which algorithm is fastest: a cost model of the product engine.
 
-The model needs the number of windows and how often letters occur, nothing else: two random windows agree in a given
-set of j positions with probability q^j, q = Σ (share of a letter)². The constants are CPU nanoseconds, measured with
-benchmarks/bench_kmers.py on one core of an AMD EPYC of the Zen 5 generation; elsewhere the ratios are similar.
+The model needs the number of windows and how often letters occur, nothing else: two random windows agree in
+a given set of j positions with probability q^j, q = Σ (share of a letter)². The constants are CPU
+nanoseconds, measured with benchmarks/bench_kmers.py on one core of an AMD EPYC of the Zen 5 generation;
+elsewhere the ratios are similar.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,17 +15,21 @@ from . import _product
 from .base import Plan
 from .blocks import BLOCK_BYTES, available_threads
 
-OUTPUT_NS = 1.2  # an entry of the matrix: converted, normalised, mirrored
-MULTIPLY_NS = (0.06, 0.0055, 0.0022)  # one product of 8-bit counts, for each level of instructions
-PACK_NS = 0.6  # a feature of a dense vector: cleared, measured, packed
-TALLY_NS = 1.5  # an increment of a count
-SMOOTH_NS = 0.5  # a feature, for each position and mismatch
-COUNT_NS = 4.0  # a window: coded, counted
-INDEX_NS = 10.0  # a count: put into posting lists
-LIST_NS = 5.0  # entering a posting list
+OUTPUT_NS = 1.4  # an entry of the matrix: converted, normalised, mirrored
+CODE_NS = 8.0  # a window: found, coded
+TALLY_NS = 1.0  # an increment of a count in a vector
+SMOOTH_NS = 0.3  # a feature of a vector, for each position and mismatch
+PACK_NS = 0.6  # a feature of a vector: cleared, measured, packed
+MULTIPLY_NS = (0.026, 0.0056, 0.0022)  # a product of 8-bit counts, for each level of instructions
+PAIR_NS = 0.5  # a dense product of two records, however short
+COUNT_NS = 3.0  # a window: counted
+RANK_NS = 25.0  # a window: sorted before, if there are many more k-mers than windows
+INDEX_NS = 12.0  # a count: put into posting lists
+LIST_NS = 6.0  # entering a posting list
 POSTING_NS = 0.65  # a posting
-INDEX_BYTES = 32  # of a count
+WINDOW_BYTES, COUNT_BYTES, RANK_BYTES = 12, 20, 24
 LARGEST_DENSE = 1 << 30  # bytes
+SAMPLE_RECORDS = 256
 
 
 @dataclass(frozen=True, order=True)
@@ -116,44 +122,56 @@ class Workload:
             Passes over each vector.
         """
         kind = 1 if 3 * self.longest * share < 127 else 2
-        make = self.records * width * (PACK_NS + SMOOTH_NS * smoothing) + self.letters * tallies * TALLY_NS
-        multiply = self.pairs * width * kind * MULTIPLY_NS[_product.level()]
-        return Cost((make + multiply) * 1e-9, int(self.records * width * kind))
+        make = self.records * width * (PACK_NS + SMOOTH_NS * smoothing)
+        make += self.letters * (CODE_NS + tallies * TALLY_NS)
+        multiply = self.pairs * (width * kind * MULTIPLY_NS[_product.level()] + PAIR_NS)
+        return Cost((make + multiply) * 1e-9, int(self.records * width * kind + self.letters * WINDOW_BYTES))
 
-    def index(self, agree, lists=1, repeats=1):
+    def index(self, agree, space, lists=1, repeats=1):
         """Return the Cost of posting lists.
 
         Parameters
         ----------
         agree : float
             Probability that two windows share a given list.
+        space : int
+            How many different lists there can be.
         lists : int
             Lists that each window is in.
         repeats : int
             How often it is counted there.
         """
-        make = self.letters * lists * (INDEX_NS + repeats * COUNT_NS)
-        enter = self.row_letters * lists * LIST_NS
-        postings = self.row_letters * self.col_letters / (2 if self.symmetric else 1) * agree * lists
-        return Cost((make + enter + postings * POSTING_NS) * 1e-9, int(self.letters * lists * (INDEX_BYTES + 4 * repeats)))
+        codes = self.letters * lists * repeats
+        ranked = space > 2 * codes
+        row_counts = lists * self.rows * _distinct(self.row_letters / max(1, self.rows), agree)
+        col_counts = lists * self.cols * _distinct(self.col_letters / max(1, self.cols), agree)
+        counts = col_counts + (0 if self.symmetric else row_counts)
+        postings = row_counts * col_counts / lists * agree / (2 if self.symmetric else 1)
+        make = codes * (CODE_NS + COUNT_NS + ranked * RANK_NS) + counts * INDEX_NS
+        walk = row_counts * LIST_NS + postings * POSTING_NS
+        size = codes * (WINDOW_BYTES + ranked * RANK_BYTES) + counts * COUNT_BYTES
+        return Cost((make + walk) * 1e-9, int(size))
 
     def both_strands(self):
         """Return the Workload with each window's reverse complement as another window."""
         return replace(self, row_letters=2 * self.row_letters, col_letters=2 * self.col_letters)
 
 
+def _distinct(windows, agree):
+    """Return how many different features the windows of a record have, if two agree with this probability."""
+    return -math.expm1(-windows * agree) / agree if agree > 0 else windows
+
+
 def letter_shares(X):
-    """Return float64 (letters,): how often each letter of the alphabet occurs in the records, as a share."""
-    codes = X.codes if len(X.codes) <= 2 * X.lengths.sum() else X.codes[X.positions()]
-    counts = np.bincount(codes, minlength=256)[: X.alphabet.size]
+    """Return float64 (letters,): how often each letter of the alphabet occurs in some of the records, as a share."""
+    some = X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
+    counts = np.bincount(some.codes[some.positions()], minlength=256)[: X.alphabet.size]
     return counts / max(1, counts.sum())
 
 
 def cheapest(candidates):
     """Return the name of the cheapest of a dict of Costs; dense vectors of more than a gigabyte do not compete."""
-    light = {
-        name: cost for name, cost in candidates.items() if name != "dense" or cost.bytes <= LARGEST_DENSE
-    }
+    light = {name: cost for name, cost in candidates.items() if name != "dense" or cost.bytes <= LARGEST_DENSE}
     return min(light or candidates, key=lambda name: candidates[name].seconds)
 
 

@@ -17,8 +17,8 @@ from .sparse import SparseBlock
 class KmerKernel(FeatureKernel):
     """Base of the kernels on k-mers, a weighted sum over k.
 
-    A family has the attributes `k`, `weights`, `presence`, `reverse_complement`, `short` and `algorithm`, and writes
-    `_costs` and `_members`.
+    A family has the attributes `k`, `weights`, `presence`, `reverse_complement`, `short` and `algorithm`,
+    and writes `_costs` and `_members`.
     """
 
     algorithms = ()
@@ -108,8 +108,8 @@ class KmerKernel(FeatureKernel):
         Returns
         -------
         scipy.sparse.csr_matrix of float64, shape (n, sum of b**k)
-            One column for each k-mer over the b letters, in alphabetical order, one k after the other. The matrix
-            times its transpose is the kernel matrix, not normalised.
+            One column for each k-mer over the b letters, in alphabetical order, one k after the other. The
+            matrix times its transpose is the kernel matrix, not normalised.
         """
         from scipy.sparse import csr_matrix, hstack
 
@@ -153,8 +153,8 @@ class SpectrumKernel(KmerKernel):
     Parameters
     ----------
     k : int or list of int
-        Length of the k-mers. For several, K is the weighted sum of their kernels: with k = 1, …, d the mixed spectrum
-        kernel of degree d.
+        Length of the k-mers. For several, K is the weighted sum of their kernels: with k = 1, …, d the
+        mixed spectrum kernel of degree d.
     weights : list of float, optional
         Weight of the kernel of each k; by default 1 each.
     normalize : bool
@@ -168,11 +168,13 @@ class SpectrumKernel(KmerKernel):
     short : {"error", "zero"}
         What to do about sequences shorter than the (largest) k: refuse them, or let them have no k-mers.
     zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of zeros.
+        What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of
+        zeros.
     n_threads : int, optional
         By default all cores.
     algorithm : {"auto", "dense", "index"}
-        How to compute: a product of dense vectors over all k-mers, or posting lists. The numbers are the same.
+        How to compute: a product of dense vectors over all k-mers, or posting lists. The numbers are the
+        same.
 
     References
     ----------
@@ -210,6 +212,7 @@ class SpectrumKernel(KmerKernel):
 
     @classmethod
     def examples(cls):
+        """Return kernels for the contract suite."""
         return [
             cls(),
             cls([1, 2, 4], weights=[0.5, 2, 0.3], normalize=False),
@@ -221,7 +224,7 @@ class SpectrumKernel(KmerKernel):
     def _costs(self, work, size, k):
         return {
             "dense": work.dense(size**k, work.common**k),
-            "index": work.index(work.match**k),
+            "index": work.index(work.match**k, size**k),
         }
 
     def _members(self, X, k, algorithm, others):

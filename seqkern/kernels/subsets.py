@@ -1,11 +1,12 @@
-"""Kernels that depend on how many letters two windows share, as weighted spectrum kernels on subsets of positions.
+"""Kernels that depend on how many letters two windows share, as weighted spectrum kernels on subsets of
+positions.
 
-If a pair of windows of k letters that agree in g positions counts Σ_j C(g, j)·α_j, the kernel is Σ_j α_j times the
-sum of the spectrum kernels Φ_S(x)·Φ_S(y) over all subsets S of j positions.
+If a pair of windows of k letters that agree in g positions counts Σ_j C(g, j)·α_j, the kernel is Σ_j α_j
+times the sum of the spectrum kernels Φ_S(x)·Φ_S(y) over all subsets S of j positions.
 
-Subsets that are shifts of one pattern, like {0, 1, 3} and {1, 2, 4}, count nearly the same features: only the ends
-differ. With T shifts, F the sum of their Φ, and E_t what Φ_t lacks, compared with every occurrence of the pattern
-that any shift counts, D = Σ_t E_t,
+Subsets that are shifts of one pattern, like {0, 1, 3} and {1, 2, 4}, count nearly the same features: only
+the ends differ. With T shifts, F the sum of their Φ, and E_t what Φ_t lacks, compared with every occurrence
+of the pattern that any shift counts, D = Σ_t E_t,
 
     Σ_t Φ_t(x)·Φ_t(y)  =  (F(x)·F(y) − D(x)·D(y)) / T  +  Σ_t E_t(x)·E_t(y),
 
@@ -73,9 +74,7 @@ def subset_blocks(X, k, weights, strands, work, others):
 def subset_cost(work, size, k, sizes):
     """Return the Cost of `subset_blocks` for these sizes of subsets."""
     costs = [
-        min(_costs(work, size, j, shifts, patterns))
-        for j in sizes
-        for shifts, patterns in find_patterns(k, j).items()
+        min(_costs(work, size, j, shifts, patterns)) for j in sizes for shifts, patterns in find_patterns(k, j).items()
     ]
     return sum(costs, Cost(0.0))
 
@@ -85,7 +84,7 @@ def _costs(work, size, j, shifts, patterns):
     n = len(patterns)
     return (
         work.dense(n * size**j, shifts * work.common**j, n * shifts),
-        work.index(work.match**j, n, shifts),
+        work.index(work.match**j, n * size**j, n, shifts),
     )
 
 
@@ -106,8 +105,17 @@ def _find_ends(X, k, patterns, shifts, strands):
     complement = NO_COMPLEMENT if strands == "one" else X.alphabet.complement_codes
     for number, pattern in enumerate(patterns):
         _kmers.code_ends(
-            X.codes, X.starts, X.stops, k, size, np.array(pattern, dtype=np.int64), shifts, complement, space,
-            number * part, codes[number],
+            X.codes,
+            X.starts,
+            X.stops,
+            k,
+            size,
+            np.array(pattern, dtype=np.int64),
+            shifts,
+            complement,
+            space,
+            number * part,
+            codes[number],
         )
     pooled = (codes % space).astype(code_type(space))
     return Occurrences(codes, start, shifts * space), Occurrences(pooled, start, space)
