@@ -224,6 +224,9 @@ def test_plan_names_the_candidates():
         ({"k": [2, 5], "m": 2}, "m=2"),
         ({"presence": True, "algorithm": "subsets"}, "choose algorithm=dense"),
         ({"k": 40}, "choose k up to 31"),
+        ({"k": 12, "algorithm": "dense"}, "choose algorithm=subsets or algorithm=neighbours"),
+        ({"k": 30, "m": 6, "algorithm": "subsets"}, "algorithm=subsets; choose a smaller k or m"),
+        ({"k": 30, "m": 9}, "choose a smaller k or m"),
     ],
 )
 def test_wrong_parameters_are_named(params, message):

@@ -235,7 +235,7 @@ def test_plan_names_the_candidates():
         ({"k": [1, 2], "weights": [1]}, "1 weights for 2 k"),
         ({"k": [1, 2], "weights": [1, -1]}, "weights=-1"),
         ({"k": 32}, "choose k up to 31"),
-        ({"k": 13, "algorithm": "dense"}, "too wide"),
+        ({"k": 13, "algorithm": "dense"}, "choose algorithm=index"),
     ],
 )
 def test_wrong_parameters_are_named(params, message):
@@ -260,3 +260,5 @@ def test_names_of_features_need_an_alphabet():
     assert SpectrumKernel(1).feature_names("dna") == list("ACGT")
     with pytest.raises(ParameterError, match="alphabet"):
         SpectrumKernel(1).feature_names()
+    with pytest.raises(ParameterError, match="too many"):
+        SpectrumKernel([2, 20]).feature_names("dna")

@@ -23,7 +23,8 @@ DEFINE_LEVELS(normalise_row, normalise_body,
 
 /* values[j] /= sqrt(diagonal · diagonals[j]); 0 where either is not positive.
  *
- * The root of the product, rather than a product of roots, makes K(x, x) exactly 1: sqrt(d·d) = d in IEEE arithmetic. */
+ * The root of the product, rather than a product of roots, makes K(x, x) exactly 1: sqrt(d·d) = d in IEEE
+ * arithmetic. */
 static void normalise_row(int level, double *values, ptrdiff_t n, double diagonal, const double *diagonals)
 {
     CALL_LEVEL(level, normalise_row, values, n, diagonal > 0 ? diagonal : 0.0, diagonals);

@@ -16,7 +16,9 @@ BLOCK_BYTES = 1 << 22
 
 def available_threads(n_threads=None):
     """Return `n_threads`, or the number of cores this process may use."""
-    return n_threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else n_threads or os.cpu_count()
+    if n_threads:
+        return n_threads
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def row_blocks(n_rows, n_cols, block_bytes=BLOCK_BYTES):

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from ..errors import ParameterError
 from . import _product
 
 PANEL = 16
@@ -12,7 +11,7 @@ STEP_BYTES = 4
 LARGEST = {1: 127, 2: 32767, 4: 2**31 - 1}
 DTYPES = {1: np.uint8, 2: np.int16, 4: np.int32}
 CHUNK_ENTRIES = 1 << 17
-WIDEST = 1 << 24
+WIDEST = 1 << 22
 INT32_LIMIT = 2.0**31
 INT64_LIMIT = 2.0**63
 
@@ -74,13 +73,13 @@ class DenseBlock:
             self._packed[kind] = wide.reshape(panels, 2 * steps, PANEL, STEP_BYTES)
         return self._packed[kind]
 
-    def accumulate(self, row, cols, first, last, weight, upper, sums):
-        """Add weight · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `SparseBlock.accumulate`."""
+    def accumulate(self, row, cols, first, last, factor, upper, sums):
+        """Add factor · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `SparseBlock.accumulate`."""
         kind = max(self.kind, cols.kind)
         if math.sqrt(self.largest * cols.largest) >= INT32_LIMIT:
             kind = 4
         safe = max(1, LARGEST[2] // (2 * self.peak * cols.peak))
-        _product.multiply(self.packed(kind), cols.packed(kind), kind, safe, row, first, last, weight, upper, sums)
+        _product.multiply(self.packed(kind), cols.packed(kind), kind, safe, row, first, last, factor, upper, sums)
 
 
 def dense_block(found, presence=False, tally=None):
@@ -93,17 +92,7 @@ def dense_block(found, presence=False, tally=None):
         1 instead of counts.
     tally : callable, optional
         ``tally(row, counts)`` instead of the method of `found`.
-
-    Raises
-    ------
-    ParameterError
-        If there are too many features.
     """
-    if found.space > WIDEST:
-        raise ParameterError(
-            f"dense vectors of {found.space} features are too wide",
-            remedy="choose another algorithm, or auto",
-        )
     tally = tally or found.tally
 
     def fill(row, counts):

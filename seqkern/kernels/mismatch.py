@@ -13,20 +13,21 @@ from math import comb
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ParameterError, SequenceError
 from . import _kmers
 from .base import check_integer
-from .dense import dense_block
-from .kmers import Occurrences, find_kmers
-from .planner import Workload, smoothing_is_cheaper
+from .dense import WIDEST, dense_block
+from .kmers import MOST_CODES, Occurrences, find_kmers
+from .planner import smoothing_is_cheaper
 from .sparse import SparseBlock
 from .spectrum import KmerKernel
 from .subsets import common_divisor, subset_blocks, subset_cost
 
+MOST_SUBSETS = 10_000
+
 
 class MismatchKernel(KmerKernel):
-    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers of x that differ from u in at most m
-    positions.
+    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers of x with at most m mismatches to u.
 
     Parameters
     ----------
@@ -110,21 +111,25 @@ class MismatchKernel(KmerKernel):
         if self.presence and self.algorithm == "subsets":
             raise ParameterError("subsets cannot tell presence", remedy="choose algorithm=dense or neighbours")
 
+    def _workload(self, X, Y=None):
+        work = super()._workload(X, Y)
+        return work.both_strands() if self.reverse_complement else work
+
     def _costs(self, work, size, k):
-        if self.reverse_complement:
-            work = work.both_strands()
         shared = [shared_neighbours(size, k, self.m, h) for h in range(k + 1)]
         # The Hamming distance of two random windows is binomial.
         expected = sum(comb(k, h) * (1 - work.match) ** h * work.match ** (k - h) * shared[h] for h in range(k + 1))
         common = sum(comb(k, h) * (1 - work.common) ** h * work.common ** (k - h) for h in range(self.m + 1))
         width = size**k
-        smooth = smoothing_is_cheaper(work.letters, shared[0], work.records, width, k * self.m)
-        costs = {
-            "dense": work.dense(width, common, 1 if smooth else shared[0], k * self.m if smooth else 0),
-            "neighbours": work.index(expected / shared[0], width, shared[0]),
-        }
-        if not self.presence:
-            costs["subsets"] = subset_cost(work, size, k, subset_weights(size, k, self.m))
+        costs = {}
+        if width <= WIDEST:
+            smooth = smoothing_is_cheaper(work.letters, shared[0], work.records, width, k * self.m)
+            costs["dense"] = work.dense(width, common, 1 if smooth else shared[0], k * self.m if smooth else 0)
+        sizes = subset_weights(size, k, self.m)
+        if not self.presence and sum(comb(k, j) for j in sizes) <= MOST_SUBSETS:
+            costs["subsets"] = subset_cost(work, size, k, sizes)
+        if max(work.row_letters, work.col_letters) * shared[0] <= MOST_CODES:
+            costs["neighbours"] = work.index(expected / shared[0], width, shared[0])
         return costs
 
     def _members(self, X, k, algorithm, others):
@@ -135,7 +140,7 @@ class MismatchKernel(KmerKernel):
             next(others)
         else:
             weights = subset_weights(X.alphabet.size, k, self.m)
-            yield from subset_blocks(X, k, weights, self._strands(), Workload.of(X), others)
+            yield from subset_blocks(X, k, weights, self._strands(), self._workload(X), others)
 
     def _divisor(self, X, k, algorithm):
         return common_divisor(k, subset_weights(X.alphabet.size, k, self.m)) if algorithm == "subsets" else 1
@@ -168,6 +173,11 @@ class MismatchKernel(KmerKernel):
     def _counts(self, X, k):
         found = find_kmers(X, k, strands=self._strands())
         neighbours = shared_neighbours(X.alphabet.size, k, self.m, 0)
+        if found.codes.size * neighbours > MOST_CODES:
+            raise SequenceError(
+                f"{found.codes.size} k-mers with {neighbours} neighbours each are too many",
+                remedy="choose a smaller m, or divide the sequences",
+            )
         codes = np.empty((found.codes.shape[1], neighbours), dtype=found.codes.dtype)
         _kmers.list_neighbours(found.codes[0], k, self.m, X.alphabet.size, codes)
         counted = Occurrences(codes.reshape(1, -1), found.start * neighbours, found.space).count()

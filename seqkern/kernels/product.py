@@ -1,10 +1,8 @@
-"""The product engine: kernels with explicit features, K = scale · Σ weight · (Σ factor · Φ(x)·Φ(y)) /
-divisor.
+"""The product engine of kernels with explicit features: K = scale · Σ weight · (Σ factor · Φ(x)·Φ(y)) / divisor.
 
-A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …), `SparseBlock` or
-`DenseBlock` (real values: `RealSparseBlock`, `RealDenseBlock`), and puts them as `Term`s into a
-`FeatureBlocks`:
-that is its payload. By subclassing `FeatureKernel` it has everything else::
+A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …), `SparseBlock` or `DenseBlock`
+(real values: `RealSparseBlock`, `RealDenseBlock`), and puts them as `Term`s into a `FeatureBlocks`: that is its
+payload. By subclassing `FeatureKernel` it has everything else::
 
     class ToyKernel(FeatureKernel):
         name = "toy"
@@ -13,8 +11,8 @@ that is its payload. By subclassing `FeatureKernel` it has everything else::
             return FeatureBlocks([Term(1.0, [(1, block)])])
 
 Products of counts, their integer factors and the sums of one term are integers and exact; then the weights come in,
-in the order of the terms. So the bits depend on neither threads nor the cutting into rows and columns, nor
-on how features are split into blocks and blocks are stored.
+in the order of the terms. So the bits depend on neither threads nor the cutting into rows and columns, nor on how
+features are split into blocks and blocks are stored.
 """
 
 import math

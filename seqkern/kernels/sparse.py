@@ -28,8 +28,6 @@ class SparseBlock:
         The largest of them.
     """
 
-    integer = True
-
     def __init__(self, counted, like=None):
         self.start, self.feature, self.count = counted.start, counted.feature, counted.count
         self.squares = np.empty(len(counted), dtype=np.int64)
@@ -66,8 +64,8 @@ class SparseBlock:
         self.postings = np.empty(self.bounds[-1], dtype=np.uint32)
         _product.make_postings(*rows, self.tile, ends, cursor, self.postings, self.enter, self.rest)
 
-    def accumulate(self, row, cols, first, last, weight, upper, sums):
-        """Add weight · Φ(rows)·Φ(columns) to `sums`.
+    def accumulate(self, row, cols, first, last, factor, upper, sums):
+        """Add factor · Φ(rows)·Φ(columns) to `sums`.
 
         Parameters
         ----------
@@ -77,7 +75,7 @@ class SparseBlock:
             `self`, or the block that `self` was made like.
         first, last : int
             The columns.
-        weight : int
+        factor : int
         upper : bool
             Only the columns from each row's own on are wanted.
         sums : ndarray of int32 or int64, shape (rows, columns)
@@ -96,7 +94,7 @@ class SparseBlock:
             row,
             first,
             last,
-            weight,
+            factor,
             upper,
             sums,
         )

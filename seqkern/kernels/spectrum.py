@@ -7,11 +7,13 @@ import numpy as np
 from ..alphabets import as_alphabet
 from ..errors import ParameterError
 from .base import check_choice, check_integer, check_real
-from .dense import dense_block
+from .dense import WIDEST, dense_block
 from .kmers import check_code_space, check_lengths, find_kmers
 from .planner import Workload, cheapest, make_plan
 from .product import FeatureBlocks, FeatureKernel, Term
 from .sparse import SparseBlock
+
+MOST_NAMES = 1 << 24
 
 
 class KmerKernel(FeatureKernel):
@@ -24,7 +26,7 @@ class KmerKernel(FeatureKernel):
     algorithms = ()
 
     def _costs(self, work, size, k):
-        """Return a dict from algorithm to Cost for one k, over an alphabet of `size` letters."""
+        """Return a dict from algorithm to Cost for one k over `size` letters; only of what is feasible."""
         raise NotImplementedError
 
     def _members(self, X, k, algorithm, others):
@@ -52,39 +54,53 @@ class KmerKernel(FeatureKernel):
         check_choice("short", self.short, ("error", "zero"))
         check_choice("algorithm", self.algorithm, ("auto", *self.algorithms))
 
-    def _check_sequences(self, X):
-        """Raise for k-mers without a code, and for sequences that are too short."""
-        longest = max(self._lengths())
-        check_code_space(X.alphabet.size, longest)
-        if self.short == "error":
-            check_lengths(X, longest)
+    def _workload(self, X, Y=None):
+        """Return the Workload, after a check that every k-mer has a code."""
+        check_code_space(X.alphabet.size, max(self._lengths()))
+        return Workload.of(X, Y)
 
-    def _choose(self, X, Y=None):
-        """Return the algorithm for each k, the candidates' costs, and the Workload."""
-        work = Workload.of(X, Y)
-        own = Workload.of(X if Y is None else Y)
-        costs = [self._costs(work, X.alphabet.size, k) for k in self._lengths()]
-        if self.algorithm != "auto":
-            return [self.algorithm] * len(costs), costs, work
-        # The columns are prepared first, before the rows are known: the choice is for them alone.
-        return [cheapest(self._costs(own, X.alphabet.size, k)) for k in self._lengths()], costs, work
+    def _choose(self, work, size, k):
+        """Return the algorithm for one k, and a dict of the candidates' Costs."""
+        costs = self._costs(work, size, k)
+        wanted = cheapest(costs) if self.algorithm == "auto" and costs else self.algorithm
+        if wanted not in costs:
+            others = [f"algorithm={name}" for name in (*costs, "auto") if costs] or ["a smaller k or m"]
+            raise ParameterError(
+                f"kernel {self.name!r} with k={k} has too many features for algorithm={wanted}",
+                remedy=f"choose {' or '.join(others)}",
+            )
+        return wanted, costs
 
     def plan(self, X, Y=None):
         """Return the Plan for this kernel on `X` (against `Y`)."""
-        self._check_parameters()
+        self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
-        names, costs, work = self._choose(X, Y)
+        size = X.alphabet.size
+        work = self._workload(X, Y)
+        # The columns are prepared first, before the rows are known: the choice is for them alone.
+        own = work if Y is None else self._workload(Y)
+        names = [self._choose(own, size, k)[0] for k in self._lengths()]
+        costs = [self._costs(work, size, k) for k in self._lengths()]
         return make_plan(names, costs, work.output(self.n_threads))
 
     def _prepare(self, X, like):
-        self._check_sequences(X)
-        choices = self._choose(X)[0] if like is None else like.choices
-        others = repeat(None) if like is None else iter(like.blocks)
+        work = self._workload(X)
+        self._check_lengths(X)
+        if like is None:
+            choices = [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
+            others = repeat(None)
+        else:
+            choices, others = like.choices, iter(like.blocks)
         terms = [
             Term(weight, list(self._members(X, k, algorithm, others)), self._divisor(X, k, algorithm))
             for k, weight, algorithm in zip(self._lengths(), self._weights(), choices, strict=True)
         ]
         return FeatureBlocks(terms, self._scale(), choices)
+
+    def _check_lengths(self, X):
+        """Raise SequenceError for a sequence that is too short, unless it may be."""
+        if self.short == "error":
+            check_lengths(X, max(self._lengths()))
 
     def _divisor(self, X, k, algorithm):
         """Return what the sum of the members has to be divided by."""
@@ -113,9 +129,10 @@ class KmerKernel(FeatureKernel):
         """
         from scipy.sparse import csr_matrix, hstack
 
-        self._check_parameters()
+        self.check_parameters()
         X = self.coerce(X)
-        self._check_sequences(X)
+        check_code_space(X.alphabet.size, max(self._lengths()))
+        self._check_lengths(X)
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             counted = self._counts(X, k)
@@ -125,7 +142,9 @@ class KmerKernel(FeatureKernel):
             values = np.sqrt(weight * self._scale()) * counted.count
             shape = len(X), X.alphabet.size**k
             parts.append(csr_matrix((values, columns, counted.start), shape=shape))
-        return hstack(parts, format="csr")
+        features = hstack(parts, format="csr")
+        features.sort_indices()
+        return features
 
     def feature_names(self, alphabet=None):
         """Return the k-mers that the columns of `features` stand for, a list of str.
@@ -138,12 +157,15 @@ class KmerKernel(FeatureKernel):
         Raises
         ------
         ParameterError
-            If neither is given.
+            If neither is given, or there are too many.
         """
         alphabet = self.alphabet if alphabet is None else alphabet
         if alphabet is None:
             raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
         letters = as_alphabet(alphabet).letters
+        count = sum(len(letters) ** k for k in self._lengths())
+        if count > MOST_NAMES:
+            raise ParameterError(f"{count} names of features are too many", remedy="choose a smaller k")
         return ["".join(kmer) for k in self._lengths() for kmer in product(letters, repeat=k)]
 
 
@@ -217,15 +239,15 @@ class SpectrumKernel(KmerKernel):
             cls(),
             cls([1, 2, 4], weights=[0.5, 2, 0.3], normalize=False),
             cls(4, reverse_complement=True),
-            cls([2, 12], presence=True),
+            cls([2, 9], presence=True),
             cls(2, alphabet="HEC"),
         ]
 
     def _costs(self, work, size, k):
-        return {
-            "dense": work.dense(size**k, work.common**k),
-            "index": work.index(work.match**k, size**k),
-        }
+        costs = {"index": work.index(work.match**k, size**k)}
+        if size**k <= WIDEST:
+            costs["dense"] = work.dense(size**k, work.common**k)
+        return costs
 
     def _members(self, X, k, algorithm, others):
         if algorithm == "index":

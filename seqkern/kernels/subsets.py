@@ -1,12 +1,11 @@
-"""Kernels that depend on how many letters two windows share, as weighted spectrum kernels on subsets of
-positions.
+"""Kernels that depend on how many letters two windows share, as spectrum kernels on subsets of positions.
 
-If a pair of windows of k letters that agree in g positions counts Σ_j C(g, j)·α_j, the kernel is Σ_j α_j
-times the sum of the spectrum kernels Φ_S(x)·Φ_S(y) over all subsets S of j positions.
+If a pair of windows of k letters that agree in g positions counts Σ_j C(g, j)·α_j, the kernel is Σ_j α_j times the
+sum of the spectrum kernels Φ_S(x)·Φ_S(y) over all subsets S of j positions.
 
-Subsets that are shifts of one pattern, like {0, 1, 3} and {1, 2, 4}, count nearly the same features: only
-the ends differ. With T shifts, F the sum of their Φ, and E_t what Φ_t lacks, compared with every occurrence
-of the pattern that any shift counts, D = Σ_t E_t,
+Subsets that are shifts of one pattern, like {0, 1, 3} and {1, 2, 4}, count nearly the same features: only the ends
+differ. With T shifts, F the sum of their Φ, E_t what Φ_t lacks of the pattern's occurrences that any shift counts,
+and D = Σ_t E_t,
 
     Σ_t Φ_t(x)·Φ_t(y)  =  (F(x)·F(y) − D(x)·D(y)) / T  +  Σ_t E_t(x)·E_t(y),
 
