@@ -1,10 +1,12 @@
 """Labels: what a solver learns for each unit (a record), with groups, folds and places on a genome."""
 
+import hashlib
 import re
 from dataclasses import dataclass, fields
 
 import numpy as np
 
+from .archive import canonical_json
 from .errors import LabelError
 
 KINDS = ("binary", "multiclass", "real")
@@ -71,6 +73,17 @@ class Labels:
         columns = {name: getattr(self, name) for name in ("y", *UNIT_COLUMNS)}
         taken = {name: None if column is None else column[rows] for name, column in columns.items()}
         return Labels([self.ids[i] for i in rows], kind=self.kind, classes=self.classes, **taken)
+
+    def digest(self):
+        """Return a hexadecimal digest of labels, kind, classes and groups: of what learning depends on."""
+        groups = None if self.groups is None else self.groups.tolist()
+        digest = hashlib.blake2b(canonical_json([self.kind, self.classes, groups]).encode(), digest_size=16)
+        digest.update(self.y.tobytes())
+        return digest.hexdigest()
+
+    def used(self):
+        """Return bool (n,): which units have a label."""
+        return ~np.isnan(self.y) if self.kind == "real" else self.y != UNLABELLED
 
     def signs(self):
         """Return the binary labels as float64 (n,): -1, +1, and NaN where a unit is not used.

@@ -3,6 +3,7 @@
 import inspect
 import math
 import numbers
+import re
 
 from .errors import ParameterError, unknown_name
 
@@ -56,6 +57,12 @@ def check_choice(name, value, choices):
         raise ParameterError(f"{name}={value!r} is not possible", remedy=remedy)
 
 
+def check_flag(name, value):
+    """Raise ParameterError unless `value` is true or false."""
+    if value not in (True, False):
+        raise ParameterError(f"{name}={value!r} is not possible", remedy="give true or false")
+
+
 def check_integer(name, value, low, high=None):
     """Raise ParameterError unless `value` is an integer from `low` to `high`."""
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -70,3 +77,12 @@ def check_real(name, value, low, high=None, *, open_low=False):
     if not good or value < low or (open_low and value == low) or (high is not None and value > high):
         span = f"{'>' if open_low else '≥'} {low}" + (f" and ≤ {high}" if high is not None else "")
         raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give a number {span}")
+
+
+def check_name(kind, name):
+    """Raise ParameterError unless `name` can be a file name: the pattern of names in a study's schema."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}", name):
+        raise ParameterError(
+            f"the {kind} {name!r} cannot be a file name",
+            remedy="use letters, digits, '_', '.' and '-', beginning with a letter or digit, at most 80",
+        )

@@ -12,7 +12,6 @@ from .errors import LabelError, ModelError
 from .evaluation.selection import AUTO, select
 from .evaluation.sources import FittedKernel, StoredGram
 from .gram import compute_gram
-from .labels import UNLABELLED
 from .model import Model
 from .sequences import SequenceSet
 from .solvers import expand_grid, make_solver
@@ -79,7 +78,7 @@ def train_model(
         )
     if len(X) != len(labels):
         raise LabelError(f"{len(labels)} labels for {len(X)} units", remedy="give one for each unit")
-    used = np.flatnonzero(~np.isnan(labels.y) if labels.kind == "real" else labels.y != UNLABELLED)
+    used = np.flatnonzero(labels.used())
     X, labels = kernel.coerce(X).take(used), labels.take(used)
     y = labels.signs() if labels.kind == "binary" else labels.y
     grid = solver if isinstance(solver, list) else expand_grid(solver)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..archive import atomic_write, load_archive, nest, save_archive, unnest
 from ..errors import FileError, unknown_name
-from ..labels import UNIT_COLUMNS, UNLABELLED, Labels
+from ..labels import UNIT_COLUMNS, Labels
 from ..sequences import SequenceSet
 from ..tables import FeatureTable, SimilarityTable
 from ..tsv import write_tsv
@@ -46,8 +46,7 @@ class Task:
 
     def used(self):
         """Return int64: the units that have a label and, where roles are defined, a role."""
-        y = self.labels.y
-        used = ~np.isnan(y) if self.labels.kind == "real" else y != UNLABELLED
+        used = self.labels.used()
         return np.flatnonzero(used if self.split is None else used & (self.split != ""))
 
 

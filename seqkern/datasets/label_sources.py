@@ -8,7 +8,7 @@ from collections import Counter
 
 from ..errors import LabelError, unknown_name
 from ..labels import make_labels
-from ..textfiles import read_cells, source_name
+from ..textfiles import check_columns, read_cells, source_name
 
 SOURCES = ("files", "header", "first_word", "tsv", "column")
 MEANINGS = {
@@ -140,6 +140,7 @@ def rows_of_ids(source, ids, id_column=None, left_out=()):
     id_column = header[0] if id_column is None else str(id_column)
     if id_column not in header:
         raise no_column(id_column, header, name)
+    check_columns(header, name)
     keys = [row[header.index(id_column)] for row in rows]
     table = dict(zip(keys, rows, strict=True))
     if len(table) < len(rows):
@@ -205,11 +206,14 @@ def unit_columns(ids, columns, file=None):
 def _position(name, text, file):
     """Return a position as an int."""
     try:
-        return int(text)
+        position = int(text)
     except ValueError:
+        position = None
+    if position is None or abs(position) >= 2**62:
         raise LabelError(
             f"position {text!r} is not a whole number",
             file=file,
             record=name,
             remedy="give the place in bases",
-        ) from None
+        )
+    return position

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..errors import ConfigError, LabelError
 from ..labels import UNLABELLED, Labels
+from ..parameters import check_name
 from .dataset import KINDS, Dataset, Task
 from .label_sources import PROTOCOL, labels_of_columns
 
@@ -126,6 +127,7 @@ def _tasks_of_roles(material, roles):
     extra = unit_columns(material.X.ids, material.columns, material.file)
     tasks = {}
     for name, given in roles.items():
+        check_name("family", name)
         sign, _, part = np.char.partition(np.asarray(given, dtype=str), "-").T
         y = np.select([sign == "positive", sign == "negative"], [1, 0], UNLABELLED)
         labels = Labels(material.X.ids, y, "binary", ("negative", "positive"), **extra)

@@ -5,7 +5,7 @@ import numpy as np
 from ..errors import SequenceError
 from ..sequences import unique_ids
 from ..tables import FeatureTable, SimilarityTable
-from ..textfiles import read_cells, source_name
+from ..textfiles import check_columns, read_cells, source_name
 
 
 def read_features(source, unit_columns=("label",), *, id_column=None, ids="header"):
@@ -75,7 +75,8 @@ def read_similarities(source, kind="similarities", unit_columns=("label",), *, i
     FileError
         If the file cannot be read.
     SequenceError
-        If the table is not square, its columns are not its rows, or a cell is not a finite number.
+        If the table is not square, its columns are not its rows, a cell is not a finite number, or a
+        dissimilarity is negative.
     """
     rows = read_cells(source)
     name = source_name(source)
@@ -85,7 +86,7 @@ def read_similarities(source, kind="similarities", unit_columns=("label",), *, i
         names = [str(i) for i in range(1, len(rows) + 1)]
         columns = {"label": [row[0] for row in rows]} if with_class else {}
         values = [row[int(with_class) :] for row in rows]
-        return SimilarityTable(_numbers(values, names, names, name), names, kind=kind), columns
+        return _square(_numbers(values, names, names, name), names, kind, name), columns
     header, *rows = rows
     _check_header(header, rows, name)
     n_units = 1 + sum(key in unit_columns for key in header[1:])
@@ -107,20 +108,36 @@ def read_similarities(source, kind="similarities", unit_columns=("label",), *, i
         )
     names, counts = _names(given, ids, name)
     values = _numbers([row[n_units:] for row in rows], names, names, name)
-    return SimilarityTable(values, names, kind=kind, counts=counts), columns
+    return _square(values, names, kind, name, counts), columns
+
+
+def _square(values, names, kind, file, counts=None):
+    """Return the SimilarityTable; raise SequenceError for a negative dissimilarity."""
+    negative = np.argwhere(values < 0) if kind == "dissimilarities" else ()
+    if len(negative):
+        i, j = negative[0]
+        raise SequenceError(
+            f"column {names[j]!r}: {values[i, j]:g} is no dissimilarity",
+            file=file,
+            record=names[i],
+            remedy="dissimilarities are not negative; name the table under similarities if that is what it holds",
+        )
+    return SimilarityTable(values, names, kind=kind, counts=counts)
 
 
 def _check_header(header, rows, name):
     """Raise SequenceError for repeated column names or a table without rows."""
-    if len(set(header)) < len(header):
-        twice = next(key for i, key in enumerate(header) if key in header[:i])
-        raise SequenceError(f"has two columns {twice!r}", file=name, remedy="rename one")
+    check_columns(header, name)
     if not rows:
         raise SequenceError("has a header line and no rows", file=name, remedy="check how the file was made")
 
 
 def _names(given, policy, name):
     """Return (unique ids, counts) under the policy of ids."""
+    if policy != "number" and "" in given:
+        raise SequenceError(
+            f"row {given.index('') + 1} has no id", file=name, remedy="name it, or choose the policy ids=number"
+        )
     names, repeats = unique_ids(given, policy, file=name)
     return names, {"repeated ids": repeats} if repeats else {}
 

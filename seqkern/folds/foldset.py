@@ -94,7 +94,7 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
         if name not in known:
             raise unknown_name(f"option of fold method {method!r}", name, known)
     splitter, single_tests = METHODS[method]
-    used = np.flatnonzero(~np.isnan(labels.y) if labels.kind == "real" else labels.y >= 0)
+    used = np.flatnonzero(labels.used())
     units = Units(
         labels.take(used),
         X,

@@ -164,7 +164,7 @@ def leakage_rows(links, foldset, labels):
 def _conflicts(classes, labels):
     """Return (first unit, first unit labelled otherwise) for each class with several labels."""
     first, conflicts = {}, {}
-    used = ~np.isnan(labels.y) if labels.kind == "real" else labels.y >= 0
+    used = labels.used()
     for unit in np.flatnonzero(used).tolist():
         c = int(classes[unit])
         if labels.y[first.setdefault(c, unit)] != labels.y[unit]:

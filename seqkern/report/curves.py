@@ -2,7 +2,8 @@
 
 import numpy as np
 
-GRID = np.linspace(0, 1, 101)
+from ..evaluation import mean_roc_curve, roc_curve
+
 SNAP = 400  # places on an axis that can be told apart in a small panel
 
 
@@ -22,15 +23,10 @@ def roc_points(positive, decision):
     """
     known = ~np.isnan(decision)
     positive, decision = positive[known], decision[known]
-    positives = int(positive.sum())
-    if positives in (0, len(positive)):
+    if not positive.any() or positive.all():
         return None, None
-    order = np.argsort(-decision, kind="stable")
-    last = np.append(np.flatnonzero(np.diff(decision[order])), len(order) - 1)
-    hits = np.cumsum(positive[order])[last]
-    true = np.append(0, hits / positives)
-    false = np.append(0, (last + 1 - hits) / (len(order) - positives))
-    return false, true
+    curve = roc_curve(positive, decision)
+    return curve.false, curve.true
 
 
 def area(x, y):
@@ -49,20 +45,14 @@ def simplified(x, y):
 
 
 def mean_curve(curves):
-    """Return the mean true positive rate at each false positive rate of `GRID`, starting at (0, 0).
+    """Return the mean true positive rate at each false positive rate of a grid, starting at (0, 0).
 
     Parameters
     ----------
     curves : list of (false, true)
     """
-    total = np.zeros(len(GRID))
-    for false, true in curves:
-        left = np.searchsorted(false, GRID, side="right") - 1
-        right = np.minimum(left + 1, len(false) - 1)
-        width = false[right] - false[left]
-        share = np.divide(GRID - false[left], width, out=np.zeros(len(GRID)), where=width > 0)
-        total += true[left] + share * (true[right] - true[left])
-    return np.append(0, GRID), np.append(0, total / len(curves))
+    mean = mean_roc_curve(curves)
+    return np.append(0, mean.false), np.append(0, mean.true)
 
 
 def at_least(values):
