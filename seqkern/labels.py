@@ -213,6 +213,8 @@ def _real(ids, values, file):
                 record=ids[i],
                 remedy="real labels are numbers; leave out kind=real for classes",
             )
+    if np.isnan(y).all():
+        raise LabelError("no label at all", file=file, remedy="check the label's column or field")
     return y
 
 

@@ -197,6 +197,38 @@ def test_a_killed_run_goes_on_where_it_was(study, tmp_path, monkeypatch):
         assert (tmp_path / "whole" / table).read_bytes() == (tmp_path / "cut" / table).read_bytes()
 
 
+@pytest.mark.parametrize("changed", ["labels", "names", "groups"])
+def test_a_killed_run_with_other_labels_or_groups_begins_anew(study, tmp_path, monkeypatch, changed):
+    import seqkern.evaluation.crossval as crossval
+
+    real, calls = crossval.evaluate_fold, []
+
+    def killed_at_third(*args, **options):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(*args, **options)
+
+    monkeypatch.setattr(crossval, "evaluate_fold", killed_at_third)
+    assert main([*study, "-o", str(tmp_path / "out")]) == 130
+    X = sequences()
+    if changed == "groups":
+        table = tmp_path / "folds" / "all.tsv"
+        header, *rows = table.read_text().splitlines()
+        rows = [f"{row}\t{number // 2}" for number, row in enumerate(rows)]
+        table.write_text("\n".join([f"{header}\tgroup", *rows]) + "\n")
+    else:
+        names = ["yes", "no"] if changed == "names" else ["1", "0"]
+        values = [names[i % 2 if changed == "names" else i // 2 % 2] for i in range(len(X))]
+        task = Task("all", make_labels(X.ids, values))
+        save_dataset(Dataset("toy", "sequences", X, {"all": task}), tmp_path / "data")
+    assert main([*study, "-o", str(tmp_path / "out")]) == 0
+    assert len(calls) == 3 + 4
+    assert main([*study, "-o", str(tmp_path / "whole")]) == 0
+    for table in TABLES:
+        assert (tmp_path / "whole" / table).read_bytes() == (tmp_path / "out" / table).read_bytes()
+
+
 def test_groups_of_the_fold_file_stay_together_in_the_inner_folds():
     X = sequences()
     pairs = np.arange(40) // 4

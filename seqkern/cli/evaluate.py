@@ -1,6 +1,7 @@
 """``seqkern evaluate``: one method over all folds of a data set."""
 
 from dataclasses import asdict
+from hashlib import blake2b
 from pathlib import Path
 
 from ..archive import canonical_json
@@ -42,9 +43,11 @@ def run(args):
     output = Path(args.output)
     options = {"inner_folds": args.inner_folds, "metric": args.inner_metric, "seed": args.seed}
     done = Checkpoint(output / ".finished", canonical_json([identity, grid, options]))
+    learned_from = {name: _learned_from(dataset.tasks[name], fold_set) for name, fold_set in fold_sets.items()}
     results = []
     for name, split in progress_bar(work, "folds"):
-        key = canonical_json([name, split.name, split.train.tolist(), split.test.tolist()])
+        rows = [split.train.tolist(), split.test.tolist()]
+        key = canonical_json([name, split.name, *rows, learned_from[name]])
         row = done.get(key)
         if row is None:
             groups = fold_sets[name].groups
@@ -53,6 +56,12 @@ def run(args):
         results.append(FoldResult(**row))
     write_results(output, results)
     done.clear()
+
+
+def _learned_from(task, fold_set):
+    """Return what a task's results depend on besides data and splits: labels, and groups of the inner folds."""
+    groups = fold_set.groups
+    return [task.labels.digest(), None if groups is None else blake2b(groups.tobytes()).hexdigest()]
 
 
 def kernel_source(dataset, args):
