@@ -12,6 +12,7 @@ import numpy as np
 from . import _blocks
 
 BLOCK_BYTES = 1 << 22
+LEAST_ROWS = 64
 
 
 def available_threads(n_threads=None):
@@ -22,13 +23,19 @@ def available_threads(n_threads=None):
 
 
 def row_blocks(n_rows, n_cols, block_bytes=BLOCK_BYTES):
-    """Return (start, stop) pairs that cover `n_rows`, each block of at most about `block_bytes` of float64.
+    """Return (start, stop) pairs that cover `n_rows`, each block of about `block_bytes` of float64.
 
     A small matrix is cut too, where its kernel may be a slow one: for the threads, and to save half of a square.
+    A wide one is not cut thinner than 64 rows: every block has to look at all columns.
     """
     share = max(16, -(-n_rows // 16))
-    step = max(1, min(n_rows, share, block_bytes // max(8 * n_cols, 1)))
+    step = max(1, min(n_rows, share, max(LEAST_ROWS, block_bytes // max(8 * n_cols, 1))))
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def largest_block_bytes(n_rows, n_cols):
+    """Return the bytes of the largest block, in float64."""
+    return 8 * n_cols * max((stop - start for start, stop in row_blocks(n_rows, n_cols)), default=0)
 
 
 def fill(kernel, rows, cols, out, *, n_threads=None, progress=None):

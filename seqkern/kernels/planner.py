@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _product
 from .base import Plan
-from .blocks import BLOCK_BYTES, available_threads
+from .blocks import available_threads, largest_block_bytes
 
 OUTPUT_NS = 1.4  # an entry of the matrix: converted, normalised, mirrored
 CODE_NS = 8.0  # a window: found, coded
@@ -104,7 +104,7 @@ class Workload:
 
     def output(self, n_threads):
         """Return the Cost that every algorithm has: of the matrix, and of the sums of the blocks in work."""
-        work = min(BLOCK_BYTES, 8 * self.rows * self.cols) * available_threads(n_threads)
+        work = largest_block_bytes(self.rows, self.cols) * available_threads(n_threads)
         return Cost(OUTPUT_NS * 1e-9 * self.rows * self.cols, work)
 
     def dense(self, width, share, tallies=1.0, smoothing=0):
