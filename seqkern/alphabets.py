@@ -10,9 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from .errors import ParameterError, SequenceError
+from .errors import LetterError, ParameterError, SequenceError
 
 MASK = 255
+NOT_A_LETTER = "\x7f"
 NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 AMBIGUOUS_BASES = "RYSWKMBDHVN"
 AMBIGUOUS_RESIDUES = "BZJXUO"
@@ -105,7 +106,7 @@ def as_alphabet(alphabet):
 
 def to_bytes(text):
     """Return a string as bytes, one for each character: ASCII, and DEL (in no alphabet) for anything else."""
-    return (text if text.isascii() else NOT_ASCII.sub("\x7f", text)).encode("ascii")
+    return (text if text.isascii() else NOT_ASCII.sub(NOT_A_LETTER, text)).encode("ascii")
 
 
 def count_letters(text):
@@ -135,8 +136,8 @@ def guess_alphabet(strings):
 def guess_by_counts(counts, file=None):
     """Return the alphabet, dna, rna or protein, that letters with these counts are most likely from.
 
-    DNA or RNA: no letters but bases and N, or nine tenths bases and the others ambiguity codes or gaps. Else
-    protein, if nine tenths are amino acids. Letters outside the alphabet are left to the policy `unknown`.
+    DNA or RNA: no letters but bases and N, or nine tenths bases. Else protein, if nine tenths are amino acids.
+    Letters outside the alphabet are left to the policy `unknown`.
 
     Parameters
     ----------
@@ -157,13 +158,12 @@ def guess_by_counts(counts, file=None):
         return counts[[ord(letter) for letter in letters]].sum() / total
 
     for alphabet in (DNA, RNA):
-        bases = set(alphabet.letters)
-        if seen <= bases | {"N"}:
+        if seen <= set(alphabet.letters) | {"N"}:
             return alphabet
-        if seen <= bases | set(AMBIGUOUS_BASES + GAPS) and share(alphabet.letters) >= GUESS_SHARE:
+    nearest = max((DNA, RNA), key=lambda alphabet: share(alphabet.letters))
+    for alphabet in (nearest, PROTEIN):
+        if share(alphabet.letters) >= GUESS_SHARE:
             return alphabet
-    if share(PROTEIN.letters) >= GUESS_SHARE:
-        return PROTEIN
     odd = "".join(sorted(letter for letter in seen if letter not in PROTEIN.letters and letter.isprintable()))
     raise SequenceError(
         f"letters {odd!r} fit none of the alphabets dna, rna and protein",
@@ -173,7 +173,7 @@ def guess_by_counts(counts, file=None):
 
 
 def letter_error(letter, position, alphabet, *, file=None, record=None):
-    """Return a SequenceError for a letter outside the alphabet, with what it probably is.
+    """Return a LetterError for a letter outside the alphabet, with what it probably is.
 
     Parameters
     ----------
@@ -185,11 +185,13 @@ def letter_error(letter, position, alphabet, *, file=None, record=None):
         Where.
     """
     upper = letter.upper()
-    shown = f"{letter!r}" if letter.isascii() and letter.isprintable() else "that is not ASCII"
+    shown = f"{letter!r}" if letter.isascii() and letter != NOT_A_LETTER else "that is not ASCII"
     if letter == "*":
         hint = "a stop codon? cut it off"
     elif letter in GAPS:
         hint = "a gap? give sequences that are not aligned"
+    elif letter == "\\":
+        hint = "a byte that is not UTF-8? save the file as UTF-8"
     elif alphabet == DNA and upper == "U":
         hint = "RNA? give alphabet=rna"
     elif alphabet == RNA and upper == "T":
@@ -198,7 +200,7 @@ def letter_error(letter, position, alphabet, *, file=None, record=None):
         hint = "it stands for several letters"
     else:
         hint = "mend it, or name the right alphabet"
-    return SequenceError(
+    return LetterError(
         f"letter {shown} at position {position} is not in the alphabet {alphabet.name}",
         file=file,
         record=record,

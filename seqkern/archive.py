@@ -1,6 +1,7 @@
 """One file for JSON and arrays: an uncompressed ``.npz`` whose entry ``json`` is UTF-8 text. Nothing is pickled."""
 
 import contextlib
+import errno
 import json
 import os
 import tempfile
@@ -32,9 +33,15 @@ def atomic_write(path, mode="wb"):
     """
     path = Path(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
-    temporary = None
+    temporary, made = None, []
     try:
+        _refuse_folder(path)
+        made = [folder for folder in path.absolute().parents if not folder.exists()]
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            with path.open(mode, **text) as file:  # a device or pipe is written to, never replaced
+                yield file
+            return
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         with os.fdopen(handle, mode, **text) as file:
             yield file
@@ -42,17 +49,45 @@ def atomic_write(path, mode="wb"):
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, path)
-        temporary = None
+        temporary, made = None, []
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(
-            f"cannot be written: {error.strerror or error}", file=path, remedy="choose another place or make room"
-        ) from error
+        raise _unwritable(path, error) from error
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+        with contextlib.suppress(OSError):
+            for folder in made:  # those that something else was put into stay
+                folder.rmdir()
+
+
+def check_writable(path):
+    """Raise FileError, before any work, if no file can be written to `path`; nothing is made there."""
+    path = Path(path)
+    try:
+        _refuse_folder(path)
+        folder = next(folder for folder in path.absolute().parents if folder.exists())
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _refuse_folder(path):
+    """Raise OSError if `path` is a folder."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+
+
+def _unwritable(path, error):
+    """Return the FileError for an OSError met in writing."""
+    return FileError(
+        f"cannot be written: {error.strerror or error}", file=path, remedy="choose another place or make room"
+    )
 
 
 def canonical_json(value):

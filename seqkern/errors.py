@@ -50,6 +50,10 @@ class SequenceError(SeqkernError, ValueError):
     """A sequence or FASTA record that cannot be used."""
 
 
+class LetterError(SequenceError):
+    """A letter that is not in the alphabet."""
+
+
 class LabelError(SeqkernError, ValueError):
     """Labels, groups or positions that do not fit the sequences or the task."""
 
@@ -93,4 +97,5 @@ def unknown_name(kind, name, choices):
     choices = sorted(choices)
     near = difflib.get_close_matches(str(name), choices, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return ParameterError(f"unknown {kind} {name!r}", remedy=f"{hint}choose from: {', '.join(choices)}")
+    remedy = f"{hint}choose from: {', '.join(choices)}" if choices else "leave it out: there is none"
+    return ParameterError(f"unknown {kind} {name!r}", remedy=remedy)

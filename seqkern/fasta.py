@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .alphabets import MASK, as_alphabet, count_letters, guess_by_counts, letter_error, to_bytes
+from .alphabets import MASK, PROTEIN, as_alphabet, count_letters, guess_by_counts, letter_error, to_bytes
 from .errors import SequenceError
 from .parameters import check_choice
 from .sequences import SequenceSet, unique_ids
@@ -237,12 +237,26 @@ def _encode(raw, alphabet, policies):
     return codes, np.flatnonzero(keep), {key: count for key, count in counts.items() if count}
 
 
+def _guess(raws, ids):
+    """Return the alphabet of all the letters; an error names the first record that no alphabet fits."""
+    try:
+        return guess_by_counts(sum(count_letters(raw.text) for raw in raws))
+    except SequenceError as error:
+        for raw in raws:
+            odd = np.flatnonzero(PROTEIN.encode(raw.text) == MASK)
+            if len(odd):
+                record = int(np.searchsorted(np.cumsum(raw.lengths), odd[0], side="right"))
+                error.file, error.record = raw.name, raw.record(record, ids)
+                break
+        raise
+
+
 def _read(source, alphabet, policies, keep_headers):
     """Read everything and return a Reading, its headers empty unless kept."""
     raws = _raw_chunks(source, policies.ids, CHUNK)
     if alphabet is None:
         raws = list(raws)
-        alphabet = guess_by_counts(sum(count_letters(raw.text) for raw in raws), file=raws[0].name)
+        alphabet = _guess(raws, policies.ids)
     alphabet = as_alphabet(alphabet)
     codes, lengths, words, numbers, headers, files = bytearray(), [], [], [], [], []
     left_out, counts = [], {}

@@ -1,6 +1,7 @@
 """Amounts of memory: as text, and how much there is."""
 
 import contextlib
+import math
 import os
 import re
 from pathlib import Path
@@ -28,10 +29,10 @@ def parse_bytes(amount):
     match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?)(I?)B?\s*", text.upper())
     size = 0
     if match is not None:
-        size = int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]])
-    if size <= 0:
+        size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
+    if not 1 <= size < math.inf:
         raise ParameterError(f"{amount!r} is no amount of memory", remedy="write it like 500MB or 2GB")
-    return size
+    return int(size)
 
 
 def format_bytes(size):

@@ -6,6 +6,7 @@ import pkgutil
 from functools import cached_property
 
 from .errors import ParameterError, unknown_name
+from .parameters import check_flag
 
 
 class Registry:
@@ -58,13 +59,14 @@ class Registry:
             raise unknown_name(self.kind, name, self.classes)
         return self.classes[name]
 
-    def build(self, name, **params):
+    def build(self, name, /, **params):
         """Return an instance of the class registered as `name`.
 
         Raises
         ------
         ParameterError
-            For an unknown name or parameter (with the nearest known one) or a missing parameter.
+            For an unknown name or parameter (with the nearest known one), a missing parameter, or a value of a
+            true-or-false one that is neither.
         """
         cls = self.get(name)
         signature = inspect.signature(cls)
@@ -72,6 +74,8 @@ class Registry:
             if key not in signature.parameters:
                 raise unknown_name(f"parameter of {self.kind} {name!r}", key, signature.parameters)
         for key, parameter in signature.parameters.items():
+            if isinstance(parameter.default, bool) and key in params:
+                check_flag(key, params[key])
             if parameter.default is inspect.Parameter.empty and key not in params:
                 raise ParameterError(
                     f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=…"

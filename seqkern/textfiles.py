@@ -15,6 +15,7 @@ from .errors import FileError, SequenceError
 
 OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 BINARY_BYTES = bytes(range(7)) + bytes(range(14, 27))
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 HEAD = 4096
 
 
@@ -57,7 +58,9 @@ def open_lines(source):
             raise FileError(
                 "is a binary file, not text",
                 file=name,
-                remedy="give FASTA or TSV, unpacked or as .gz, .bz2, .xz",
+                remedy="save it as UTF-8"
+                if head.startswith(UTF_16)
+                else "give FASTA or TSV, unpacked or as .gz, .bz2, .xz",
             )
         text = io.TextIOWrapper(binary, encoding="utf-8-sig", errors="backslashreplace")
         stack.callback(text.detach)
@@ -110,11 +113,14 @@ def read_cells(source):
     Raises
     ------
     FileError, SequenceError
-        As `open_lines`; also if a line has more or fewer cells than the first.
+        As `open_lines`; also if a line has more or fewer cells than the first, or the cells are separated by
+        something else.
     """
     with open_lines(source) as (lines, name):
         rows = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(lines, start=1) if line.strip()]
     width = len(rows[0][1])
+    if width == 1 and any(mark in rows[0][1][0] for mark in ",;"):
+        raise SequenceError("has no tab in its first line", file=name, remedy="separate the cells by tabs")
     for i, row in rows:
         if len(row) != width:
             raise SequenceError(
@@ -123,6 +129,13 @@ def read_cells(source):
                 remedy="separate the cells by tabs, and leave none out",
             )
     return [row for _, row in rows]
+
+
+def check_columns(header, name):
+    """Raise SequenceError if the table `name` has two columns of one name."""
+    twice = [column for i, column in enumerate(header) if column in header[:i]]
+    if twice:
+        raise SequenceError(f"has two columns {twice[0]!r}", file=name, remedy="rename one")
 
 
 def file_sha256(path):

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import FoldError, LabelError
 from ..labels import natural_key
+from ..parameters import check_flag, check_integer
 
 ROLES = ("", "positive-train", "negative-train", "positive-test", "negative-test")
 
@@ -39,6 +40,8 @@ def liao_noble(superfamily, family, seed, *, min_family=10, min_rest=5, fold=Non
 
     Raises
     ------
+    ParameterError
+        If the seed or a limit is outside its domain.
     LabelError
         If a family lies in two superfamilies, or a superfamily in two folds.
     FoldError
@@ -48,6 +51,10 @@ def liao_noble(superfamily, family, seed, *, min_family=10, min_rest=5, fold=Non
     ----------
     Liao & Noble 2003, J. Comput. Biol. 10:857-868.
     """
+    check_integer("seed", seed, 0)
+    check_integer("min_family", min_family, 1)
+    check_integer("min_rest", min_rest, 1)
+    check_flag("whole_families", whole_families)
     superfamily, family = np.asarray(superfamily), np.asarray(family)
     region = superfamily if fold is None else np.asarray(fold)
     _one_parent(family, superfamily, "family", "superfamilies")

@@ -112,6 +112,8 @@ def select(pair, labels, specs, make_solver, *, folds=3, metric="auto", seed=0, 
     if not specs:
         raise ParameterError("no solver to choose from", remedy="give at least one")
     score = _metric(metric, labels.kind)
+    check_integer("inner folds", folds, 2)
+    check_integer("seed", seed, 0)
     if len(specs) == 1:
         return Choice(specs[0], math.nan, specs, np.empty((1, 0)))
     y = labels.signs() if labels.kind == "binary" else labels.y
@@ -156,7 +158,6 @@ def inner_folds(labels, folds, seed, groups=None):
     FoldError
         If a class has one member (or group) only.
     """
-    check_integer("inner folds", folds, 2)
     y = np.zeros(len(labels), dtype=np.int64) if labels.kind == "real" else labels.y
     groups = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
     classes = np.unique(y)

@@ -108,7 +108,8 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
             raise FoldError(
                 f"a split of task {task!r} cannot be called {name!r}", remedy="rename the group or fold"
             )
-        _check_classes(units, name, train, None if single_tests else test)
+        _check_part(units.labels, units.task, name, "training", train)
+        _check_part(units.labels, units.task, name, "test", test, every_class=not single_tests)
         splits.append(Split(name, used[train], used[test]))
     groups = inner_groups(units, method, options)
     if groups is not None:
@@ -118,22 +119,20 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
     return FoldSet(str(task), tuple(labels.ids), tuple(splits), groups)
 
 
-def _check_classes(units, name, train, test):
-    """Raise FoldError if a part of a split is empty or lacks a class; None leaves the test part out."""
-    classes = () if units.labels.kind == "real" else units.labels.classes
-    where = f"part of split {name!r} of task {units.task!r}"
-    for part, rows in (("training", train), ("test", test)):
-        if rows is None:
-            continue
-        if not len(rows):
-            raise FoldError(f"the {part} {where} is empty", remedy="choose other folds")
-        missing = np.setdiff1d(np.arange(len(classes)), units.labels.y[rows])
-        if len(missing):
-            alone = ": one class only" if len(classes) - len(missing) == 1 else ""
-            raise FoldError(
-                f"the {part} {where} has no unit of class {classes[missing[0]]!r}{alone}",
-                remedy="take fewer or other folds (stratified ones hold every class), or leave the class out",
-            )
+def _check_part(labels, task, name, part, rows, *, every_class=True, file=None):
+    """Raise FoldError if a part of a split is empty or, where it must hold every class, lacks one."""
+    where = f"the {part} part of split {name!r} of task {task!r}"
+    if not len(rows):
+        raise FoldError(f"{where} is empty", file=file, remedy="choose other folds")
+    classes = labels.classes if every_class else ()
+    missing = np.setdiff1d(np.arange(len(classes)), labels.y[rows])
+    if len(missing):
+        alone = ": one class only" if len(classes) - len(missing) == 1 else ""
+        raise FoldError(
+            f"{where} has no unit of class {classes[missing[0]]!r}{alone}",
+            file=file,
+            remedy="take fewer or other folds (stratified ones hold every class), or leave the class out",
+        )
 
 
 def write_folds(path, foldset):
@@ -159,7 +158,7 @@ def write_folds(path, foldset):
     write_tsv(path, ["id", *names], zip(foldset.ids, *columns, strict=True))
 
 
-def read_folds(path, ids):
+def read_folds(path, ids, labels=None):
     """Read what `write_folds` wrote, for the units `ids`.
 
     Parameters
@@ -168,6 +167,8 @@ def read_folds(path, ids):
         The file; its stem is the task's name.
     ids : sequence of str
         The ids of the units; the file must name the same ones, in any order.
+    labels : Labels, optional
+        Of the units: then the parts must be such that they can be learned from and tested.
 
     Returns
     -------
@@ -179,7 +180,8 @@ def read_folds(path, ids):
     FileError
         If the file is missing or no table.
     FoldError
-        If it is no table of folds, or made for other units.
+        If it is no table of folds, or made for other units; with `labels` also if a unit without a label is in
+        a part, a training part lacks a class, or a test part is empty.
     """
     path, ids = Path(path), tuple(ids)
     rows = read_tsv(path)
@@ -210,7 +212,26 @@ def read_folds(path, ids):
     splits = tuple(
         Split(name, *(np.flatnonzero(cells[:, c] == part) for part in PARTS)) for c, name in enumerate(names)
     )
+    if labels is not None:
+        for split in splits:
+            _check_labels(labels, split, path)
+            _check_part(labels, path.stem, split.name, "training", split.train, file=path)
+            _check_part(labels, path.stem, split.name, "test", split.test, every_class=False, file=path)
     return FoldSet(path.stem, ids, splits, groups)
+
+
+def _check_labels(labels, split, path):
+    """Raise FoldError for a unit without a label in a part of a split."""
+    rows = np.concatenate((split.train, split.test))
+    y = labels.y[rows]
+    bare = rows[np.isnan(y) if labels.kind == "real" else y < 0]
+    if len(bare):
+        raise FoldError(
+            f"has no label, and is in a part of split {split.name!r}",
+            file=path,
+            record=labels.ids[bare[0]],
+            remedy="make the folds again",
+        )
 
 
 def _group_number(text, path, record):

@@ -62,6 +62,7 @@ def _parts(roles):
 def _dealt(units, k, seed, groups):
     """Return k splits, after checking that every class has a member (a group) for each fold."""
     check_integer("k", k, 2)
+    check_integer("seed", seed, 0)
     y, labels = units.classes(), units.labels
     counted = np.arange(len(y)) if groups is None else groups
     members, code = min((len(np.unique(counted[y == code])), code) for code in np.unique(y))
@@ -149,6 +150,8 @@ def _loci(units, gap=None, block=0, **_):
                 "the gap between loci is not known", remedy="give gap, at least the length of a window"
             )
         gap = int(units.X.lengths.max())
+    check_integer("gap", gap, 1)
+    check_integer("block", block, 0)
     return locus_blocks(chromosome, position, gap, block)
 
 
@@ -221,7 +224,7 @@ def options_of(method):
     ParameterError
         For an unknown method, with the nearest known one.
     """
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise unknown_name("fold method", method, METHODS)
     parameters = inspect.signature(METHODS[method][0]).parameters.values()
     return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
