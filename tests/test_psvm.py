@@ -175,6 +175,19 @@ def test_optimality_conditions_on_small_counts(seed, rows, cols, letters, C, sha
     assert not alpha[K.std(axis=0) == 0].any()
 
 
+@pytest.mark.parametrize("C", [10.0, np.inf])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.4])
+def test_a_column_without_correlation_is_done_at_once(share, C):
+    """ε_max is not exactly zero here: it is a rounding error."""
+    K = np.array([[0, 0, 0, 0, 1, 1, 1, 2, 2.0]]).T
+    y = np.array([1, -1, 2, -2, 0.1, 0.2, -0.3, 0, 0])
+    solver, alpha = fit(K, y, C=C, epsilon=share, epsilon_scale="max", tol=1e-9)
+    assert 0 < solver.report_["epsilon_max"] < 1e-14
+    assert solver.report_["converged"]
+    assert solver.report_["iterations"] < 10
+    np.testing.assert_allclose(alpha, 0, atol=1e-14)
+
+
 @pytest.mark.parametrize("C", [np.inf, 10.0, 0.05])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_gap_bounds_the_distance_to_the_minimum(shape, C):

@@ -115,7 +115,7 @@ def minimise(dual, *, tol, max_iter):
     dual : Dual
     tol : float
         Stop when the largest violation, in units of ‖K̃ᵀy‖_∞, and the duality gap, in units of ½‖y‖², are
-        both at most this.
+        both at most this; a violation as small as the rounding error of a gradient is none.
     max_iter : int
         At most so many moves of one variable.
 
@@ -131,14 +131,18 @@ def minimise(dual, *, tol, max_iter):
     working = WorkingSet(dual)
     unit = np.abs(dual.gradient(-dual.target)).max(initial=0.0) or 1.0
     energy = 0.5 * float(dual.target @ dual.target) or 1.0
+    # Where no column is correlated with y, the unit itself is a rounding error, and nothing can be below it:
+    # a gradient sums l products, whose sizes add up to ‖K̃_j‖·‖y‖ = √l·‖y‖ at most.
+    rows = len(dual.target)
+    rounding = rows * np.finfo(np.float64).eps * np.sqrt(2 * energy * rows)
     moving = True
     while True:
         residual = dual.residual(alpha)
         gradient = dual.gradient(residual)
         violations = dual.violations(alpha, gradient)
         worst = violations.max(initial=0.0)
-        gap = dual.gap(alpha, residual, gradient)
-        converged = worst <= tol * unit and (gap is None or gap <= tol * energy)
+        gap = dual.gap(alpha, residual, gradient) if unit > rounding else 0.0
+        converged = worst <= max(tol * unit, rounding) and (gap is None or gap <= tol * energy)
         if converged or not moving or working.moves >= max_iter:
             break
         working.extend(alpha, violations)
