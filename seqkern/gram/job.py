@@ -217,19 +217,18 @@ class GramJob:
         """Write the entries of tile `index` to `out`."""
         rows, cols = self.prepared
         start, stop = self.grid.spans[index]
-        part = rows.rows(start, stop)
-        if not self.grid.symmetric:
-            self._fill_part(part, cols, out)
-            return
-        # The square on the diagonal is symmetric itself; right of it, nothing is computed twice.
-        self._fill_part(part, part, out[:, : stop - start])
-        if stop < len(cols):
-            self._fill_part(part, cols.rows(stop, len(cols)), out[:, stop - start :])
-
-    def _fill_part(self, rows, cols, out):
-        """Write K(rows, cols) to `out`, telling of the progress."""
-        progress = None if self.progress is None else lambda done: self._count(done * len(cols))
-        fill(self.kernel, rows, cols, out, n_threads=self.n_threads, progress=progress)
+        left = self.grid.first_column(index)
+        # Telling of the progress, a row counts with all its columns, also where half of a square is mirrored.
+        progress = None if self.progress is None else lambda done: self._count(done * (len(cols) - left))
+        fill(
+            self.kernel,
+            rows.rows(start, stop),
+            cols.rows(left, len(cols)),
+            out,
+            leading=self.grid.symmetric,
+            n_threads=self.n_threads,
+            progress=progress,
+        )
 
     def _count(self, entries):
         """Tell that `entries` more are done; called from several threads."""

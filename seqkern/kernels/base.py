@@ -104,6 +104,8 @@ class Kernel(Parameters):
     algorithms : tuple of str
         What a parameter ``algorithm`` may name besides ``"auto"``; all give the same numbers. One that some
         other parameter rules out is refused by `_check_parameters`, with the remedy ``choose algorithm=…``.
+    least_block_rows : int
+        Fewer rows in a block of the matrix would waste work on the columns.
     """
 
     name = None
@@ -115,6 +117,7 @@ class Kernel(Parameters):
     equal_lengths = False
     execution_parameters = ("n_threads", "algorithm")
     algorithms = ()
+    least_block_rows = 1
     normalize = False
     zero_diagonal = "error"
     alphabet = None

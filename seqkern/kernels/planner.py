@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _product
 from .base import Plan
-from .blocks import available_threads, largest_block_bytes
+from .blocks import available_threads, row_blocks
 
 OUTPUT_NS = 1.4  # an entry of the matrix: converted, normalised, mirrored
 CODE_NS = 8.0  # a window: found, coded
@@ -30,6 +30,7 @@ POSTING_NS = 0.65  # a posting
 WINDOW_BYTES, COUNT_BYTES, RANK_BYTES = 12, 20, 24
 LARGEST_DENSE = 1 << 30  # bytes
 SAMPLE_RECORDS = 256
+LEAST_BLOCK_ROWS = 64  # fewer rows share too little of what is read of the columns
 
 
 @dataclass(frozen=True, order=True)
@@ -104,7 +105,8 @@ class Workload:
 
     def output(self, n_threads):
         """Return the Cost that every algorithm has: of the matrix, and of the sums of the blocks in work."""
-        work = largest_block_bytes(self.rows, self.cols) * available_threads(n_threads)
+        rows = max((stop - start for start, stop in row_blocks(self.rows, self.cols, LEAST_BLOCK_ROWS)), default=0)
+        work = 8 * rows * self.cols * available_threads(n_threads)
         return Cost(OUTPUT_NS * 1e-9 * self.rows * self.cols, work)
 
     def dense(self, width, share, tallies=1.0, smoothing=0):

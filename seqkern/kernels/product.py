@@ -23,6 +23,7 @@ import numpy as np
 from ..errors import SequenceError
 from . import _product
 from .base import Kernel
+from .planner import LEAST_BLOCK_ROWS
 
 NO_DIAGONAL = np.zeros(0)
 INT32_LIMIT = 2.0**31 - 1
@@ -156,6 +157,8 @@ def _sum_type(mine, theirs):
 
 class FeatureKernel(Kernel):
     """Base of the kernels whose payload is a `FeatureBlocks`: a family writes ``__init__`` and ``_prepare``."""
+
+    least_block_rows = LEAST_BLOCK_ROWS
 
     def _block(self, rows, cols, out):
         product(rows, cols, out)
