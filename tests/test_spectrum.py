@@ -176,6 +176,18 @@ def test_levels_threads_and_blocks_give_the_same_bits(algorithm, monkeypatch):
     assert _product.level() == highest
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_that_lead_the_columns_are_half_mirrored(dtype):
+    X = encode(random_strings(90, 20, 60))
+    kernel = SpectrumKernel(3)
+    K, whole = kernel.kernel(X, dtype=dtype), kernel.prepare(X)
+    for start, stop, step in ((0, 90, 1), (20, 70, 1), (70, 90, 64), (5, 6, 16)):
+        out = np.empty((stop - start, 95 - start), dtype=dtype)[:, 5:]
+        kernel.least_block_rows = step
+        blocks.fill(kernel, whole.rows(start, stop), whole.rows(start, 90), out, leading=True)
+        np.testing.assert_array_equal(out, K[start:stop, start:])
+
+
 def test_float32_is_rounded_float64():
     X = encode(random_strings(40, 20, 60))
     kernel = SpectrumKernel(3)
