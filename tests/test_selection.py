@@ -8,13 +8,17 @@ import pytest
 from seqkern.errors import FoldError, ParameterError
 from seqkern.evaluation.selection import inner_folds, select
 from seqkern.labels import Labels
+from seqkern.solvers import make_solver
 
 
 class Scaled:
     """A stub: decisions are the first kernel column times a factor, so that specs can be told apart."""
 
     def __init__(self, spec, kind):
-        self.factor, self.kind = spec.get("factor", 1.0), kind
+        self.factor, self.kind, self.size = spec.get("factor", 1.0), kind, spec.get("size", ())
+
+    def complexity(self):
+        return self.size
 
     def fit(self, K, y):
         assert np.isfinite(K).all()
@@ -108,19 +112,21 @@ def test_score_is_the_mean_over_inner_folds():
 def test_ties_go_to_the_simplest():
     labels = binary([0, 1] * 6)
     pair, _ = revealing(labels.signs())
-    grid = [
-        {"solver": "s", "C": 10, "epsilon": 0.1},
-        {"solver": "s", "C": 1, "epsilon": 0.1},
-        {"solver": "s", "C": 1, "epsilon": 0.5, "tol": 1},
-        {"solver": "s", "C": 1, "epsilon": 0.5, "tol": 2},
-    ]
+    grid = [{"size": (10, 0.1)}, {"size": (1, 0.1)}, {"size": (1, -0.5), "tol": 1}, {"size": (1, -0.5), "tol": 2}]
     assert select(pair, labels, grid, Scaled).spec == grid[2]
     assert select(pair, labels, grid[::-1], Scaled).spec == grid[3]
-    nested = [{"solver": "v", "binary": {"solver": "s", "C": C}} for C in (5, "inf", 2, 3)]
-    assert select(pair, labels, nested, Scaled).spec == nested[2]
     # but never against the score
-    better = [{"solver": "s", "C": 1, "factor": -1.0}, {"solver": "s", "C": 100, "factor": 1.0}]
+    better = [{"size": (1,), "factor": -1.0}, {"size": (100,), "factor": 1.0}]
     assert select(pair, labels, better, Scaled).spec == better[1]
+
+
+def test_what_solvers_call_simple():
+    order = ["psvc:C=1,epsilon=0.5", "psvc:C=1,epsilon=0.1", "psvc:C=10,epsilon=0.1", "psvc:C=inf,epsilon=0.9"]
+    sizes = [make_solver(spec, "binary").complexity() for spec in order]
+    assert sorted(sizes) == sizes
+    assert len(set(sizes)) == len(sizes)
+    assert make_solver("csvc:C=1", "binary").complexity() < make_solver("csvc:C=inf", "binary").complexity()
+    assert make_solver("csvc:C=3", "multiclass").complexity() == make_solver("csvc:C=3", "binary").complexity()
 
 
 def test_one_specification_needs_no_loop():

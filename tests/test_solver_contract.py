@@ -1,6 +1,7 @@
 """What every solver promises; a new one is tested here as soon as its module is there."""
 
 import json
+import numbers
 import pickle
 import warnings
 
@@ -13,7 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from seqkern.archive import load_archive, save_archive
 from seqkern.errors import GramError, LabelError, ModelError, ParameterError
-from seqkern.solvers import SOLVERS, build_solver, expand_grid, make_solver, solver_from_state
+from seqkern.solvers import CSVC, SOLVERS, build_solver, expand_grid, make_solver, solver_from_state
+from seqkern.solvers.base import Solver
 
 EXAMPLES = [solver for cls in SOLVERS.classes.values() for solver in cls.examples()]
 GRAMS = [solver for solver in EXAMPLES if solver.input == "gram"]
@@ -332,7 +334,7 @@ def test_too_many_classes(solver):
     assert "Only binary classification" in one_line(info)
 
 
-@each([solver for solver in EXAMPLES if "max_iter" in solver.parameter_names()])
+@each([solver for solver in EXAMPLES if {"max_iter", "tol"} <= set(solver.parameter_names())])
 def test_stopped_early_is_reported(solver):
     problem = Problem(solver)
     solver.set_params(max_iter=1)
@@ -345,11 +347,53 @@ def test_stopped_early_is_reported(solver):
 @each(EXAMPLES)
 def test_parameters_are_checked_at_fit(solver):
     problem = Problem(solver)
-    name = next(name for name in ("tol", "binary") if name in solver.parameter_names())
-    solver.set_params(**{name: -1})
-    with pytest.raises(ParameterError) as info:
-        solver.fit(problem.K, problem.y)
-    assert f"{name}=-1" in one_line(info)
+    for name, value in solver.get_params(deep=False).items():
+        if value is None:  # nothing says of what type it may be
+            continue
+        bad = np.nan if isinstance(value, numbers.Real) else "nonsense"
+        with pytest.raises(ParameterError) as info:
+            clone(solver).set_params(**{name: bad}).fit(problem.K, problem.y)
+        assert f"{name}={bad!r}" in one_line(info)
+
+
+@each(EXAMPLES)
+def test_complexity_is_a_tuple_of_numbers(solver):
+    assert all(isinstance(value, float) for value in solver.complexity())
+
+
+# ---- no labels -------------------------------------------------------------------------------------------
+
+
+class DensityEstimator(Solver):
+    """A Parzen window: a solver that learns without labels."""
+
+    name = "density"
+    targets = ("none",)
+
+    def _fit(self, K, y):
+        assert y is None
+        self.support_ = np.arange(len(K))
+        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": 0.0}
+
+    def _decide(self, K, columns):
+        return K[:, columns].mean(axis=1)
+
+    def fitted_state(self):
+        return {}, {}
+
+    def restore_fitted(self, header, arrays):
+        pass
+
+
+def test_a_solver_may_learn_without_labels(monkeypatch):
+    monkeypatch.setitem(SOLVERS.classes, "density", DensityEstimator)
+    problem = Problem(CSVC())
+    solver = make_solver("density", "none").fit(problem.K)
+    np.testing.assert_allclose(solver.decision_function(problem.new), problem.new.mean(axis=1))
+    assert as_bytes(solver_from_state(*solver.state())) == as_bytes(solver)
+    assert solver.restrict(np.arange(36)[::-1]).support_[0] == 35
+    with pytest.raises(ParameterError, match="choose from: density"):
+        make_solver("csvc", "none")
 
 
 # ---- specs -----------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def select(pair, labels, specs, make_solver, *, folds=3, metric="auto", seed=0, 
     Inner folds are stratified, and keep groups together where there are any. A class with fewer members (or
     groups) than `folds` lowers their number, to two at least. An inner fold is left out where a class is
     missing so that it cannot be trained on or scored. Of equal scores the simplest specification wins: the
-    smallest `C`, then the largest `epsilon`, then the first of the list.
+    one whose solver has the least `complexity`, then the first of the list.
 
     Parameters
     ----------
@@ -137,7 +137,8 @@ def select(pair, labels, specs, make_solver, *, folds=3, metric="auto", seed=0, 
         )
     means = scores.mean(axis=1)
     # scores that differ by rounding errors only are equal
-    best = min(range(len(specs)), key=lambda s: (-round(float(means[s]), 12), *_complexity(specs[s]), s))
+    sizes = [make_solver(spec, labels.kind).complexity() for spec in specs]
+    best = min(range(len(specs)), key=lambda s: (-round(float(means[s]), 12), sizes[s], s))
     return Choice(specs[best], float(means[best]), specs, scores)
 
 
@@ -182,11 +183,3 @@ def _metric(name, kind):
     if name not in known:
         raise unknown_name(f"inner metric for {kind} labels", name, [*known, "auto"])
     return known[name]
-
-
-def _complexity(spec):
-    """Return a sort key: smaller C, then larger epsilon; of a solver within a solver, the inner one's."""
-    for value in spec.values():
-        if isinstance(value, dict) and "solver" in value:
-            return _complexity(value)
-    return float(spec.get("C", 0.0)), -float(spec.get("epsilon", 0.0))

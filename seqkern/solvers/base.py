@@ -1,7 +1,7 @@
 """The contract of every solver.
 
 A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes ``__init__``
-(parameters only), ``check_parameters``, ``_fit`` and ``_decide``, ``learned`` and ``restore_learned`` for
+(parameters only), ``check_parameters``, ``_fit`` and ``_decide``, ``fitted_state`` and ``restore_fitted`` for
 the model file, and ``examples`` for tests/test_solver_contract.py. Checks of the input, the coding of
 classes, the report, state and restriction are done here. Who calls whom::
 
@@ -37,8 +37,9 @@ class Solver(Parameters, BaseEstimator):
     input : {"gram", "features", "implicit"}
         What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns
         together.
-    targets : tuple of {"binary", "multiclass", "real"}
-        The kinds of label that it learns.
+    targets : tuple of {"binary", "multiclass", "real", "none"}
+        The kinds of label that it learns; with ``"none"``, it can be fitted without labels, and `_fit` then
+        gets None for them.
     support_ : ndarray of int64, shape (s,)
         After `fit`: the columns that prediction needs.
     report_ : dict
@@ -65,13 +66,17 @@ class Solver(Parameters, BaseEstimator):
         """Return the decisions for the rows of `K`, whose column ``columns[i]`` belongs to support i."""
         raise NotImplementedError
 
-    def learned(self):
+    def fitted_state(self):
         """Return (JSON dict, dict of arrays) of what `_fit` learned besides support, classes and report."""
         raise NotImplementedError
 
-    def restore_learned(self, header, arrays):
-        """Set what `learned` returned."""
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
         raise NotImplementedError
+
+    def complexity(self):
+        """Return a tuple of numbers that sorts solvers of one class: of equally good ones the least is chosen."""
+        return ()
 
     @classmethod
     def default_grid(cls):
@@ -85,14 +90,15 @@ class Solver(Parameters, BaseEstimator):
 
     # ---- what its users call -----------------------------------------------------------------------------
 
-    def fit(self, K, y):
+    def fit(self, K, y=None):
         """Learn from the training part.
 
         Parameters
         ----------
         K : array_like of float64, shape (n, n), or (n, d) for features
             A C-ordered memory map is used in place.
-        y : array_like, shape (n,)
+        y : array_like, shape (n,), optional
+            Needed unless ``"none"`` is among the solver's `targets`.
 
         Returns
         -------
@@ -109,7 +115,8 @@ class Solver(Parameters, BaseEstimator):
         """
         self.check_parameters()
         K = self._checked(K, reset=True)
-        target = self._coded(self._checked_labels(y, len(K)))
+        unlabelled = y is None and "none" in self.targets
+        target = None if unlabelled else self._coded(self._checked_labels(y, len(K)))
         if self.input == "gram" and K.shape[0] != K.shape[1]:
             raise GramError(
                 f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
@@ -149,7 +156,7 @@ class Solver(Parameters, BaseEstimator):
     def state(self):
         """Return (JSON dict, dict of arrays) from which `solver_from_state` makes this solver again."""
         check_is_fitted(self)
-        header, arrays = self.learned()
+        header, arrays = self.fitted_state()
         header = {
             "spec": self.spec(),
             "columns": self.n_features_in_,
@@ -163,7 +170,7 @@ class Solver(Parameters, BaseEstimator):
         self.n_features_in_ = header["columns"]
         self.report_ = header["report"]
         self.support_ = arrays["support"]
-        self.restore_learned(header["learned"], arrays)
+        self.restore_fitted(header["learned"], arrays)
 
     def restrict(self, rows):
         """Return an equivalent fitted solver for kernel matrices with fewer columns.

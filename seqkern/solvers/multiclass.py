@@ -47,6 +47,10 @@ class PairwiseVoting(ClassSolver):
             raise ParameterError(f"binary={self.binary!r} is not possible", remedy="give a binary solver")
         self.binary.check_parameters()
 
+    def complexity(self):
+        """Return that of the binary solver."""
+        return self.binary.complexity()
+
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
@@ -115,7 +119,7 @@ class PairwiseVoting(ClassSolver):
         """Return the pairs of places of classes, the smaller first."""
         return itertools.combinations(range(len(self.classes_)), 2)
 
-    def learned(self):
+    def fitted_state(self):
         """Return the states of the machines."""
         headers, arrays = [], {}
         for number, machine in enumerate(self.machines_):
@@ -124,8 +128,8 @@ class PairwiseVoting(ClassSolver):
             arrays.update(nest(str(number), own))
         return {"machines": headers}, arrays
 
-    def restore_learned(self, header, arrays):
-        """Set what `learned` returned."""
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
         self.machines_ = [
             solver_from_state(one, unnest(str(number), arrays))
             for number, one in enumerate(header["machines"])

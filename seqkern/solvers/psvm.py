@@ -44,6 +44,10 @@ class PotentialSVM(Solver):
         """Return the values of C and epsilon that a search tries."""
         return {"C": [0.01, 1.0], "epsilon": [0.01, 0.03, 0.1, 0.3]}
 
+    def complexity(self):
+        """Return (C, −ε): both bound the coefficients."""
+        return float(self.C), -float(self.epsilon)
+
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
@@ -90,13 +94,13 @@ class PotentialSVM(Solver):
         _linear.decide(K, columns, self.means_, self.alpha_ / self.scales_, self.intercept_, out)
         return out
 
-    def learned(self):
+    def fitted_state(self):
         """Return the intercept, and of the support columns the coefficients, means and scales."""
         arrays = {"alpha": self.alpha_, "mean": self.means_, "scale": self.scales_}
         return {"intercept": self.intercept_}, arrays
 
-    def restore_learned(self, header, arrays):
-        """Set what `learned` returned."""
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.alpha_, self.means_, self.scales_ = (arrays[key] for key in ("alpha", "mean", "scale"))
 

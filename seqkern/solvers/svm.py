@@ -68,6 +68,10 @@ class CSVC(BinarySolver):
         """Return the values of C that a search tries."""
         return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 
+    def complexity(self):
+        """Return (C,): the cheaper a margin error, the smoother the decision."""
+        return (float(self.C),)
+
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
@@ -128,12 +132,12 @@ class CSVC(BinarySolver):
         _linear.decide(K, columns, np.zeros(len(columns)), self.dual_coef_, self.intercept_, out)
         return out
 
-    def learned(self):
+    def fitted_state(self):
         """Return the intercept and the coefficients."""
         return {"intercept": self.intercept_}, {"coef": self.dual_coef_}
 
-    def restore_learned(self, header, arrays):
-        """Set what `learned` returned."""
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.dual_coef_ = arrays["coef"]
 
