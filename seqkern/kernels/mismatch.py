@@ -128,7 +128,7 @@ class MismatchKernel(KmerKernel):
         sizes = subset_weights(size, k, self.m)
         if not self.presence and sum(comb(k, j) for j in sizes) <= MOST_SUBSETS:
             costs["subsets"] = subset_cost(work, size, k, sizes)
-        if max(work.row_letters, work.col_letters) * shared[0] <= MOST_CODES:
+        if work.col_letters * shared[0] <= MOST_CODES:
             costs["neighbours"] = work.index(expected / shared[0], width, shared[0])
         return costs
 

@@ -55,8 +55,7 @@ class KmerKernel(FeatureKernel):
         check_choice("algorithm", self.algorithm, ("auto", *self.algorithms))
 
     def _workload(self, X, Y=None):
-        """Return the Workload, after a check that every k-mer has a code."""
-        check_code_space(X.alphabet.size, max(self._lengths()))
+        """Return the Workload of `X` (against `Y`)."""
         return Workload.of(X, Y)
 
     def _choose(self, work, size, k):
@@ -76,6 +75,7 @@ class KmerKernel(FeatureKernel):
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         size = X.alphabet.size
+        check_code_space(size, max(self._lengths()))
         work = self._workload(X, Y)
         # The columns are prepared first, before the rows are known: the choice is for them alone.
         own = work if Y is None else self._workload(Y)
@@ -84,9 +84,9 @@ class KmerKernel(FeatureKernel):
         return make_plan(names, costs, work.output(self.n_threads))
 
     def _prepare(self, X, like):
-        work = self._workload(X)
-        self._check_lengths(X)
+        self._check_sequences(X)
         if like is None:
+            work = self._workload(X)
             choices = [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
             others = repeat(None)
         else:
@@ -97,8 +97,9 @@ class KmerKernel(FeatureKernel):
         ]
         return FeatureBlocks(terms, self._scale(), choices)
 
-    def _check_lengths(self, X):
-        """Raise SequenceError for a sequence that is too short, unless it may be."""
+    def _check_sequences(self, X):
+        """Raise for k-mers without a code, and for a sequence that is too short."""
+        check_code_space(X.alphabet.size, max(self._lengths()))
         if self.short == "error":
             check_lengths(X, max(self._lengths()))
 
@@ -131,8 +132,7 @@ class KmerKernel(FeatureKernel):
 
         self.check_parameters()
         X = self.coerce(X)
-        check_code_space(X.alphabet.size, max(self._lengths()))
-        self._check_lengths(X)
+        self._check_sequences(X)
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             counted = self._counts(X, k)
