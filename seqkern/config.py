@@ -1,10 +1,17 @@
 """A study's configuration: read, checked against the schema, completed with its defaults."""
 
+import contextlib
 import difflib
 from pathlib import Path
 
-from .errors import ConfigError, SeqkernError
+from .datasets import SOURCES, check_options, entry_kind
+from .errors import ConfigError, SeqkernError, unknown_name
+from .folds.methods import options_of
+from .gram.transforms import build_transform
+from .kernels import build_kernel, check_kind
+from .memory import parse_bytes
 from .resource_files import open_resource
+from .solvers import expand_grid
 
 
 def load_config(path):
@@ -49,22 +56,59 @@ def check_config(config, file=None):
     ConfigError
         For a key or value that does not fit, with the nearest known key.
     """
-    import jsonschema
+    schema = _schema()
+    if not isinstance(config, dict):
+        raise ConfigError("holds no keys", file=file, remedy="see config/config.yaml for an example")
+    _check_schema(config, schema, file)
+    config = _with_defaults(config, schema)
+    with _place("memory_limit", file):
+        parse_bytes(config["memory_limit"])
+    kernels = _built_kernels(config, file)
+    for name, entry in config["datasets"].items():
+        _check_entry(name, entry, file)
+        _check_choices(name, entry, config, kernels, file)
+    for name, spec in config["solvers"].items():
+        with _place(f"solvers.{name}", file):
+            expand_grid(spec)
+    return config
+
+
+def check_entry(name, entry, file=None):
+    """Check a data set's entry by itself, as `check_config` checks those of a study.
+
+    Parameters
+    ----------
+    name : str
+    entry : dict
+    file : path-like, optional
+        Named in messages.
+
+    Raises
+    ------
+    ConfigError
+        For a name, key or value that does not fit, with the nearest known key.
+    """
+    schema = _schema()
+    part = {"properties": {"datasets": schema["properties"]["datasets"]}, "$defs": schema["$defs"]}
+    _check_schema({"datasets": {name: entry}}, part, file)
+    _check_entry(name, entry, file)
+
+
+def _schema():
+    """Return the schema of a study."""
     import yaml
 
     with open_resource("config.schema.yaml", "schemas") as stream:
-        schema = yaml.safe_load(stream.read())
-    if not isinstance(config, dict):
-        raise ConfigError("holds no keys", file=file, remedy="see config/config.yaml for an example")
-    validator = jsonschema.Draft202012Validator(schema)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(config))
+        return yaml.safe_load(stream.read())
+
+
+def _check_schema(config, schema, file):
+    """Raise ConfigError unless a configuration fits a schema."""
+    import jsonschema
+
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(config))
     if error is not None:
         raise _schema_error(error, file)
-    config = _with_defaults(config, schema)
-    for name, entry in config["datasets"].items():
-        _check_dataset(name, entry, config, file)
-    _check_specs(config, file)
-    return config
 
 
 def _schema_error(error, file):
@@ -74,12 +118,32 @@ def _schema_error(error, file):
         known = sorted(error.schema.get("properties", {}))
         for key in error.instance:
             if key not in known:
-                near = difflib.get_close_matches(str(key), known, n=1)
-                hint = f"did you mean {near[0]!r}? " if near else ""
-                return ConfigError(
-                    f"{place}: unknown key {key!r}", file=file, remedy=f"{hint}known keys: {', '.join(known)}"
-                )
+                remedy = f"{_hint(key, known)}known keys: {', '.join(known)}"
+                return ConfigError(f"{place}: unknown key {key!r}", file=file, remedy=remedy)
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        near = difflib.get_close_matches(missing, map(str, error.instance), n=1)
+        hint = f"is it meant by {near[0]!r}? " if near else ""
+        return ConfigError(f"{place}: the key {missing!r} is missing", file=file, remedy=f"{hint}see config/README.md")
+    if error.validator == "pattern":
+        problem = f"{place}: {error.instance!r} is not possible"
+        return ConfigError(problem, file=file, remedy=error.schema["description"])
     return ConfigError(f"{place}: {error.message}", file=file, remedy="see config/README.md")
+
+
+def _hint(name, known):
+    """Return the question whether the nearest of the known names is meant, or nothing."""
+    near = difflib.get_close_matches(str(name), known, n=1)
+    return f"did you mean {near[0]!r}? " if near else ""
+
+
+@contextlib.contextmanager
+def _place(place, file):
+    """Make any error that a user can mend a ConfigError about one place of the configuration."""
+    try:
+        yield
+    except SeqkernError as error:
+        raise ConfigError(f"{place}: {error.problem}", file=file, remedy=error.remedy) from error
 
 
 def _with_defaults(value, schema):
@@ -93,10 +157,8 @@ def _with_defaults(value, schema):
     return value
 
 
-def _check_dataset(name, entry, config, file):
-    """Raise ConfigError unless a data set has one source and names known kernels and solvers."""
-    from .datasets import SOURCES
-
+def _check_entry(name, entry, file):
+    """Raise ConfigError unless a data set has one source, and known sources of labels and fold methods."""
     given = [source for source in SOURCES if source in entry]
     if len(given) != 1:
         raise ConfigError(
@@ -104,40 +166,57 @@ def _check_dataset(name, entry, config, file):
             file=file,
             remedy=f"give one of {', '.join(SOURCES)}",
         )
+    with _place(f"datasets.{name}", file):
+        entry_kind(entry)
+    with _place(f"datasets.{name}.labels", file):
+        check_options(entry.get("labels", {}))
+    with _place(f"datasets.{name}.folds", file):
+        folds = dict(entry.get("folds", {"method": "stratified"}))
+        method = folds.pop("method")
+        known = options_of(method)
+        for option in folds:
+            if option not in known:
+                raise unknown_name(f"option of fold method {method!r}", option, known)
+
+
+def _built_kernels(config, file):
+    """Return every kernel, built once with its transforms: a wrong name or value is found before any work."""
+    kernels = {}
+    for name, spec in config["kernels"].items():
+        with _place(f"kernels.{name}", file):
+            kernel_spec, transforms = split_transforms(spec)
+            kernels[name] = build_kernel(kernel_spec)
+            for transform in transforms:
+                build_transform(transform)
+    return kernels
+
+
+def _check_choices(name, entry, config, kernels, file):
+    """Raise ConfigError unless a data set names known kernels and solvers, and a kernel takes its kind of data."""
     for part in ("kernels", "solvers"):
         for choice in entry.get(part, ()):
             if choice not in config[part]:
-                near = difflib.get_close_matches(choice, config[part], n=1)
-                hint = f"did you mean {near[0]!r}? " if near else ""
                 raise ConfigError(
                     f"datasets.{name}.{part}: {choice!r} is not defined",
                     file=file,
-                    remedy=f"{hint}defined: {', '.join(config[part])}",
+                    remedy=f"{_hint(choice, config[part])}defined: {', '.join(config[part])}",
                 )
-
-
-def _check_specs(config, file):
-    """Build every kernel, transform and solver once: a wrong name or value is found before any work."""
-    from .gram.transforms import build_transform
-    from .kernels import build_kernel
-    from .solvers import expand_grid
-
-    for name, spec in config["kernels"].items():
-        kernel_spec, transforms = split_transforms(spec)
-        try:
-            build_kernel(kernel_spec)
-            for transform in transforms:
-                build_transform(transform)
-        except SeqkernError as error:
-            raise ConfigError(f"kernels.{name}: {error.problem}", file=file, remedy=error.remedy) from error
-    for name, spec in config["solvers"].items():
-        try:
-            expand_grid(spec)
-        except SeqkernError as error:
-            raise ConfigError(f"solvers.{name}: {error.problem}", file=file, remedy=error.remedy) from error
+    kind = entry_kind(entry)
+    for choice in entry.get("kernels", ()):
+        with _place(f"datasets.{name}.kernels.{choice}", file):
+            check_kind(kernels[choice], kind)
+    if not any(kind.endswith(kernel.accepts) for kernel in kernels.values()):
+        raise ConfigError(
+            f"datasets.{name}: none of the kernels takes {kind}",
+            file=file,
+            remedy="add one; seqkern kernels lists what each takes",
+        )
 
 
 def split_transforms(spec):
     """Return a config's kernel entry as (kernel spec, list of Gram transforms)."""
     spec = dict(spec)
-    return spec, spec.pop("transforms", [])
+    transforms = spec.pop("transforms", [])
+    if not isinstance(transforms, list):
+        raise ConfigError(f"transforms={transforms!r} is not possible", remedy="give a list, such as [centre]")
+    return spec, transforms

@@ -292,8 +292,8 @@ def as_sequences(X, alphabet=None):
         listed = isinstance(X, (list, tuple, np.ndarray))
         if not listed or not all(isinstance(item, str) for item in X):
             raise SequenceError(
-                f"expected a SequenceSet or a list of str, got {type(X).__name__}",
-                remedy="see seqkern.read_fasta",
+                f"expected a SequenceSet or a list of str, got a {type(X).__name__}",
+                remedy="see seqkern.read_fasta, or choose a kernel for this kind of data",
             )
         return SequenceSet.from_strings(X, alphabet)
     if alphabet is not None and as_alphabet(alphabet) != X.alphabet:

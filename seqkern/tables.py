@@ -205,11 +205,9 @@ def as_similarities(X):
     SequenceError
         If it is neither.
     """
-    return (
-        X
-        if isinstance(X, SimilarityTable)
-        else SimilarityTable(_numbers(X, "a SimilarityTable or a square array"))
-    )
+    if isinstance(X, SimilarityTable):
+        return X
+    return SimilarityTable(_numbers(X, "a SimilarityTable or a square array"))
 
 
 def _numbers(X, expected):
@@ -217,4 +215,7 @@ def _numbers(X, expected):
     try:
         return np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise SequenceError(f"expected {expected}, got {type(X).__name__}", remedy="give numbers") from error
+        raise SequenceError(
+            f"expected {expected}, got a {type(X).__name__}",
+            remedy="give numbers, or choose a kernel for this kind of data",
+        ) from error

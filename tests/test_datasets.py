@@ -356,7 +356,7 @@ def test_verb_lists_public_data_sets(capsys):
         (["--name", "x", "--entry", "[]", "-o", "out"], "--entry is not a JSON object"),
         (
             ["--name", "x", "--entry", '{"public": "globin"}', "-o", "out"],
-            "data set x: unknown public data set",
+            "--entry: datasets.x: unknown public data set",
         ),
         (["study.yaml", "--name", "leters", "-o", "out"], "'leters'; did you mean 'letters'"),
         (["nothing.yaml", "--name", "x", "-o", "out"], "nothing.yaml: cannot be read"),

@@ -1,9 +1,10 @@
 """Arguments that several verbs share, and the reading of what they name."""
 
+import argparse
 import contextlib
 import sys
 
-from ..errors import SequenceError
+from ..errors import FoldError, LabelError, SequenceError
 
 
 def add_sequence_arguments(parser):
@@ -38,12 +39,24 @@ def tell_counts(counts, source):
         print(f"seqkern: {source}: {', '.join(touched)}", file=sys.stderr)
 
 
+def add_threads(group):
+    """Add the number of threads."""
+    group.add_argument("--threads", type=_positive, metavar="N", help="threads (default: all cores)")
+
+
+def _positive(text):
+    """Return a whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not possible; give a whole number, 1 or more")
+    return int(text)
+
+
 @contextlib.contextmanager
 def naming_file(file):
-    """Name `file` in errors about sequences that name none."""
+    """Name `file` in errors about sequences, labels or folds that name none."""
     try:
         yield
-    except SequenceError as error:
+    except (SequenceError, LabelError, FoldError) as error:
         if error.file is None:
             error.file = file
         raise

@@ -46,9 +46,10 @@ def _word(kind):
 
 def _chosen(args):
     """Return (name, entry, data_dir, seed) of the arguments and the study."""
+    from ..config import check_entry, load_config
     from ..errors import ConfigError, unknown_name
 
-    if args.name is None or args.output is None or (args.config is None) == (args.entry is None):
+    if args.name is None or not args.output or (args.config is None) == (args.entry is None):
         raise ConfigError(
             "a name, an output folder and either a study or an entry are needed", remedy=f"example: {EXAMPLE}"
         )
@@ -59,9 +60,8 @@ def _chosen(args):
             raise ConfigError(f"--entry is not JSON: {error}", remedy="mend it") from error
         if not isinstance(entry, dict):
             raise ConfigError("--entry is not a JSON object", remedy='write {"public": "globins"}')
+        check_entry(args.name, entry, file="--entry")
         return args.name, entry, args.data_dir or None, 1 if args.seed is None else args.seed
-    from ..config import load_config
-
     study = load_config(args.config)
     if args.name not in study["datasets"]:
         raise unknown_name(f"data set of {args.config}", args.name, study["datasets"])

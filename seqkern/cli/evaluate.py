@@ -1,11 +1,14 @@
 """``seqkern evaluate``: one method over all folds of a data set."""
 
+import contextlib
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 
-from ..archive import canonical_json
+from ..archive import canonical_json, check_writable
 from ..checkpoint import Checkpoint
+from ..errors import FoldError, LabelError, SequenceError
+from .common import add_threads
 
 EXAMPLE = (
     "seqkern evaluate results/demo/datasets/donor --folds results/demo/folds/donor"
@@ -23,7 +26,7 @@ def add_arguments(parser):
     parser.add_argument("--inner-folds", type=int, default=3, help="folds of the inner loop (default 3)")
     parser.add_argument("--inner-metric", default="auto", help="what the inner loop maximises (default auto)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default 1)")
-    parser.add_argument("--threads", type=int, help="threads (default: all cores)")
+    add_threads(parser)
     parser.add_argument("-o", "--output", required=True, help="folder for the tables")
 
 
@@ -38,9 +41,13 @@ def run(args):
     dataset = load_dataset(args.dataset)
     source, identity = kernel_source(dataset, args)
     grid = expand_grid(args.solver)
-    fold_sets = {name: read_folds(Path(args.folds) / f"{name}.tsv", dataset.X.ids) for name in dataset.tasks}
+    files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
+    fold_sets = {
+        name: read_folds(files[name], dataset.X.ids, task.labels) for name, task in dataset.tasks.items()
+    }
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
     output = Path(args.output)
+    check_writable(output / "metrics.tsv")
     options = {"inner_folds": args.inner_folds, "metric": args.inner_metric, "seed": args.seed}
     done = Checkpoint(output / ".finished", canonical_json([identity, grid, options]))
     learned_from = {name: _learned_from(dataset.tasks[name], fold_set) for name, fold_set in fold_sets.items()}
@@ -51,7 +58,8 @@ def run(args):
         row = done.get(key)
         if row is None:
             groups = fold_sets[name].groups
-            row = asdict(evaluate_fold(dataset.tasks[name], split, source, grid, groups=groups, **options))
+            with _naming_split(args.dataset, files[name], split):
+                row = asdict(evaluate_fold(dataset.tasks[name], split, source, grid, groups=groups, **options))
             done.put(key, row)
         results.append(FoldResult(**row))
     write_results(output, results)
@@ -64,6 +72,21 @@ def _learned_from(task, fold_set):
     return [task.labels.digest(), None if groups is None else blake2b(groups.tobytes()).hexdigest()]
 
 
+@contextlib.contextmanager
+def _naming_split(dataset, folds, split):
+    """Name the file of folds and the split in errors about labels and folds, the data set in those about sequences."""
+    try:
+        yield
+    except (LabelError, FoldError) as error:
+        if error.file is None:
+            error.file, error.problem = folds, f"split {split.name!r}: {error.problem}"
+        raise
+    except SequenceError as error:
+        if error.file is None:
+            error.file = dataset
+        raise
+
+
 def kernel_source(dataset, args):
     """Return where kernel values come from, and the identity of their kernel and data."""
     from ..build import build_digest
@@ -71,10 +94,11 @@ def kernel_source(dataset, args):
     from ..evaluation.sources import FittedKernel, StoredGram
     from ..gram import open_gram
     from ..gram.transforms import build_transform
-    from ..kernels import build_kernel, parse_spec
+    from ..kernels import build_kernel, check_kind, parse_spec
 
     spec, transform_specs = split_transforms(parse_spec(args.kernel))
     kernel = build_kernel(spec)
+    check_kind(kernel, dataset.kind, file=args.dataset)
     transforms = [build_transform(item) for item in transform_specs]
     identity = [build_digest(), kernel.identity(), transform_specs, dataset.X.digest()]
     if args.gram:

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 from ..errors import FoldError, ParameterError, unknown_name
+from ..parameters import check_flag
+from .common import naming_file
 
 EXAMPLE = (
     "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1"
@@ -44,9 +46,10 @@ def run(args):
         if task.name in RESERVED:
             raise FoldError(f"a task cannot be called {task.name!r}", file=args.dataset, remedy="rename it")
         method, chosen = _method(options, task)
-        foldset = make_folds(
-            task.labels, dataset.X, method, task=task.name, roles=task.split, links=groups, **chosen
-        )
+        with naming_file(args.dataset):
+            foldset = make_folds(
+                task.labels, dataset.X, method, task=task.name, roles=task.split, links=groups, **chosen
+            )
         fold_sets.append(foldset)
         leaks += leakage_rows(links, foldset, task.labels)
         composition += composition_rows(foldset, task.labels)
@@ -82,10 +85,12 @@ def _settings(args, name):
     options.setdefault("seed", seed)
     if args.identity is not None:
         leakage["identity"] = args.identity
-    leakage["keep_together"] |= args.keep_together
-    for key in leakage:
+    for key, value in leakage.items():
         if key not in LEAKAGE:
             raise unknown_name("setting of the leakage check", key, LEAKAGE)
+        if key != "identity":
+            check_flag(key, value)
+    leakage["keep_together"] |= args.keep_together
     return options, leakage
 
 

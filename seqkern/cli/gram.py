@@ -5,6 +5,7 @@ import re
 
 from .common import (
     add_sequence_arguments,
+    add_threads,
     naming_file,
     policies_of,
     tell_counts,
@@ -30,7 +31,7 @@ def add_arguments(parser):
     work = parser.add_argument_group("the work")
     work.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="default: float64")
     work.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
-    work.add_argument("--threads", type=int, metavar="N", help="threads (default: all cores)")
+    add_threads(work)
     work.add_argument(
         "--tile",
         type=_share,
@@ -92,12 +93,18 @@ def _share(text):
 def _kernel(args):
     """Return the kernel that the arguments name."""
     from ..config import load_config, split_transforms
-    from ..errors import unknown_name
+    from ..errors import ConfigError, unknown_name
     from ..kernels import build_kernel
 
-    if args.kernel:
+    if args.kernel is not None:
         return build_kernel(args.kernel)
     kernels = load_config(args.kernel_config)["kernels"]
+    if args.kernel_name is None:
+        raise ConfigError(
+            f"defines {len(kernels)} kernels",
+            file=args.kernel_config,
+            remedy=f"add --kernel-name {' or '.join(kernels)}",
+        )
     if args.kernel_name not in kernels:
         raise unknown_name(f"kernel of {args.kernel_config}", args.kernel_name, kernels)
     return build_kernel(split_transforms(kernels[args.kernel_name])[0])
@@ -106,6 +113,7 @@ def _kernel(args):
 def _data(args, kernel):
     """Return rows, columns (or None) and what to call them in messages."""
     from ..errors import ParameterError
+    from ..kernels import check_kind
 
     if bool(args.fasta) == bool(args.dataset):
         raise ParameterError("one source of sequences is needed", remedy="give FASTA files, or --dataset")
@@ -114,15 +122,18 @@ def _data(args, kernel):
 
         if args.against:
             raise ParameterError("--against goes with FASTA files", remedy="leave out --dataset or --against")
-        return load_dataset(args.dataset).X, None, args.dataset
+        dataset = load_dataset(args.dataset)
+        check_kind(kernel, dataset.kind, file=args.dataset)
+        return dataset.X, None, args.dataset
     from ..fasta import read_fasta
 
+    source = ", ".join(args.fasta)
+    check_kind(kernel, "sequences", file=source)
     alphabet, columns = args.alphabet or kernel.alphabet, None
     if args.against:
         columns = read_fasta(args.against, alphabet, **policies_of(args))
         tell_counts(columns.counts, args.against)
         alphabet = columns.alphabet
-    source = ", ".join(args.fasta)
     rows = read_fasta(args.fasta, alphabet, **policies_of(args))
     tell_counts(rows.counts, source)
     return rows, columns, source

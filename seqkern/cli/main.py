@@ -26,9 +26,17 @@ VERBS = {
 }
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line."""
+
+    def error(self, message):
+        """Say what is wrong on standard error, and leave with exit code 2."""
+        self.exit(2, f"seqkern: {' '.join(message.split())}; see {self.prog} --help\n")
+
+
 def build_parser(verb=None):
     """Return the parser; only the arguments of `verb` are filled in."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="seqkern",
         description="Classify biological sequences with string kernels, SVM and P-SVM.",
         epilog="seqkern VERB --help tells more, with an example.",
@@ -90,6 +98,13 @@ def _run(args):
         return 1
     except MemoryError:
         print("seqkern: out of memory; set a memory limit or use fewer sequences", file=sys.stderr)
+        return 1
+    except RecursionError:
+        print("seqkern: something given is nested too deeply to be read; make it flatter", file=sys.stderr)
+        return 1
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"seqkern: {place}{error.strerror or error}; check the path and the disk", file=sys.stderr)
         return 1
 
 

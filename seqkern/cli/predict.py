@@ -3,7 +3,7 @@
 import contextlib
 import sys
 
-from .common import add_policies, naming_file, policies_of, tell_counts
+from .common import add_policies, add_threads, naming_file, policies_of, tell_counts
 
 EXAMPLE = "seqkern predict model.seqkern new.fasta > predictions.tsv"
 
@@ -13,7 +13,7 @@ def add_arguments(parser):
     parser.add_argument("model", help="file that seqkern train wrote")
     parser.add_argument("fasta", help="new sequences, plain or compressed; - is standard input")
     parser.add_argument("-o", "--output", metavar="TSV", help="a file instead of standard output")
-    parser.add_argument("--threads", type=int, metavar="N", help="threads (default: all cores)")
+    add_threads(parser)
     group = parser.add_argument_group("reading FASTA")
     add_policies(group, ids=("header", "number"), default="as in training")
 
@@ -58,7 +58,8 @@ def run(args):
 
 
 def _chunks(model, args):
-    """Return an iterator over the sequences in sets of bounded size, read under the model's policies."""
+    """Yield the sequences in sets of bounded size, read under the model's policies."""
+    from ..errors import LetterError
     from ..fasta import iter_fasta
 
     given = policies_of(args)
@@ -67,4 +68,9 @@ def _chunks(model, args):
     }
     if policies.get("ids") == "suffix":  # repeats would have to be remembered
         policies["ids"] = "header"
-    return iter_fasta(args.fasta, model.alphabet, **policies)
+    try:
+        yield from iter_fasta(args.fasta, model.alphabet, **policies)
+    except LetterError as error:
+        error.problem += ", in which the model was trained"
+        error.remedy = "give sequences like those of the training, or --unknown mask or skip"
+        raise

@@ -3,7 +3,7 @@
 import sys
 import warnings
 
-from .common import add_sequence_arguments, naming_file, policies_of, tell_counts
+from .common import add_sequence_arguments, add_threads, naming_file, policies_of, tell_counts
 
 EXAMPLE = (
     "seqkern train pos.fa neg.fa --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search -o model.seqkern"
@@ -52,14 +52,15 @@ def add_arguments(parser):
     add_sequence_arguments(parser)
     work = parser.add_argument_group("the work")
     work.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
-    work.add_argument("--threads", type=int, metavar="N", help="threads (default: all cores)")
+    add_threads(work)
 
 
 def run(args):
     """Run the verb."""
+    from ..archive import check_writable
     from ..config import split_transforms
     from ..gram.transforms import build_transform
-    from ..kernels import build_kernel, parse_spec
+    from ..kernels import build_kernel, check_kind, parse_spec
     from ..progress import progress_counter
     from ..solvers import build_solver, expand_grid
     from ..training import train_model
@@ -69,6 +70,8 @@ def run(args):
     transforms = [build_transform(item) for item in [*transforms, *args.transform]]
     grid = expand_grid(args.solver, search=True) if args.search else [build_solver(args.solver).spec()]
     source = ", ".join(args.fasta)
+    check_kind(kernel, "sequences", file=source)
+    check_writable(args.output)
     dataset = _dataset(args, kernel)
     tell_counts(dataset.X.counts, source)
     with (

@@ -7,6 +7,7 @@ finds the labels, `families` sets the tasks of the Liao-Noble protocol.
 
 from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
 from .families import liao_noble
+from .label_sources import check_options
 from .making import SOURCES, entry_kind, make_dataset
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "SOURCES",
     "Dataset",
     "Task",
+    "check_options",
     "entry_kind",
     "liao_noble",
     "load_dataset",

@@ -90,6 +90,7 @@ def compute_tile(
     if job.is_finished():
         return
     job.check_memory(memory_limit)
+    job.check_place()
     job.compute(job.missing(wanted))
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import __version__
-from ..archive import atomic_write, canonical_json
+from ..archive import atomic_write, canonical_json, check_writable
 from ..build import build_digest
 from ..errors import FileError, GramError, ParameterError
 from ..kernels import _blocks
@@ -99,7 +99,8 @@ class GramJob:
             work += BLOCK_BYTES * available_threads(self.n_threads or self.kernel.n_threads)
         shape = f"{self.grid.rows} × {self.grid.cols} {self.grid.dtype}"
         if self.path is None:
-            need, what, remedy = self.grid.matrix_bytes + work, "", "give a path, so that it is kept on disk"
+            need, what = self.grid.matrix_bytes + work, ""
+            remedy = "give a path, so that it is kept on disk, or raise the limit"
         else:
             need = max(self.grid.tile_bytes + work, self.grid.assembly_bytes)
             what, remedy = "one tile of ", f"set the limit to {format_bytes(need)} or more"
@@ -111,13 +112,17 @@ class GramJob:
                 remedy=remedy,
             )
 
+    def check_place(self):
+        """Raise FileError if the matrix or its side file cannot be written where they belong."""
+        check_writable(self.path)
+        check_writable(side_path(self.path))
+
     def check_disk(self):
         """Raise GramError if the disk lacks room for the missing tiles and the matrix."""
         entries = sum(self.grid.entries(index) for index in self.missing())
         need = entries * self.grid.dtype.itemsize + self.grid.matrix_bytes
-        with _writing(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            free = shutil.disk_usage(self.path.parent).free
+        self.check_place()
+        free = shutil.disk_usage(next(folder for folder in self.path.absolute().parents if folder.exists())).free
         if need > free:
             raise GramError(
                 f"the matrix and its tiles take {format_bytes(need)}, the disk has {format_bytes(free)}",

@@ -11,6 +11,7 @@ Everything is summed in one order, row by row: a row has the same bits in every 
 """
 
 import copy
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -38,9 +39,10 @@ def build_transform(spec):
     """
     if isinstance(spec, GramTransform):
         return spec
-    params = dict(parse_spec(spec, "transform")) if isinstance(spec, str) else dict(spec)
-    if not isinstance(params.get("transform"), str):
+    params = parse_spec(spec, "transform") if isinstance(spec, str) else spec
+    if not isinstance(params, Mapping) or not isinstance(params.get("transform"), str):
         raise ParameterError(f"{spec!r} is no transform", remedy="write one as repair:method=clip")
+    params = dict(params)
     transform = TRANSFORMS.build(params.pop("transform"), **params)
     transform.check_parameters()
     return transform

@@ -12,7 +12,9 @@ from ..registry import Registry
 
 KERNELS = Registry("kernel", __name__, f"{__name__}.base:Kernel")
 
-_HOMES = {"Kernel": "base", "build_kernel": "specs", "kernel_from_state": "specs", "parse_spec": "specs"}
+_HOMES = {"Kernel": "base"} | dict.fromkeys(
+    ("build_kernel", "check_kind", "kernel_from_state", "parse_spec"), "specs"
+)
 
 
 def __getattr__(name):
@@ -22,3 +24,8 @@ def __getattr__(name):
     if name.endswith("Kernel"):
         return KERNELS.by_class_name(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    """List the public names, the classes among them."""
+    return sorted({*globals(), *_HOMES, *KERNELS.class_names()})

@@ -6,6 +6,9 @@ from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from .composite import CompositeKernel, as_parts
 
+FARTHEST = 10**12
+"""No sequence is that long; places up to it are far from the limits of int64."""
+
 
 class SumKernel(CompositeKernel):
     """Weighted sum of kernels: K(x, y) = Σ w_i K_i(x, y).
@@ -53,6 +56,8 @@ class SumKernel(CompositeKernel):
         super()._check_parameters()
         if self.weights is None:
             return
+        if not isinstance(self.weights, (list, tuple)):
+            raise ParameterError(f"weights={self.weights!r} is not possible", remedy="give a list: [0.5, 0.5]")
         if len(self.weights) != len(self.parts):
             raise ParameterError(
                 f"{len(self.weights)} weights for {len(self.parts)} parts",
@@ -176,7 +181,7 @@ class PartKernel(CompositeKernel):
             )
         for name, end in (("start", self.start), ("stop", self.stop)):
             if end is not None:
-                check_integer(f"part's {name}", end, -(2**62), 2**62)
+                check_integer(f"part's {name}", end, -FARTHEST, FARTHEST)
 
     def _seen(self, X):
         return X.part(self.start, self.stop)
@@ -187,6 +192,7 @@ class PartKernel(CompositeKernel):
         except SequenceError as error:
             ends = ("" if end is None else end for end in (self.start, self.stop))
             error.problem += f" (in the part {':'.join(map(str, ends))})"
+            error.remedy = f"{error.remedy}, or take another part"
             raise
 
     def _combine_diagonals(self, diagonals):

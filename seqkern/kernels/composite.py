@@ -144,6 +144,6 @@ def as_parts(owner, parts):
     if not good or not all(isinstance(part, Kernel) for part in parts):
         raise ParameterError(
             f"kernel {owner!r} is made of kernels, got {parts!r}",
-            remedy="give Kernel objects, or use build_kernel",
+            remedy="give kernels, such as (spectrum:k=3)",
         )
     return list(parts)

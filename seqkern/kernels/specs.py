@@ -25,6 +25,7 @@ _WEIGHT = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?=\s*(?:[,+*)\]]|$))")
 _WORD = re.compile(r"[^,+*()\[\]=]+")
 _RANGE = re.compile(r"(\d+)-(\d+)")
+_LONGEST_RANGE = 1000
 _CONSTANTS = {"none": None, "true": True, "false": False}
 
 
@@ -63,6 +64,25 @@ def build_kernel(spec):
         kernel = KERNELS.build("part", base=kernel, start=start, stop=stop)
     kernel.check_parameters()
     return kernel
+
+
+def check_kind(kernel, kind, file=None):
+    """Raise ParameterError unless a kernel takes a kind of data.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    kind : {"sequences", "features", "similarities", "dissimilarities"}
+        Dissimilarities are taken by the kernels that accept similarities.
+    file : path-like, optional
+        Named in messages.
+    """
+    if not kind.endswith(kernel.accepts):
+        raise ParameterError(
+            f"kernel {kernel.name!r} takes {kernel.accepts}, the data are {kind}",
+            file=file,
+            remedy="choose another; seqkern kernels lists what each takes",
+        )
 
 
 def kernel_from_state(header, arrays):
@@ -112,7 +132,7 @@ def parse_value(text):
     if word.lower() in _CONSTANTS:
         return _CONSTANTS[word.lower()]
     span = _RANGE.fullmatch(word)
-    if span:
+    if span and 0 <= int(span[2]) - int(span[1]) < _LONGEST_RANGE:
         return list(range(int(span[1]), int(span[2]) + 1))
     if not _NUMBER.fullmatch(word):
         return word

@@ -62,6 +62,7 @@ def build_report(results_dir, out_dir, config=None):
     """
     study, out_dir = Study(results_dir, config), Path(out_dir)
     views = [View(dataset, f"d{i}") for i, dataset in enumerate(study.datasets, start=1)]
+    page = render_page(study, views)  # first of all: what is damaged is found before anything is written
     summaries = [summary_table(view.dataset, view.ranking) for view in views]
     keys = ["dataset", "tasks", "kernel", "solver", "values"]
     write_tables(summaries, keys, out_dir / "summary.tsv")
@@ -75,7 +76,6 @@ def build_report(results_dir, out_dir, config=None):
     )
     with atomic_write(out_dir / "config.yaml", "w") as file:
         file.write(config_text(study))
-    page = render_page(study, views)
     with atomic_write(out_dir / "index.html", "w") as file:
         file.write(page)
     return out_dir / "index.html"

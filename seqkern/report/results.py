@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..config import split_transforms
-from ..errors import FileError, SeqkernError
+from ..errors import ConfigError, FileError, SeqkernError
 from ..kernels import build_kernel
 from .files import numbers, read_config, read_gram, read_json, read_table
 
@@ -42,6 +42,8 @@ class Study:
 
     Raises
     ------
+    ConfigError
+        If the configuration is none.
     FileError
         If there is no such folder, or no data set in it.
     """
@@ -53,6 +55,9 @@ class Study:
                 "no such folder", file=self.folder, remedy="run the workflow first, or check the path"
             )
         self.config = self._config() if config is None else config
+        _check_mapping("the configuration", self.config, self.folder)
+        for key in ("datasets", "kernels", "solvers"):
+            _check_mapping(key, self.config.get(key) or {}, self.folder)
         self.name = str(self.config.get("study", self.folder.resolve().name))
         names = list(self.config.get("datasets", ())) or _subfolders(self.folder / "datasets")
         if not names:
@@ -76,9 +81,23 @@ class Study:
             return None
 
 
+def _check_mapping(what, value, folder):
+    """Raise ConfigError unless `value` is a dict."""
+    if not isinstance(value, dict):
+        raise ConfigError(f"{what} is {value!r}, not keys and values", file=folder, remedy="see config/README.md")
+
+
 def _subfolders(folder):
     """Return the names of a folder's subfolders, sorted."""
     return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
+def _is_summary(summary):
+    """Tell whether a dict has the form of a data set's summary, as far as it goes."""
+    tasks = summary.get("tasks", {})
+    if not isinstance(tasks, dict) or not isinstance(summary.get("kind", ""), str):
+        return False
+    return all(isinstance(task, dict) and isinstance(task.get("classes", {}), dict) for task in tasks.values())
 
 
 class DatasetResults:
@@ -126,13 +145,16 @@ class DatasetResults:
     @cached_property
     def summary(self):
         """Dict of ``summary.json``; None where it is missing."""
-        return read_json(self.folder("datasets") / "summary.json")
+        path = self.folder("datasets") / "summary.json"
+        summary = read_json(path)
+        if summary is not None and not _is_summary(summary):
+            raise FileError("is no summary of a data set", file=path, remedy="make it again")
+        return summary
 
     @cached_property
     def tasks(self):
         """Dict of task name to what the summary says of it; empty without a summary."""
-        tasks = (self.summary or {}).get("tasks")
-        return tasks if isinstance(tasks, dict) else {}
+        return (self.summary or {}).get("tasks") or {}
 
     @cached_property
     def kind(self):

@@ -15,7 +15,7 @@ import inspect
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..archive import atomic_write
+from ..archive import atomic_write, check_writable
 from ..errors import ParameterError, unknown_name
 from ..parameters import check_integer
 from ..sequences import SequenceSet
@@ -122,12 +122,14 @@ def write_simulated(data, prefix):
     FileError
         If a file cannot be written; then neither is left half-written.
     """
-    prefix = Path(prefix)
-    if not prefix.name:
+    text, prefix = str(prefix), Path(prefix)
+    if text.endswith("/") or prefix.name in ("", ".."):
         raise ParameterError(
-            f"{str(prefix)!r} names no file", remedy="give the files' path without an ending"
+            f"{text!r} names no file", remedy="give the files' path without an ending"
         )
     paths = [prefix.with_name(prefix.name + ending) for ending in (".fasta", ".tsv")]
+    for path in paths:
+        check_writable(path)
     with atomic_write(paths[0], "w") as fasta:
         for name, string, fields in zip(
             data.sequences.ids, data.sequences.strings(), _rows(data), strict=True

@@ -110,7 +110,8 @@ class CSVC(BinarySolver):
             return compute_class_weight(weight, classes=self.classes_, y=self.classes_[(y > 0).astype(int)])
         except ValueError as error:
             raise ParameterError(
-                f"class_weight: {error}", remedy="name the classes as the labels do"
+                f"class_weight={self.class_weight!r} names other classes",
+                remedy=f"classes are: {', '.join(map(str, self.classes_.tolist()))}; or give balanced",
             ) from error
 
     def _optimality(self, K, y, cost):
