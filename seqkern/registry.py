@@ -37,7 +37,12 @@ class Registry:
         for module in _public_modules(package):
             for item in vars(module).values():
                 if inspect.isclass(item) and issubclass(item, base) and "name" in vars(item) and item.name:
-                    found[item.name] = item
+                    other = found.setdefault(item.name, item)
+                    if other is not item:
+                        both = f"{_full_name(other)} and {_full_name(item)}"
+                        raise ParameterError(
+                            f"two classes are the {self.kind} {item.name!r}: {both}", remedy="give one another name"
+                        )
         return dict(sorted(found.items()))
 
     def by_class_name(self, name):
@@ -46,6 +51,10 @@ class Registry:
             if cls.__name__ == name:
                 return cls
         raise AttributeError(f"module {self.package!r} has no attribute {name!r}")
+
+    def class_names(self):
+        """Return the names of the classes themselves, as in ``from package import Name``."""
+        return [cls.__name__ for cls in self.classes.values()]
 
     def get(self, name):
         """Return the class registered as `name`.
@@ -81,6 +90,11 @@ class Registry:
                     f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=…"
                 )
         return cls(**params)
+
+
+def _full_name(cls):
+    """Return a class's name with that of its module."""
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def _public_modules(package):

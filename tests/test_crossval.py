@@ -1,5 +1,6 @@
 """The fold loop: what reaches fit, what is written, what a restart redoes."""
 
+import copy
 import json
 from typing import ClassVar
 
@@ -14,7 +15,7 @@ from seqkern.evaluation.sources import FittedKernel, StoredGram
 from seqkern.folds import make_folds
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import SpectrumKernel
+from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.base import Kernel
 from seqkern.labels import make_labels
 from seqkern.sequences import SequenceSet
@@ -98,6 +99,26 @@ def test_a_fitted_kernel_gives_what_the_stored_gram_gives():
     _, stored = run(task, X, StoredGram(compute_gram(kernel, X)))
     _, fitted = run(task, X, FittedKernel(kernel, X))
     assert [result.decisions for result in stored] == [result.decisions for result in fitted]
+
+
+@pytest.mark.parametrize("spec", ["spectrum:k=3", "pairwise:base=(spectrum:k=2)", "rbf:base=(spectrum:k=2)"])
+def test_a_fitted_kernel_prepares_each_part_once(spec, monkeypatch):
+    X, train, test = sequences(), np.arange(30), np.arange(30, 40)
+    kernel = build_kernel(spec)
+    whole = copy.deepcopy(kernel).fit(X.take(train))
+    K_train, K_test = whole.kernel(X.take(train)), whole.kernel(X.take(test), X.take(train))
+    prepared, real = [], type(kernel).prepare
+
+    def spy(self, data, like=None):
+        prepared.append(len(data))
+        return real(self, data, like)
+
+    monkeypatch.setattr(type(kernel), "prepare", spy)
+    pair = FittedKernel(kernel, X).pair(train, test)
+    np.testing.assert_array_equal(pair[0], K_train)
+    np.testing.assert_array_equal(pair[1], K_test)
+    if not kernel.data_dependent:  # else fit may prepare, too
+        assert prepared == [30, 10]
 
 
 def test_a_transform_is_fitted_on_the_training_part_alone():

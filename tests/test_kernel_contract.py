@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from seqkern.alphabets import MASK, as_alphabet
+from seqkern.alphabets import DNA, MASK, PROTEIN, Alphabet, as_alphabet
 from seqkern.archive import load_archive, save_archive
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import KERNELS, blocks, build_kernel, kernel_from_state
@@ -231,6 +231,8 @@ def test_zero_diagonal_is_an_error_that_names_the_record_or_a_row_of_zeros(kerne
     assert error.value.record == empty.ids[-1]
     set_everywhere(kernel, zero_diagonal="zero").fit(empty.take(TRAIN))
     K = kernel.kernel(empty)
+    assert kernel.prepare(empty).counts["zero diagonals"] >= 1
+    assert "zero diagonals" not in kernel.prepare(empty.take(TRAIN)).counts
     assert not K[-1].any()
     assert not K[:, -1].any()
     np.testing.assert_array_equal(np.diagonal(K)[:-1], 1.0)
@@ -245,6 +247,8 @@ def test_short_sequences_are_an_error_that_names_the_record_or_empty(kernel, X):
         kernel.fit(X.take(TRAIN)).kernel(short)
     assert error.value.record == short.ids[-1]
     kernel.set_params(short="zero", zero_diagonal="zero")
+    if kernel.min_length():
+        assert kernel.prepare(short).counts[f"sequences with fewer than {kernel.min_length()} letters"] == 1
     K = kernel.kernel(short)
     assert not K[-1].any()
     np.testing.assert_array_equal(K[:-1, :-1], kernel.kernel(X))
@@ -288,6 +292,11 @@ def test_strings_are_encoded(kernel, X):
     K = kernel.kernel(clean)
     np.testing.assert_array_equal(kernel.kernel(clean.strings()), K)
     np.testing.assert_array_equal(kernel.kernel(clean.strings()[:2], clean.strings()[2:]), K[:2, 2:])
+
+
+def test_what_the_policies_of_parts_touch_is_counted():
+    kernel = build_kernel("spectrum:k=2,normalize=true,short=zero,zero_diagonal=zero+spectrum:k=1")
+    assert kernel.prepare(["ACGT", "A", "ACGTA"]).counts["zero diagonals"] == 1
 
 
 class PositionsKernel(Kernel):
@@ -389,6 +398,29 @@ def test_state_of_an_unfitted_kernel_is_unfitted(kernel):
     again = kernel_from_state(*kernel.state())
     assert again.spec() == kernel.spec()
     assert not again.fitted
+
+
+def test_restricted_it_compares_with_those_rows_alike(fitted, X, tmp_path):
+    rows = np.array([6, 0, 3])
+    small = fitted.restrict(rows)
+    columns, wanted = X.take(rows), fitted.kernel(X.take(TEST), X.take(rows))
+    np.testing.assert_array_equal(small.kernel(X.take(TEST), columns), wanted)
+    np.testing.assert_array_equal(small.diagonal(columns), fitted.diagonal(columns))
+    again = kernel_from_state(*small.state())
+    np.testing.assert_array_equal(again.kernel(X.take(TEST), columns), wanted)
+
+
+@with_parameter("alphabet")
+def test_an_alphabet_has_one_name_in_specs(kernel):
+    same = {"dna": ("DNA", DNA), "protein": ("Protein", PROTEIN), "HEC": (Alphabet("states", "HEC"),)}
+    for name, others in same.items():
+        expected = kernel.set_params(alphabet=name).spec()
+        assert expected["alphabet"] == name
+        identity = kernel.identity()
+        for other in others:
+            assert kernel.set_params(alphabet=other).spec() == expected
+            assert kernel.identity() == identity
+            assert build_kernel(json.loads(json.dumps(kernel.spec()))).identity() == identity
 
 
 # ---- learning from data --------------------------------------------------------------------------

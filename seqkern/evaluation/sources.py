@@ -8,6 +8,8 @@ import copy
 
 import numpy as np
 
+from ..kernels.blocks import fill
+
 
 class StoredGram:
     """Slices of one Gram matrix over all units.
@@ -57,15 +59,15 @@ class FittedKernel:
 
     def pair(self, train, test, y=None):
         """Return K(train, train) and K(test, train), float64; `y` are the labels of the training part."""
-        X_train, X_test = self.X.take(train), self.X.take(test)
+        X_train = self.X.take(train)
         kernel = copy.deepcopy(self.kernel).fit(X_train, y)
-        return _transformed(
-            self.transforms,
-            kernel.kernel(X_train, n_threads=self.n_threads),
-            kernel.kernel(X_test, X_train, n_threads=self.n_threads),
-            kernel.diagonal(X_train),
-            kernel.diagonal(X_test),
+        columns = kernel.prepare(X_train)
+        rows = kernel.prepare(self.X.take(test), like=columns)
+        K_train, K_test = (
+            fill(kernel, part, columns, np.empty((len(part), len(columns))), n_threads=self.n_threads)
+            for part in (columns, rows)
         )
+        return _transformed(self.transforms, K_train, K_test, columns.diagonal, rows.diagonal)
 
 
 def _transformed(transforms, K_train, K_test, train_diagonal, test_diagonal):

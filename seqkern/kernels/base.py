@@ -12,10 +12,11 @@ threads. A new family is found by its `name` and tested by its `examples`; nothi
 """
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..alphabets import ALPHABETS, as_alphabet
 from ..archive import canonical_json
 from ..errors import ParameterError, SequenceError
 from ..parameters import Parameters
@@ -41,12 +42,15 @@ class Prepared:
         K(x, x) as the kernel returns it.
     alphabet : Alphabet or None
         Of the sequences; None for other data.
+    counts : dict of str to int
+        What the kernel's policies touched, in words; empty for a range of rows.
     """
 
     payload: object
     raw_diagonal: np.ndarray
     diagonal: np.ndarray
     alphabet: object = None
+    counts: dict = field(default_factory=dict)
 
     def __len__(self):
         return len(self.raw_diagonal)
@@ -132,7 +136,8 @@ class Kernel(Parameters):
         """Return the payload of `X`; `like` is None or the payload that it will be compared with as columns.
 
         A payload has ``len()``, ``rows(start, stop)`` and ``diagonal()`` (float64 (n,), before
-        normalisation). Raises SequenceError for sequences the kernel cannot take.
+        normalisation). One with other payloads inside may have `counts`, what their policies touched. Raises
+        SequenceError for sequences the kernel cannot take.
         """
         raise NotImplementedError
 
@@ -152,6 +157,17 @@ class Kernel(Parameters):
 
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
+
+    def restrict(self, rows):
+        """Return an equivalent fitted kernel for comparisons with the training units `rows` alone.
+
+        By default itself: what a kernel learned, or its references, is needed whichever columns are left.
+        """
+        return self
+
+    def min_length(self):
+        """Return how many letters a sequence needs to have anything that is compared."""
+        return 0
 
     def plan(self, X, Y=None):
         """Return the Plan for this kernel on `X` (against `Y`)."""
@@ -237,11 +253,7 @@ class Kernel(Parameters):
             If a parameter is outside its domain, or the kernel learns from data and is not fitted.
         """
         self.check_parameters()
-        if self.data_dependent and not self.fitted:
-            raise ParameterError(
-                f"kernel {self.name!r} learns from data and is not fitted",
-                remedy="call fit with the training part",
-            )
+        self.check_fitted()
         X = self.coerce(X)
         alphabet = getattr(X, "alphabet", None)
         if like is not None and like.alphabet != alphabet:
@@ -251,8 +263,11 @@ class Kernel(Parameters):
             )
         payload = self._prepare(X, None if like is None else like.payload)
         raw = payload.diagonal()
+        counts = dict(getattr(payload, "counts", {}))
+        if isinstance(X, SequenceSet):
+            _count(counts, f"sequences with fewer than {self.min_length()} letters", X.lengths < self.min_length())
         if not self.normalize:
-            return Prepared(payload, raw, raw, alphabet)
+            return Prepared(payload, raw, raw, alphabet, counts)
         zero = np.flatnonzero(~(raw > 0))
         if len(zero) and self.zero_diagonal == "error":
             raise SequenceError(
@@ -261,7 +276,8 @@ class Kernel(Parameters):
                 remedy="leave it out, or choose zero_diagonal=zero or normalize=false",
             )
         # A negative K(x, x), of an indefinite kernel, cannot be normalised either.
-        return Prepared(payload, np.where(raw > 0, raw, 0.0), np.where(raw > 0, 1.0, 0.0), alphabet)
+        _count(counts, "zero diagonals", ~(raw > 0))
+        return Prepared(payload, np.where(raw > 0, raw, 0.0), np.where(raw > 0, 1.0, 0.0), alphabet, counts)
 
     def block(self, rows, cols, out=None):
         """Return K(rows, cols), float64 (n, m).
@@ -292,6 +308,14 @@ class Kernel(Parameters):
         if self.n_threads is not None:
             check_integer("n_threads", self.n_threads, 1)
         self._check_parameters()
+
+    def check_fitted(self):
+        """Raise ParameterError if the kernel learns from data and has not yet."""
+        if self.data_dependent and not self.fitted:
+            raise ParameterError(
+                f"kernel {self.name!r} learns from data and is not fitted",
+                remedy="call fit with the training part",
+            )
 
     def coerce(self, X):
         """Return `X` as the kind of data that this kernel accepts, checked."""
@@ -328,6 +352,8 @@ class Kernel(Parameters):
     def spec(self):
         """Return the kernel as a config would write it: ``{"kernel": name, parameter: value, …}``."""
         params = self.get_params(deep=False)
+        if params.get("alphabet") is not None:
+            params["alphabet"] = _alphabet_name(params["alphabet"])
         return {"kernel": self.name, **{key: _plain(value) for key, value in params.items()}}
 
     def identity(self):
@@ -342,6 +368,18 @@ class Kernel(Parameters):
         """Return (JSON dict, dict of arrays) from which `kernel_from_state` makes this kernel again."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "fitted": header}, arrays
+
+
+def _count(counts, what, touched):
+    """Note in `counts` how many records, if any, were touched."""
+    if touched.any():
+        counts[what] = counts.get(what, 0) + int(np.count_nonzero(touched))
+
+
+def _alphabet_name(alphabet):
+    """Return the one text for an alphabet: its name, or the letters of one's own."""
+    alphabet = as_alphabet(alphabet)
+    return alphabet.name if ALPHABETS.get(alphabet.name) == alphabet else alphabet.letters
 
 
 def _plain(value):

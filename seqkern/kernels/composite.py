@@ -32,6 +32,15 @@ class PreparedParts:
         """Return float64 (n,): K(x, x) before normalisation."""
         return self.combined
 
+    @property
+    def counts(self):
+        """Dict: what the policies of all parts touched."""
+        total = {}
+        for part in self.parts:
+            for what, count in part.counts.items():
+                total[what] = total.get(what, 0) + count
+        return total
+
 
 class CompositeKernel(Kernel):
     """Base of kernels made of kernels: what they inherit from their parts.

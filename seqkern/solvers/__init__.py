@@ -15,3 +15,8 @@ def __getattr__(name):
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return SOLVERS.by_class_name(name)
+
+
+def __dir__():
+    """List the public names, the classes among them."""
+    return sorted({*globals(), *SOLVERS.class_names()})
