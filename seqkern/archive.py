@@ -32,7 +32,8 @@ def atomic_write(path, mode="wb"):
         If the file cannot be written: no permission, full disk.
     """
     path = Path(path)
-    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    # the bytes of a file's name that are not UTF-8 are written as escapes
+    text = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     temporary, made = None, []
     try:
         _refuse_folder(path)
@@ -103,7 +104,7 @@ def save_archive(path, header, arrays):
     FileError
         If the file cannot be written.
     """
-    text = np.frombuffer(canonical_json(header).encode(), dtype=np.uint8)
+    text = np.frombuffer(canonical_json(header).encode(errors="backslashreplace"), dtype=np.uint8)
     with atomic_write(path) as file:
         np.savez(file, **{JSON_ENTRY: text}, **{key: np.asarray(arrays[key]) for key in sorted(arrays)})
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import reprlib
 from pathlib import Path
 
 from .datasets import SOURCES, check_options, entry_kind
@@ -12,6 +13,17 @@ from .kernels import build_kernel, check_kind
 from .memory import parse_bytes
 from .resource_files import open_resource
 from .solvers import expand_grid
+
+TYPES = {
+    "object": "keys with values",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+"""What the types of the schema are called in messages."""
 
 
 def load_config(path):
@@ -127,7 +139,11 @@ def _schema_error(error, file):
         return ConfigError(f"{place}: the key {missing!r} is missing", file=file, remedy=f"{hint}see config/README.md")
     if error.validator == "pattern":
         problem = f"{place}: {error.instance!r} is not possible"
-        return ConfigError(problem, file=file, remedy=error.schema["description"])
+        return ConfigError(problem, file=file, remedy=f"write {error.schema['form']}")
+    if error.validator == "type":
+        wanted = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
+        problem = f"{place}: {reprlib.repr(error.instance)} is not {' or '.join(TYPES[name] for name in wanted)}"
+        return ConfigError(problem, file=file, remedy="see config/README.md")
     return ConfigError(f"{place}: {error.message}", file=file, remedy="see config/README.md")
 
 

@@ -77,7 +77,7 @@ def source_name(source):
 def _open_binary(source, stack):
     """Return a buffered binary reader, or None if `source` is a text handle."""
     if not hasattr(source, "read"):
-        raw = sys.stdin.buffer if str(source) == "-" else stack.enter_context(Path(source).open("rb"))  # noqa: SIM115
+        raw = _standard_input() if str(source) == "-" else stack.enter_context(Path(source).open("rb"))  # noqa: SIM115
     elif isinstance(source, io.TextIOBase):
         return None
     else:
@@ -87,6 +87,13 @@ def _open_binary(source, stack):
     buffered = io.BufferedReader(raw)
     stack.callback(buffered.detach)
     return buffered
+
+
+def _standard_input():
+    """Return standard input as a binary reader, or raise FileError where there is none."""
+    if sys.stdin is None:
+        raise FileError("is closed", file="standard input", remedy="give a file")
+    return sys.stdin.buffer
 
 
 def _not_empty(lines, name):

@@ -46,12 +46,15 @@ def add_arguments(parser):
 
 def run(args):
     """Run the verb."""
+    from ..archive import check_writable
     from ..cost import Clock
     from ..gram import compute_gram, compute_tile, count_tiles
     from ..progress import progress_counter
 
     clock = Clock()
     kernel = _kernel(args)
+    if args.cost:
+        check_writable(args.cost)
     X, Y, source = _data(args, kernel)
     clock.lap("read")
     with naming_file(source):

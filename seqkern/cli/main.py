@@ -5,6 +5,7 @@ its verb is called. It offers ``EXAMPLE``, ``add_arguments(parser)`` and ``run(a
 """
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
@@ -67,6 +68,9 @@ def main(argv=None):
     argv = sys.argv[1:] if argv is None else list(argv)
     verb = next((word for word in argv if not word.startswith("-")), None)
     parser = build_parser(verb if verb in VERBS else None)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError):  # a name from a file may hold what a terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
     try:
         args = parser.parse_args(argv)
     except SystemExit as stop:

@@ -3,6 +3,7 @@
 import contextlib
 import sys
 
+from ..errors import FileError
 from .common import add_policies, add_threads, naming_file, policies_of, tell_counts
 
 EXAMPLE = "seqkern predict model.seqkern new.fasta > predictions.tsv"
@@ -38,14 +39,15 @@ def run(args):
     multiclass = model.kind == "multiclass"
     columns = [f"decision:{name}" for name in model.classes] if multiclass else ["decision"]
     with contextlib.ExitStack() as stack:
-        out = stack.enter_context(atomic_write(args.output, "w")) if args.output else sys.stdout
+        out = stack.enter_context(atomic_write(args.output, "w")) if args.output else _standard_output()
         show = stack.enter_context(progress_counter("predict", " records"))
         stack.enter_context(naming_file(name))
-        out.write("\t".join(map(format_cell, ["id", *columns, "predicted"])) + "\n")
-        for X in _chunks(model, args):
+        for number, X in enumerate(_chunks(model, args)):
             decisions = model.decision(X, n_threads=args.threads)
             predicted = model.classify(decisions).tolist()
             rows = decisions.tolist() if multiclass else [[value] for value in decisions.tolist()]
+            if number == 0:  # a mistake in the first record leaves standard output empty
+                out.write("\t".join(map(format_cell, ["id", *columns, "predicted"])) + "\n")
             for row in zip(X.ids, rows, predicted, strict=True):
                 out.write("\t".join(map(format_cell, [row[0], *row[1], row[2]])) + "\n")
             for what, count in X.counts.items():
@@ -55,6 +57,13 @@ def run(args):
                 show(done)
         out.flush()
     tell_counts(counts, name)
+
+
+def _standard_output():
+    """Return standard output, or raise FileError where there is none."""
+    if sys.stdout is None:
+        raise FileError("standard output is closed", remedy="name a file: -o")
+    return sys.stdout
 
 
 def _chunks(model, args):
