@@ -12,7 +12,7 @@ from .gram.transforms import build_transform
 from .kernels import build_kernel, check_kind
 from .memory import parse_bytes
 from .resource_files import open_resource
-from .solvers import expand_grid
+from .solvers import check_takes_gram, expand_grid
 
 TYPES = {
     "object": "keys with values",
@@ -81,7 +81,7 @@ def check_config(config, file=None):
         _check_choices(name, entry, config, kernels, file)
     for name, spec in config["solvers"].items():
         with _place(f"solvers.{name}", file):
-            expand_grid(spec)
+            check_takes_gram(expand_grid(spec))
     return config
 
 

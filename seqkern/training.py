@@ -14,7 +14,7 @@ from .evaluation.sources import FittedKernel, StoredGram
 from .gram import compute_gram
 from .model import Model
 from .sequences import SequenceSet
-from .solvers import expand_grid, make_solver
+from .solvers import check_takes_gram, expand_grid, make_solver
 from .tables import SimilarityTable
 
 
@@ -67,6 +67,8 @@ def train_model(
     ------
     ModelError
         For similarities without sequences or features: new units could not be compared.
+    ParameterError
+        For a solver that takes no Gram matrix.
     LabelError, FoldError
         If a class has too few members.
     GramError
@@ -82,14 +84,12 @@ def train_model(
     X, labels = kernel.coerce(X).take(used), labels.take(used)
     y = labels.signs() if labels.kind == "binary" else labels.y
     grid = solver if isinstance(solver, list) else expand_grid(solver)
+    check_takes_gram(grid)
     work = {"memory_limit": memory_limit, "n_threads": n_threads}
 
     fitted = copy.deepcopy(kernel).fit(X, y)
     gram = compute_gram(fitted, X, progress=progress, **work)
-    if kernel.data_dependent:
-        source = FittedKernel(kernel, X, transforms, n_threads)
-    else:
-        source = StoredGram(gram, transforms)
+    source = FittedKernel(kernel, X, transforms, n_threads) if kernel.data_dependent else StoredGram(gram, transforms)
     choice = select(source.pair, labels, grid, make_solver, folds=folds, metric=metric, seed=seed)
 
     K, diagonal, chain = gram.values, gram.row_diagonal, []
@@ -110,13 +110,14 @@ def train_model(
         "classes": labels.class_counts(),
         "training_digest": X.digest(),
         "counts": X.counts,
+        "kernel_counts": gram.meta["counts"],
         "solver": choice.spec,
         "search": _search(choice, metric, folds, labels.kind),
         "report": machine.report_,
         **(notes or {}),
     }
     return Model(
-        kernel=fitted,
+        kernel=fitted.restrict(rows),
         transforms=[transform.restrict(rows) for transform in chain],
         solver=machine.restrict(rows),
         support=support.compact() if isinstance(support, SequenceSet) else support,

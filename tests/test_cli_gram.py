@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import json
 
 import numpy as np
 import pytest
@@ -134,3 +135,15 @@ def test_mistakes_are_one_line(tmp_path, fasta, capsys):
     (tmp_path / "file").write_text("")
     assert "cannot be written" in fails(capsys, fasta, *kernel, "-o", str(tmp_path / "file" / "gram.npy"))
     assert not (tmp_path / "gram.npy").exists()
+
+
+def test_what_the_kernel_touches_is_counted(tmp_path, capsys):
+    path, out = tmp_path / "some.fa", tmp_path / "gram.npy"
+    path.write_text(">a\nACGTACGT\n>b\nNNNN\n>c\nACGG\n>d\nNNNNN\n")
+    kernel = "spectrum:k=3,normalize=true,zero_diagonal=zero"
+    assert main(["gram", str(path), "--kernel", kernel, "--unknown", "mask", "-o", str(out)]) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == f"seqkern: {path}: 2 zero diagonals"
+    assert json.loads(out.with_suffix(".json").read_text())["counts"] == {"zero diagonals": 2}
+    kernel = "spectrum:k=3,normalize=false"
+    assert main(["gram", str(path), "--kernel", kernel, "--unknown", "mask", "-o", str(out)]) == 0
+    assert json.loads(out.with_suffix(".json").read_text())["counts"] == {}

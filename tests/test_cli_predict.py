@@ -314,3 +314,11 @@ def test_memory_does_not_grow_with_the_number_of_records(tmp_path, model):
         peaks.append(int(subprocess.run(argv, capture_output=True, env=environment(), check=True).stderr))
         assert (tmp_path / "p.tsv").read_bytes().count(b"\n") == n + 1
     assert peaks[1] < peaks[0] + 8_000  # kB
+
+
+def test_what_the_kernel_touches_in_training_is_told(tmp_path, files, capsys):
+    odd = write(tmp_path / "odd.fa", ">masked\nNNNNNNNN\n")
+    argv = ["--kernel", "spectrum:k=3,normalize=true,zero_diagonal=zero", "--solver", "csvc", "--unknown", "mask"]
+    assert main(["train", files[0], odd, *argv, "-o", str(tmp_path / "odd.seqkern")]) == 0
+    assert "1 zero diagonals" in capsys.readouterr().err
+    assert load_model(tmp_path / "odd.seqkern").record["kernel_counts"] == {"zero diagonals": 1}

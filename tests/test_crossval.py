@@ -10,10 +10,11 @@ import pytest
 from seqkern.checkpoint import Checkpoint
 from seqkern.cli.main import main
 from seqkern.datasets import Dataset, Task, save_dataset
+from seqkern.errors import ParameterError
 from seqkern.evaluation.crossval import evaluate_fold, write_results
 from seqkern.evaluation.sources import FittedKernel, StoredGram
 from seqkern.folds import make_folds
-from seqkern.gram import compute_gram
+from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.base import Kernel
@@ -278,3 +279,23 @@ def test_checkpoints_of_another_identity_or_half_written_are_not_found(tmp_path)
     assert first.get("key") is None
     first.clear()
     assert not (tmp_path / "kept").exists()
+
+
+def test_a_solver_of_features_is_refused(study, tmp_path, capsys):
+    argv = [*study, "-o", str(tmp_path / "out")]
+    argv[argv.index("--solver") + 1] = "psvc:kernel=features"
+    assert main(argv) == 1
+    assert "'psvc' would take features, and gets a Gram matrix here" in capsys.readouterr().err
+
+
+def test_a_gram_over_all_units_is_refused_for_a_kernel_that_learns(study, tmp_path, capsys):
+    kernel, path = build_kernel("pairwise:base=(spectrum:k=2)"), tmp_path / "gram.npy"
+    compute_gram(copy.deepcopy(kernel).fit(sequences()), sequences(), path=path)
+    argv = [*study, "--gram", str(path), "-o", str(tmp_path / "out")]
+    argv[argv.index("--kernel") + 1] = "pairwise:base=(spectrum:k=2)"
+    capsys.readouterr()
+    assert main(argv) == 1
+    assert "leave out --gram" in capsys.readouterr().err
+    for call in (lambda: compute_gram(kernel, sequences()), lambda: open_gram(path, kernel=kernel)):
+        with pytest.raises(ParameterError, match="not fitted"):
+            call()

@@ -573,3 +573,12 @@ def test_tags_escape_texts_and_attributes_but_not_markup():
 def test_numbers_have_fixed_digits(value, digits, text):
     assert number(value, digits) == text
     assert "no value" in number(float("nan"))
+
+
+def test_what_a_kernel_touched_is_told(tmp_path):
+    folder = write_study(tmp_path / "study", {"one": Shape(n=20)}, kernels=SMALL, solvers=ONE)
+    assert "Treated specially" not in build_report(folder, tmp_path / "before").read_text(encoding="utf-8")
+    side = folder / "gram" / "one" / "spectrum" / "gram.json"
+    side.write_text(json.dumps({"counts": {"zero diagonals": 3}}))
+    page = build_report(folder, tmp_path / "after").read_text(encoding="utf-8")
+    assert "Treated specially by spectrum</dt><dd>zero diagonals: 3</dd>" in page

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..archive import canonical_json, check_writable
 from ..checkpoint import Checkpoint
-from ..errors import FoldError, LabelError, SequenceError
+from ..errors import FoldError, LabelError, ParameterError, SequenceError
 from .common import add_threads
 
 EXAMPLE = (
@@ -101,6 +101,12 @@ def kernel_source(dataset, args):
     check_kind(kernel, dataset.kind, file=args.dataset)
     transforms = [build_transform(item) for item in transform_specs]
     identity = [build_digest(), kernel.identity(), transform_specs, dataset.X.digest()]
+    if args.gram and kernel.data_dependent:
+        raise ParameterError(
+            f"kernel {kernel.name!r} learns from data, so that one Gram matrix over all units has seen the test parts",
+            file=args.gram,
+            remedy="leave out --gram: it is fitted on each training part",
+        )
     if args.gram:
         return StoredGram(open_gram(args.gram, dataset.X, kernel=kernel), transforms), identity
     return FittedKernel(kernel, dataset.X, transforms, args.threads), identity

@@ -72,6 +72,7 @@ def run(args):
         with progress_counter("gram", " entries") as show:
             if args.tile is None:
                 gram = compute_gram(kernel, X, Y, progress=show, **options)
+                tell_counts(gram.meta["counts"], source)
                 rows, cols = gram.shape
                 done = f"{rows} × {cols} {args.dtype}"
             else:

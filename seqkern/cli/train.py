@@ -97,6 +97,7 @@ def run(args):
         )
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
+    tell_counts(model.record["kernel_counts"], source)
     model.save(args.output)
     print(args.output)
     for name, text in _summary(model, args):

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..cost import Clock
-from ..solvers import make_solver
+from ..solvers import check_takes_gram, make_solver
 from ..tsv import write_tsv
 from .metrics import scores
 from .selection import select
@@ -55,7 +55,13 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed, group
     Returns
     -------
     FoldResult
+
+    Raises
+    ------
+    ParameterError
+        For a solver that takes no Gram matrix.
     """
+    check_takes_gram(grid)
     clock = Clock()
     with warnings.catch_warnings():
         # whether each fit converged is a column of fits.tsv

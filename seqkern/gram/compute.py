@@ -41,6 +41,8 @@ def compute_gram(
     GramError
         Before any work, if the matrix, or on disk one tile of it, does not fit into the memory, or the tiles
         and the matrix do not fit on the disk.
+    ParameterError
+        If the kernel learns from data and is not fitted.
     FileError
         If a file cannot be written.
     SequenceError

@@ -41,6 +41,7 @@ class GramJob:
     """
 
     def __init__(self, kernel, X, Y, path, dtype, n_threads, progress):
+        kernel.check_fitted()
         self.kernel = kernel
         if isinstance(X, list) and isinstance(Y, list):
             X, Y = kernel._coerce_pair(X, Y)
@@ -198,7 +199,11 @@ class GramJob:
         diagonals = {"row_diagonal": rows.diagonal.tolist()}
         if not self.grid.symmetric:
             diagonals["col_diagonal"] = cols.diagonal.tolist()
-        return {**self.identity, **diagonals}
+        counts = dict(rows.counts)
+        if not self.grid.symmetric:
+            for what, count in cols.counts.items():
+                counts[what] = counts.get(what, 0) + count
+        return {**self.identity, **diagonals, "counts": counts}
 
     def stored_meta(self):
         """Return the content of the side file as the maker of the first tile left it; else make it."""

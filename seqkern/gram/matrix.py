@@ -41,7 +41,7 @@ class GramMatrix:
     col_diagonal : ndarray of float64, shape (m,)
         K(x, x) of each column's record.
     meta : dict
-        Kernel, digests of the data, dtype, versions.
+        Kernel, digests of the data, dtype, versions, and `counts`: what the kernel's policies touched.
     """
 
     values: np.ndarray
@@ -93,6 +93,8 @@ def open_gram(path, X=None, Y=None, kernel=None):
 
     Raises
     ------
+    ParameterError
+        If the kernel learns from data and is not fitted.
     GramError
         If it belongs to other data or to another kernel, is unfinished, or is damaged.
     FileError
@@ -110,6 +112,8 @@ def open_gram(path, X=None, Y=None, kernel=None):
                     file=path,
                     remedy="make it again for these sequences, or give those it was made for",
                 )
+    if kernel is not None:
+        kernel.check_fitted()
     if kernel is not None and meta["identity"] != kernel.identity():
         made = ", ".join(f"{key}={value}" for key, value in meta["kernel"].items())
         raise GramError(

@@ -27,6 +27,10 @@ def about_section(view):
     counts = {name: count for name, count in (summary.get("counts") or {}).items() if count}
     text = "; ".join(f"{name}: {count}" for name, count in counts.items()) if counts else "nothing"
     facts.append(("Changed on reading", text))
+    for kernel in dataset.kernels:
+        touched = [f"{what}: {count}" for what, count in dataset.gram_counts(kernel).items()]
+        if touched:
+            facts.append((f"Treated specially by {kernel}", "; ".join(touched)))
     facts += _sources(dataset)
     title = summary.get("title") or summary.get("description")
     items = [part for name, value in facts for part in (tag("dt", name), tag("dd", value))]

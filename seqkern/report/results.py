@@ -295,6 +295,10 @@ class DatasetResults:
         """Return a kernel's stored Gram matrix as a read-only memory map; None where there is none."""
         return read_gram(self.folder("gram") / kernel / "gram.npy")
 
+    def gram_counts(self, kernel):
+        """Return how many units a kernel's policies touched, a dict; empty where none or no matrix is stored."""
+        return (read_json(self.folder("gram") / kernel / "gram.json") or {}).get("counts", {})
+
     @cached_property
     def unit_table(self):
         """DataFrame of ``units.tsv``; None where it is missing."""

@@ -5,9 +5,9 @@
 from a model file back to one. The classes are found by the registry: ``from seqkern.solvers import PSVC``.
 """
 
-from .specs import SOLVERS, build_solver, expand_grid, make_solver, solver_from_state
+from .specs import SOLVERS, build_solver, check_takes_gram, expand_grid, make_solver, solver_from_state
 
-__all__ = ["SOLVERS", "build_solver", "expand_grid", "make_solver", "solver_from_state"]
+__all__ = ["SOLVERS", "build_solver", "check_takes_gram", "expand_grid", "make_solver", "solver_from_state"]
 
 
 def __getattr__(name):

@@ -106,6 +106,17 @@ def make_solver(spec, kind):
     )
 
 
+def check_takes_gram(specs):
+    """Raise ParameterError unless all solvers of a grid take a Gram matrix, which is what a study has for them."""
+    for spec in specs:
+        solver = build_solver(spec)
+        if solver.input != "gram":
+            raise ParameterError(
+                f"solver {solver.name!r} would take {solver.input}, and gets a Gram matrix here",
+                remedy="let it take a Gram matrix (psvc and psvr: without kernel=features); for features use kernel linear",
+            )
+
+
 def solver_from_state(header, arrays):
     """Return the fitted solver whose `state` this is.
 
