@@ -51,7 +51,7 @@ def broken(config, path, value):
         ("kernels.spectrum1.k", 0, ["kernels.spectrum1", "k=0"]),
         ("solvers.csvc.solver", "csvm", ["solvers.csvc", "csvm", "csvc"]),
         ("solvers.csvc.C", [1, -1], ["solvers.csvc", "C=-1"]),
-        ("solvers.csvc", {"solver": "psvc", "kernel": "features"}, ["solvers.csvc", "Gram matrix", "linear"]),
+        ("solvers.csvc", {"solver": "psvc", "kernel": "features"}, ["solvers.csvc", "Gram matrix", "kernel linear"]),
         ("datasets.donors.kernels", ["spectrun1"], ["datasets.donors.kernels", "spectrum1"]),
         ("datasets.donors.public", "uci_splice", ["datasets.donors", "exactly one source"]),
         ("study", "../escape", ["study", "../escape"]),

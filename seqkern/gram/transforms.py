@@ -52,8 +52,7 @@ def transform_from_state(header, arrays):
     """Return the fitted transform whose `state` this was."""
     transform = build_transform(header["spec"])
     transform.n_columns_ = header["columns"]
-    for name in transform.learned:
-        setattr(transform, name, arrays[name] if name in arrays else header["learned"][name])
+    transform.restore_fitted(header["learned"], arrays)
     return transform
 
 
@@ -177,11 +176,20 @@ class GramTransform(Parameters):
                 setattr(result, name, np.ascontiguousarray(value[rows]))
         return result
 
-    def state(self):
-        """Return (JSON dict, dict of arrays) from which `transform_from_state` makes this transform again."""
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays) of what `_fit` learned."""
         values = {name: getattr(self, name) for name in self.learned}
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
-        header = {name: value for name, value in values.items() if name not in arrays}
+        return {name: value for name, value in values.items() if name not in arrays}, arrays
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        for name in self.learned:
+            setattr(self, name, arrays[name] if name in arrays else header[name])
+
+    def state(self):
+        """Return (JSON dict, dict of arrays) from which `transform_from_state` makes this transform again."""
+        header, arrays = self.fitted_state()
         spec = {"transform": self.name, **self.get_params()}
         return {"spec": spec, "columns": self.n_columns_, "learned": header}, arrays
 

@@ -113,7 +113,7 @@ def check_takes_gram(specs):
         if solver.input != "gram":
             raise ParameterError(
                 f"solver {solver.name!r} would take {solver.input}, and gets a Gram matrix here",
-                remedy="let it take a Gram matrix (psvc and psvr: without kernel=features); for features use kernel linear",
+                remedy="leave out its kernel=features; the features of a table come through the kernel linear",
             )
 
 
