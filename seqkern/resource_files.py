@@ -7,6 +7,8 @@ from .errors import FileError
 PACKAGE = Path(__file__).resolve().parent
 CHECKOUT = {"resources": PACKAGE.parent / "resources", "schemas": PACKAGE.parent / "workflow" / "schemas"}
 
+SUFFIXES = {".tsv", ".yaml"}
+
 
 def resource_path(name, folder="resources"):
     """Return the place of a file, installed or in a source checkout.
@@ -25,6 +27,17 @@ def resource_path(name, folder="resources"):
         if path.is_file():
             return path
     raise FileError("no such resource file", file=CHECKOUT[folder] / name, remedy="install seqkern again")
+
+
+def resource_files(folder="resources"):
+    """Return the places of all files of a folder, installed or in a source checkout, in the order of their names.
+
+    Parameters
+    ----------
+    folder : {"resources", "schemas"}
+    """
+    home = PACKAGE / folder if (PACKAGE / folder).is_dir() else CHECKOUT[folder]
+    return sorted(path for path in home.glob("*") if path.suffix in SUFFIXES)
 
 
 def open_resource(name, folder="resources"):

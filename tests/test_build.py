@@ -1,0 +1,59 @@
+"""The digest of the build: it covers code and resource files, in a checkout and installed."""
+
+import shutil
+
+import pytest
+
+from seqkern import build, resource_files
+
+
+@pytest.fixture(params=["checkout", "installed"])
+def package(request, tmp_path, monkeypatch):
+    """Return the folders of a small package's code and resource files, which `build` takes for its own."""
+    code = tmp_path / "seqkern"
+    home = code if request.param == "installed" else tmp_path
+    folders = {"resources": home / "resources", "schemas": home / "schemas"}
+    for folder in (code, *folders.values()):
+        folder.mkdir(exist_ok=True)
+    (code / "build.py").write_text("1")
+    (folders["resources"] / "frequencies.tsv").write_text("2")
+    (folders["schemas"] / "config.yaml").write_text("3")
+    monkeypatch.setattr(build, "__file__", str(code / "build.py"))
+    monkeypatch.setattr(resource_files, "PACKAGE", code)
+    checkout = folders if request.param == "checkout" else dict.fromkeys(folders, tmp_path / "none")
+    monkeypatch.setattr(resource_files, "CHECKOUT", checkout)
+    return {"code": code, **folders}
+
+
+def digest():
+    build.build_digest.cache_clear()
+    try:
+        return build.build_digest()
+    finally:
+        build.build_digest.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("folder", "file"), [("code", "build.py"), ("resources", "frequencies.tsv"), ("schemas", "config.yaml")]
+)
+def test_every_file_counts(package, folder, file):
+    before = digest()
+    path = package[folder] / file
+    path.write_text("changed")
+    assert digest() != before
+    path.unlink()
+    assert digest() != before
+
+
+def test_the_place_and_other_files_do_not_count(package, tmp_path, monkeypatch):
+    before = digest()
+    (package["code"] / "notes.txt").write_text("of no consequence")
+    assert digest() == before
+    copy = shutil.copytree(package["code"].parent, tmp_path / "copy")
+    monkeypatch.setattr(build, "__file__", str(copy / "seqkern" / "build.py"))
+    assert digest() == before
+
+
+def test_the_resource_files_are_found_here():
+    assert "donor_frequencies.tsv" in {path.name for path in resource_files.resource_files()}
+    assert [path.name for path in resource_files.resource_files("schemas")] == ["config.schema.yaml"]
