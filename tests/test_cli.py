@@ -1,9 +1,13 @@
 """The command line as a whole: help, exit codes, one-line errors."""
 
+import importlib
+import shlex
+import shutil
 import subprocess
 import sys
 
 import pytest
+from conftest import ROOT
 
 from seqkern.cli.main import VERBS, main
 
@@ -14,6 +18,21 @@ def test_every_verb_has_help_with_an_example(verb, capsys):
     out = capsys.readouterr().out
     assert "example:" in out
     assert f"seqkern {verb}" in out
+
+
+def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys):
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    for verb in VERBS:
+        line, _, output = importlib.import_module(f"seqkern.cli.{verb}").EXAMPLE.partition(" > ")
+        program, *argv = shlex.split(line)
+        assert (program, argv[0]) == ("seqkern", verb)
+        assert main(argv) == 0, f"{line}: {capsys.readouterr().err}"
+        told = capsys.readouterr().out
+        if output:
+            (tmp_path / output).write_text(told)
+    assert "donors" in (tmp_path / "results/demo/report/index.html").read_text()
+    assert (tmp_path / "predictions.tsv").read_text().count("\n") == 601
 
 
 def test_help_imports_nothing_heavy():

@@ -2,7 +2,7 @@
 
 import json
 
-EXAMPLE = "seqkern datasets config/config.yaml --name demo_donor -o results/demo/datasets/demo_donor"
+EXAMPLE = "seqkern datasets config/config.yaml --name donors -o results/demo/datasets/donors"
 
 
 def add_arguments(parser):

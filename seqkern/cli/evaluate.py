@@ -11,8 +11,8 @@ from ..errors import FoldError, LabelError, ParameterError, SequenceError
 from .common import add_threads
 
 EXAMPLE = (
-    "seqkern evaluate results/demo/datasets/donor --folds results/demo/folds/donor"
-    " --kernel mismatch:k=5,m=1 --solver csvc:C=1 -o out"
+    "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
+    " --kernel spectrum:k=3 --solver csvc:C=1 -o results/demo/evaluate/donors/spectrum3/csvc"
 )
 
 

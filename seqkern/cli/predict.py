@@ -6,7 +6,7 @@ import sys
 from ..errors import FileError
 from .common import add_policies, add_threads, naming_file, policies_of, tell_counts
 
-EXAMPLE = "seqkern predict model.seqkern new.fasta > predictions.tsv"
+EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
 
 def add_arguments(parser):

@@ -6,7 +6,7 @@ import re
 
 from ..simulate import KINDS, find_generator, parameters, simulate, write_simulated
 
-EXAMPLE = "seqkern simulate donor --n-positive 200 --n-decoy 400 --seed 1 -o demo/donor"
+EXAMPLE = "seqkern simulate donor --n-positive 200 --n-decoy 400 --seed 1 -o donors"
 
 
 class _ListKinds(argparse.Action):

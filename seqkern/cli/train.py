@@ -6,7 +6,8 @@ import warnings
 from .common import add_sequence_arguments, add_threads, naming_file, policies_of, tell_counts
 
 EXAMPLE = (
-    "seqkern train pos.fa neg.fa --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search -o model.seqkern"
+    "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
+    " -o model.seqkern"
 )
 
 
