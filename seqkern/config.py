@@ -236,3 +236,42 @@ def split_transforms(spec):
     if not isinstance(transforms, list):
         raise ConfigError(f"transforms={transforms!r} is not possible", remedy="give a list, such as [centre]")
     return spec, transforms
+
+
+def dataset_methods(config, name, kind=None):
+    """Return what runs on a data set of a study.
+
+    Parameters
+    ----------
+    config : dict
+        As `check_config` returns it.
+    name : str
+        The data set.
+    kind : str, optional
+        Its kind of data; by default what its entry says. With ``""``, not known, every kernel runs.
+
+    Returns
+    -------
+    list of (kernel name, solver name)
+        The kernels and solvers that its entry lists; by default all kernels that take its kind of data, all solvers.
+
+    Raises
+    ------
+    ConfigError, ParameterError
+        If the entry does not say which kind of data it gives.
+    """
+    entry = config["datasets"][name]
+    kernels = entry.get("kernels")
+    if not kernels:
+        kind = entry_kind(entry) if kind is None else kind
+        kernels = [kernel for kernel, spec in config["kernels"].items() if _takes(spec, kind)]
+    return [(kernel, solver) for kernel in kernels for solver in entry.get("solvers") or config["solvers"]]
+
+
+def _takes(spec, kind):
+    """Tell whether a kernel takes a kind of data; True where the kind or the kernel is not known here."""
+    try:
+        # dissimilarities are taken by the kernels that accept similarities
+        return not kind or kind.endswith(build_kernel(split_transforms(spec)[0]).accepts)
+    except SeqkernError:
+        return True

@@ -1,10 +1,13 @@
 """What a stage of the work cost: processor seconds and memory."""
 
+import json
 import re
 import resource
 import sys
 import time
 from pathlib import Path
+
+from .archive import atomic_write
 
 
 def peak_mb():
@@ -16,6 +19,25 @@ def peak_mb():
         # Not asked first: Linux counts in what the parent process used when it started this one.
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def write_cost(path, laps):
+    """Write what a work cost as JSON: beside the tables, which are the same for the same study, it never is.
+
+    Parameters
+    ----------
+    path : path-like
+    laps : list of dict
+        As those of a `Clock`.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    """
+    with atomic_write(path, "w") as file:
+        json.dump({"laps": laps}, file, indent=1)
+        file.write("\n")
 
 
 class Clock:

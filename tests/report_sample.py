@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from seqkern.cost import write_cost
 from seqkern.tsv import write_tsv
 
 HOSTILE = [
@@ -160,7 +161,7 @@ def _write_gram(folder, truth, shape, rng):
     np.fill_diagonal(values, 1)
     folder.mkdir(parents=True)
     np.save(folder / "gram.npy", values)
-    write_tsv(folder / "cost.tsv", ["stage", "cpu_seconds", "peak_mb"], [("gram", 0.5, 120.0)])
+    write_cost(folder / "cost.json", [{"stage": "gram", "cpu_seconds": 0.5, "peak_mb": 120.0}])
 
 
 def _write_evaluation(folder, truth, shape, spec, skill, rng):
@@ -181,7 +182,10 @@ def _write_evaluation(folder, truth, shape, spec, skill, rng):
                     value = value[rng.integers(len(value))] if isinstance(value, list) else value
                     choices.append((*place, key, value, 0.9))
             fits.append((*place, bool(rng.random() > 0.02), 40, 1e-4, 30, 0.3))
-            cost += [(*place, stage, 0.01, 150.0) for stage in ("choose", "kernel", "train", "predict")]
+            cost += [
+                {"task": task, "split": part, "stage": stage, "cpu_seconds": 0.01, "peak_mb": 150.0}
+                for stage in ("choose", "kernel", "train", "predict")
+            ]
     names = [f"decision:{c}" for c in shape.classes] if shape.kind == "multiclass" else ["decision"]
     keys = ["task", "split"]
     write_tsv(folder / "decisions.tsv", [*keys, "id", "label", *names, "predicted"], decisions)
@@ -189,7 +193,7 @@ def _write_evaluation(folder, truth, shape, spec, skill, rng):
     write_tsv(folder / "choices.tsv", [*keys, "parameter", "value", "inner_score"], choices)
     columns = [*keys, "converged", "iterations", "residual", "n_support", "support_share"]
     write_tsv(folder / "fits.tsv", columns, fits)
-    write_tsv(folder / "cost.tsv", [*keys, "stage", "cpu_seconds", "peak_mb"], cost)
+    write_cost(folder / "cost.json", cost)
 
 
 def _decide(shape, y, skill, rng):

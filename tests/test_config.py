@@ -6,7 +6,7 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from seqkern.config import check_config, load_config
+from seqkern.config import check_config, dataset_methods, load_config
 from seqkern.errors import ConfigError
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
@@ -81,3 +81,13 @@ def test_files_that_hold_no_configuration(tmp_path, text):
 def test_a_missing_file(tmp_path):
     with pytest.raises(ConfigError, match="check the path"):
         load_config(tmp_path / "none.yaml")
+
+
+def test_what_runs_on_a_data_set(config):
+    assert dataset_methods(config, "homologues")[:2] == [("spectrum3", "csvc"), ("spectrum3", "psvc")]
+    assert len(dataset_methods(config, "homologues")) == 8
+    config["kernels"] = {"text": {"kernel": "spectrum", "k": 2}, "numbers": {"kernel": "linear"}}
+    config["datasets"] = {"plain": {"fasta": "a.fa"}, "table": {"features": "f.tsv", "solvers": ["psvc"]}}
+    assert dataset_methods(config, "plain") == [("text", "csvc"), ("text", "psvc")]
+    assert dataset_methods(config, "table") == [("numbers", "psvc")]
+    assert len(dataset_methods(config, "plain", kind="")) == 4

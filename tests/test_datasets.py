@@ -13,6 +13,7 @@ from seqkern.cli.main import main
 from seqkern.datasets import (
     Dataset,
     Task,
+    entry_files,
     entry_kind,
     load_dataset,
     make_dataset,
@@ -40,6 +41,25 @@ def no_files(monkeypatch, tmp_path):
 
 
 # ---- entries ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entry", "files"),
+    [
+        ({"fasta": "a.fa"}, ["a.fa"]),
+        ({"fasta": ["a.fa", "b.fa"]}, ["a.fa", "b.fa"]),
+        ({"fasta": {"positive": "a.fa", "negative": "b.fa"}}, ["a.fa", "b.fa"]),
+        ({"fasta": "a.fa", "labels": {"from": "tsv", "file": "l.tsv"}}, ["a.fa", "l.tsv"]),
+        ({"fasta": "a.fa", "labels": {"from": "header", "file": "l.tsv"}}, ["a.fa"]),
+        ({"features": "f.tsv"}, ["f.tsv"]),
+        ({"similarities": "s.tsv", "labels": {"from": "tsv", "file": "l.tsv"}}, ["s.tsv", "l.tsv"]),
+        ({"dissimilarities": "d.tsv", "labels": {"label": "class"}}, ["d.tsv"]),
+        ({"simulate": {"kind": "donor"}}, []),
+        ({"public": "uci_splice"}, []),
+    ],
+)
+def test_the_files_that_an_entry_names(entry, files):
+    assert entry_files(entry) == files
 
 
 def test_two_files(tmp_path):

@@ -386,7 +386,7 @@ def test_two_runs_give_the_same_bytes(demo_folder, demo_page, tmp_path):
 
 def test_only_the_cost_section_tells_the_cost(demo_folder, demo_page, tmp_path):
     copy = shutil.copytree(demo_folder, tmp_path / "demo")
-    for path in copy.rglob("cost.tsv"):
+    for path in copy.rglob("cost.json"):
         path.write_text(path.read_text().replace("0.01", "7.77").replace("0.5", "8.88"), encoding="utf-8")
     page = build_report(copy, copy / "report").read_text(encoding="utf-8")
     cost = re.compile(r'<section id="d\d+-cost".*?</section>', re.DOTALL)

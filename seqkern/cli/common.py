@@ -60,11 +60,3 @@ def naming_file(file):
         if error.file is None:
             error.file = file
         raise
-
-
-def write_cost(path, clock):
-    """Write the laps of a Clock as a table, if `path` is given."""
-    from ..tsv import write_tsv
-
-    if path:
-        write_tsv(path, ["stage", "cpu_seconds", "peak_mb"], clock.laps)

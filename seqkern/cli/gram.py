@@ -9,10 +9,9 @@ from .common import (
     naming_file,
     policies_of,
     tell_counts,
-    write_cost,
 )
 
-EXAMPLE = "seqkern gram in.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
+EXAMPLE = "seqkern gram donors.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
 
 
 def add_arguments(parser):
@@ -41,13 +40,13 @@ def add_arguments(parser):
     work.add_argument(
         "--explain-plan", action="store_true", help="say first which algorithm runs, and its cost"
     )
-    work.add_argument("--cost", metavar="TSV", help="write what each stage cost")
+    work.add_argument("--cost", metavar="JSON", help="write what each stage cost")
 
 
 def run(args):
     """Run the verb."""
     from ..archive import check_writable
-    from ..cost import Clock
+    from ..cost import Clock, write_cost
     from ..gram import compute_gram, compute_tile, count_tiles
     from ..progress import progress_counter
 
@@ -82,7 +81,8 @@ def run(args):
                 compute_tile(kernel, X, Y, mine, progress=show, **options)
                 done = f"{len(mine)} of {count} tiles"
     clock.lap("kernel")
-    write_cost(args.cost, clock)
+    if args.cost:
+        write_cost(args.cost, clock.laps)
     print(f"{args.output}: {done}")
 
 

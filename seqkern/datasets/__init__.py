@@ -8,7 +8,7 @@ finds the labels, `families` sets the tasks of the Liao-Noble protocol.
 from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
 from .families import liao_noble
 from .label_sources import check_options
-from .making import SOURCES, entry_kind, make_dataset
+from .making import SOURCES, entry_files, entry_kind, make_dataset
 
 __all__ = [
     "KINDS",
@@ -16,6 +16,7 @@ __all__ = [
     "Dataset",
     "Task",
     "check_options",
+    "entry_files",
     "entry_kind",
     "liao_noble",
     "load_dataset",

@@ -29,6 +29,34 @@ def entry_kind(entry):
     return source if source in KINDS else "sequences"
 
 
+def entry_files(entry):
+    """Return the paths of the local files that a study's data-set entry names, as it names them.
+
+    Generated and public data name none; a table of labels counts where labels are taken from it.
+
+    Parameters
+    ----------
+    entry : dict
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ConfigError
+        If the entry has no source, or several.
+    """
+    source = _entry_source(entry)
+    if source in ("simulate", "public"):
+        return []
+    given, labels = entry[source], entry.get("labels", {})
+    if isinstance(given, dict):
+        given = given.values()
+    files = [given] if isinstance(given, str) else list(given)
+    return files + ([labels["file"]] if labels.get("from") == "tsv" and "file" in labels else [])
+
+
 def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1):
     """Read, check and encode what a study's entry names.
 

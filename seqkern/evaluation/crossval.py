@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..cost import Clock
+from ..cost import Clock, write_cost
 from ..solvers import check_takes_gram, make_solver
 from ..tsv import write_tsv
 from .metrics import scores
@@ -19,7 +19,6 @@ from .selection import select
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
 FIT_COLUMNS = (*PLACE_COLUMNS, "converged", "iterations", "residual", "n_support", "support_share")
-COST_COLUMNS = (*PLACE_COLUMNS, "stage", "cpu_seconds", "peak_mb")
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def write_results(folder, results):
     write_tsv(folder / "metrics.tsv", _columns(metrics), metrics)
     write_tsv(folder / "choices.tsv", CHOICE_COLUMNS, (row for result in results for row in result.choices))
     write_tsv(folder / "fits.tsv", FIT_COLUMNS, (result.fit for result in results))
-    write_tsv(folder / "cost.tsv", COST_COLUMNS, (row for result in results for row in result.cost))
+    write_cost(folder / "cost.json", [row for result in results for row in result.cost])
 
 
 def _columns(rows, last=None):

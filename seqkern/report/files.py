@@ -58,6 +58,24 @@ def read_json(path):
     return value
 
 
+def read_laps(path, columns):
+    """Return the laps of a ``cost.json`` as a DataFrame, or None where there is no such file.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read or a lap lacks one of `columns`.
+    """
+    cost = read_json(path)
+    if cost is None:
+        return None
+    laps = cost.get("laps")
+    if not isinstance(laps, list) or not all(isinstance(lap, dict) and lap.keys() >= set(columns) for lap in laps):
+        problem = f"has no laps with {', '.join(columns)}"
+        raise FileError(problem, file=path, remedy="make it again with this version")
+    return pd.DataFrame(laps, columns=columns)
+
+
 def read_config(path):
     """Return a study's resolved configuration, ``{}`` where there is none.
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..config import split_transforms
+from ..config import dataset_methods, split_transforms
 from ..errors import ConfigError, FileError, SeqkernError
 from ..kernels import build_kernel
-from .files import numbers, read_config, read_gram, read_json, read_table
+from .files import numbers, read_config, read_gram, read_json, read_laps, read_table
 
 Method = namedtuple("Method", ["kernel", "solver"])
 
@@ -121,22 +121,15 @@ class DatasetResults:
     def _expected(self):
         """Return kernels × solvers of the configuration, or what is on disk where there is none."""
         config = self.study.config
-        if not config.get("kernels"):
+        if not all(config.get(part) for part in ("datasets", "kernels", "solvers")):
             home = self.folder("evaluate")
             return [
                 Method(kernel, solver)
                 for kernel in _subfolders(home)
                 for solver in _subfolders(home / kernel)
             ]
-        kernels = self.entry.get("kernels") or [name for name in config["kernels"] if self._takes(name)]
-        solvers = self.entry.get("solvers") or config.get("solvers", ())
-        return [Method(str(kernel), str(solver)) for kernel in kernels for solver in solvers]
-
-    def _takes(self, name):
-        """Tell whether a kernel of the configuration takes this kind of data (True if not known)."""
-        kernel = self.study.kernel(name)
         kind = (self.summary or {}).get("kind", "")
-        return kernel is None or not kind or kind.endswith(kernel.accepts)
+        return [Method(*map(str, method)) for method in dataset_methods(config, self.name, kind)]
 
     def folder(self, stage):
         """Return the folder of a stage's files for this data set."""
@@ -234,22 +227,20 @@ class DatasetResults:
 
     @cached_property
     def cost(self):
-        """DataFrame of all ``cost.tsv`` of training and testing."""
+        """DataFrame of all ``cost.json`` of training and testing."""
         table = self._all("cost")
         return table.assign(cpu_seconds=numbers(table["cpu_seconds"]), peak_mb=numbers(table["peak_mb"]))
 
     def gram_cost(self, kernel):
         """Return the DataFrame of a Gram matrix's cost; None where it is missing."""
-        table = read_table(self.folder("gram") / kernel / "cost.tsv", ["stage", "cpu_seconds", "peak_mb"])
-        if table is None:
-            return None
-        return table.assign(cpu_seconds=numbers(table["cpu_seconds"]), peak_mb=numbers(table["peak_mb"]))
+        return read_laps(self.folder("gram") / kernel / "cost.json", ["stage", "cpu_seconds", "peak_mb"])
 
     def _all(self, name):
         """Return the tables of one name of all methods, one below the other."""
         tables = []
         for method in self.methods:
-            table = read_table(self._path(method, name), TABLES[name])
+            read, suffix = (read_laps, "json") if name == "cost" else (read_table, "tsv")
+            table = read(self._path(method, f"{name}.{suffix}"), TABLES[name])
             if table is not None:
                 table.insert(0, "kernel", method.kernel)
                 table.insert(1, "solver", method.solver)
@@ -258,13 +249,13 @@ class DatasetResults:
             return pd.DataFrame(columns=["kernel", "solver", *TABLES[name]], dtype=str)
         return pd.concat(tables, ignore_index=True).fillna("")
 
-    def _path(self, method, name):
-        return self.folder("evaluate") / method.kernel / method.solver / f"{name}.tsv"
+    def _path(self, method, file):
+        return self.folder("evaluate") / method.kernel / method.solver / file
 
     def decisions(self, method):
         """Return the decisions of a method, `decision…` columns as numbers; None where they are missing."""
         columns = TABLES["decisions"] + (["decision"] if self.kind != "multiclass" else [])
-        table = read_table(self._path(method, "decisions"), columns)
+        table = read_table(self._path(method, "decisions.tsv"), columns)
         if table is None:
             return None
         wanted = [column for column in table if column.startswith("decision")]

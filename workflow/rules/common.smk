@@ -11,18 +11,24 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
 from seqkern.build import build_digest
-from seqkern.config import check_config, load_config, split_transforms
-from seqkern.datasets import entry_kind
+from seqkern.config import check_config, dataset_methods, load_config, split_transforms
+from seqkern.datasets import entry_files
 from seqkern.errors import SeqkernError
 from seqkern.kernels import build_kernel
+from snakemake.utils import update_config
 
 DEMO = ROOT / "config" / "config.yaml"
 
 
 def load_study():
-    """Return the checked configuration: what was given with --configfile, or the demo."""
+    """Return the checked configuration: what was given with --configfile, or else the demo; --config changes keys."""
+    files = workflow.configfiles
     try:
-        return check_config({**({} if "study" in config else load_config(DEMO)), **config})
+        given = config
+        if not files:
+            given = load_config(DEMO)
+            update_config(given, config)
+        return check_config(given, file=files[-1] if files else DEMO)
     except SeqkernError as error:
         raise WorkflowError(str(error))
 
@@ -30,8 +36,9 @@ def load_study():
 STUDY = load_study()
 RESULTS = f"results/{STUDY['study']}"
 LOGS = f"logs/{STUDY['study']}"
-BENCHMARKS = f"benchmarks/results/{STUDY['study']}"
+BENCHMARKS = f"{RESULTS}/benchmarks"
 BUILD = build_digest()
+METHODS = [(dataset, *method) for dataset in STUDY["datasets"] for method in dataset_methods(STUDY, dataset)]
 KERNELS = {name: build_kernel(split_transforms(spec)[0]) for name, spec in STUDY["kernels"].items()}
 
 
@@ -51,30 +58,7 @@ def option(name, value):
     return f"{name} {shlex.quote(str(value))}" if value else ""
 
 
-def dataset_kernels(dataset):
-    """Return the names of the kernels that run on a data set: those it lists, or all that take its kind of data."""
-    entry = STUDY["datasets"][dataset]
-    kind = entry_kind(entry)
-    # dissimilarities are taken by the kernels that accept similarities
-    return entry.get("kernels") or [name for name, kernel in KERNELS.items() if kind.endswith(kernel.accepts)]
-
-
-def dataset_solvers(dataset):
-    """Return the names of the solvers that run on a data set."""
-    return STUDY["datasets"][dataset].get("solvers") or list(STUDY["solvers"])
-
-
-def methods():
-    """Return all (data set, kernel, solver) of the study."""
-    return [
-        (dataset, kernel, solver)
-        for dataset in STUDY["datasets"]
-        for kernel in dataset_kernels(dataset)
-        for solver in dataset_solvers(dataset)
-    ]
-
-
 def stored_grams():
     """Return all (data set, kernel) whose Gram matrix serves every fold."""
-    pairs = dict.fromkeys((dataset, kernel) for dataset, kernel, _ in methods())
+    pairs = dict.fromkeys((dataset, kernel) for dataset, kernel, _ in METHODS)
     return [(dataset, kernel) for dataset, kernel in pairs if not KERNELS[kernel].data_dependent]

@@ -17,8 +17,15 @@ rule evaluate:
             metrics="metrics.tsv",
             choices="choices.tsv",
             fits="fits.tsv",
-            cost="cost.tsv",
+            cost="cost.json",
         ),
+    log:
+        f"{LOGS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}.log",
+    benchmark:
+        f"{BENCHMARKS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}.jsonl"
+    conda:
+        "../envs/seqkern.yaml"
+    threads: lambda wildcards: 2 if KERNELS[wildcards.kernel].data_dependent else 1
     params:
         kernel=lambda wildcards: as_json(STUDY["kernels"][wildcards.kernel]),
         solver=lambda wildcards: as_json(STUDY["solvers"][wildcards.solver]),
@@ -27,12 +34,6 @@ rule evaluate:
         metric=STUDY["inner"]["metric"],
         seed=STUDY["seed"],
         build=BUILD,
-    log:
-        f"{LOGS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}.log",
-    benchmark:
-        f"{BENCHMARKS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}.tsv"
-    conda:
-        "../envs/seqkern.yaml"
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} --inner-folds {params.folds} --inner-metric {params.metric}"

@@ -6,17 +6,17 @@ rule folds:
         rules.datasets.output.data,
     output:
         directory(f"{RESULTS}/folds/{{dataset}}"),
+    log:
+        f"{LOGS}/folds/{{dataset}}.log",
+    benchmark:
+        f"{BENCHMARKS}/folds/{{dataset}}.jsonl"
+    conda:
+        "../envs/seqkern.yaml"
     params:
         options=lambda wildcards: as_json(STUDY["datasets"][wildcards.dataset].get("folds", {})),
         leakage=as_json(STUDY["leakage"]),
         seed=STUDY["seed"],
         build=BUILD,
-    log:
-        f"{LOGS}/folds/{{dataset}}.log",
-    benchmark:
-        f"{BENCHMARKS}/folds/{{dataset}}.tsv"
-    conda:
-        "../envs/seqkern.yaml"
     shell:
         "seqkern folds $(dirname {input:q}) --options {params.options:q} --leakage {params.leakage:q}"
         " --seed {params.seed} -o {output:q} 2>&1 | tee {log:q}"

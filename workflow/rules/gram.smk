@@ -6,15 +6,15 @@ rule gram_tile:
         rules.datasets.output.data,
     output:
         touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
-    params:
-        kernel=lambda wildcards: as_json(split_transforms(STUDY["kernels"][wildcards.kernel])[0]),
-        memory=STUDY["memory_limit"],
-        build=BUILD,
     log:
         f"{LOGS}/gram/{{dataset}}/{{kernel}}-{{tile}}-of-{{tiles}}.log",
     conda:
         "../envs/seqkern.yaml"
     threads: 2
+    params:
+        kernel=lambda wildcards: as_json(split_transforms(STUDY["kernels"][wildcards.kernel])[0]),
+        memory=STUDY["memory_limit"],
+        build=BUILD,
     shell:
         "seqkern gram --dataset $(dirname {input:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
         " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads}"
@@ -32,18 +32,18 @@ rule gram:
     output:
         gram=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.npy",
         side=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.json",
-        cost=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/cost.tsv",
+        cost=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/cost.json",
+    log:
+        f"{LOGS}/gram/{{dataset}}/{{kernel}}.log",
+    benchmark:
+        f"{BENCHMARKS}/gram/{{dataset}}/{{kernel}}.jsonl"
+    conda:
+        "../envs/seqkern.yaml"
+    threads: 2
     params:
         kernel=lambda wildcards: as_json(split_transforms(STUDY["kernels"][wildcards.kernel])[0]),
         memory=STUDY["memory_limit"],
         build=BUILD,
-    log:
-        f"{LOGS}/gram/{{dataset}}/{{kernel}}.log",
-    benchmark:
-        f"{BENCHMARKS}/gram/{{dataset}}/{{kernel}}.tsv"
-    conda:
-        "../envs/seqkern.yaml"
-    threads: 2
     shell:
         "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
         " --threads {threads} --cost {output.cost:q} -o {output.gram:q} 2>&1 | tee {log:q}"

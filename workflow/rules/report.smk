@@ -6,18 +6,19 @@ rule report:
         [f"{RESULTS}/datasets/{dataset}/summary.json" for dataset in STUDY["datasets"]],
         [f"{RESULTS}/folds/{dataset}" for dataset in STUDY["datasets"]],
         [f"{RESULTS}/gram/{dataset}/{kernel}/gram.npy" for dataset, kernel in stored_grams()],
-        [f"{RESULTS}/evaluate/{dataset}/{kernel}/{solver}/metrics.tsv" for dataset, kernel, solver in methods()],
+        [f"{RESULTS}/evaluate/{dataset}/{kernel}/{solver}/metrics.tsv" for dataset, kernel, solver in METHODS],
     output:
         page=f"{RESULTS}/report/index.html",
         summary=f"{RESULTS}/report/summary.tsv",
         families=f"{RESULTS}/report/families.tsv",
         metrics=f"{RESULTS}/report/metrics.tsv",
-    params:
-        study=as_json(STUDY),
-        build=BUILD,
     log:
         f"{LOGS}/report.log",
     conda:
         "../envs/seqkern.yaml"
+    params:
+        results=lambda wildcards, output: str(Path(output.page).parents[1]),
+        study=as_json(STUDY),
+        build=BUILD,
     shell:
-        "seqkern report {RESULTS:q} --study {params.study:q} -o $(dirname {output.page:q}) 2>&1 | tee {log:q}"
+        "seqkern report {params.results:q} --study {params.study:q} -o $(dirname {output.page:q}) 2>&1 | tee {log:q}"
