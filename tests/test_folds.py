@@ -332,6 +332,25 @@ def test_files_of_others_are_refused(tmp_path, text, message):
         read_folds(path, ["u0", "u1"])
 
 
+def test_files_whose_parts_cannot_be_learned_from(tmp_path):
+    labels = make_labels(["u0", "u1", "u2", "u3"], ["0", "1", "", "1"])
+    path = tmp_path / "all.tsv"
+    for marks, message in (
+        (("train", "train", "", "test"), None),
+        (("train", "", "", "test"), "training part of split '1' .* no unit of class '1': one class only"),
+        (("", "", "", "test"), "the training part of split '1' of task 'all' is empty"),
+        (("train", "train", "", ""), "the test part of split '1' of task 'all' is empty"),
+        (("train", "train", "test", "test"), "record 'u2': has no label, and is in a part of split '1'"),
+    ):
+        path.write_text("id\t1\n" + "".join(f"u{i}\t{mark}\n" for i, mark in enumerate(marks)))
+        assert len(read_folds(path, labels.ids)) == 1
+        if message is None:
+            assert len(read_folds(path, labels.ids, labels)) == 1
+            continue
+        with pytest.raises(FoldError, match=rf"all\.tsv: .*{message}"):
+            read_folds(path, labels.ids, labels)
+
+
 def test_missing_and_ragged_files(tmp_path):
     with pytest.raises(FileError, match=r"none\.tsv"):
         read_folds(tmp_path / "none.tsv", ["u0"])

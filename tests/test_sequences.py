@@ -62,6 +62,8 @@ def test_custom_alphabet():
         (["ACGTN"], DNA),
         (["ACGUNN"], RNA),
         (["ACGT" * 10 + "R-Y"], DNA),
+        (["ACGT" * 10 + "E"], DNA),
+        (["CCGGA" * 10 + "UX"], RNA),
         (["MKVLAAGIVG"], PROTEIN),
         (["MKVLAAGIVGLLLLLLLLLLX*"], PROTEIN),
         (["RNDK"], PROTEIN),

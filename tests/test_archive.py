@@ -1,0 +1,68 @@
+"""Files are written whole or not at all, and devices are written to."""
+
+import os
+import threading
+
+import pytest
+
+from seqkern.archive import atomic_write, check_writable, load_archive, save_archive
+from seqkern.errors import FileError
+
+
+def break_off(path, deed=lambda: None):
+    """Begin to write a file, do something, and raise KeyError."""
+    with atomic_write(path, "w") as file:
+        file.write("half")
+        deed()
+        raise KeyError
+
+
+def test_a_failure_leaves_neither_file_nor_folder(tmp_path):
+    with pytest.raises(KeyError):
+        break_off(tmp_path / "a" / "b" / "c.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_keeps_what_was_there(tmp_path):
+    (tmp_path / "c.txt").write_text("old")
+    with pytest.raises(KeyError):
+        break_off(tmp_path / "c.txt")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("c.txt", "old")]
+
+
+def test_a_new_folder_that_another_uses_stays(tmp_path):
+    with pytest.raises(KeyError):
+        break_off(tmp_path / "a" / "b" / "c.txt", (tmp_path / "a" / "other").touch)
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["other"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    with atomic_write(pipe, "w") as file:
+        file.write("text")
+    reader.join()
+    assert read == ["text"]
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_places_that_cannot_be_written_are_known_before(tmp_path):
+    (tmp_path / "file").write_text("")
+    check_writable(tmp_path / "new" / "folder" / "x")
+    check_writable(tmp_path / "file")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "file" / "x" / "y", "Not a directory")):
+        with pytest.raises(FileError, match=f"cannot be written: {reason}; choose another place"):
+            check_writable(path)
+        with pytest.raises(FileError, match="cannot be written"), atomic_write(path):
+            pytest.fail("nothing may be begun")
+
+
+def test_bytes_of_a_name_that_are_no_text_come_back(tmp_path):
+    name = os.fsdecode(b"caf\xe9.fa")
+    save_archive(tmp_path / "x.npz", {"file": name}, {})
+    assert load_archive(tmp_path / "x.npz")[0] == {"file": name}
