@@ -97,6 +97,10 @@ class KmerKernel(FeatureKernel):
         ]
         return FeatureBlocks(terms, self._scale(), choices)
 
+    def min_length(self):
+        """Return the largest k: a shorter sequence lacks k-mers that the kernel counts."""
+        return max(self._lengths())
+
     def _check_sequences(self, X):
         """Raise for k-mers without a code, and for a sequence that is too short."""
         check_code_space(X.alphabet.size, max(self._lengths()))
