@@ -36,9 +36,7 @@ def measure(folder, n=20_000, length=100, kernel="spectrum:k=6"):
     fasta, out = Path(folder) / "in.fasta", Path(folder) / "gram.npy"
     write_fasta(fasta, n, length)
     argv = ["gram", str(fasta), "--kernel", kernel, "-o", str(out), "--memory", f"{LIMIT_MB}MB"]
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, *argv], stdout=subprocess.PIPE, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", MEASURE, *argv], stdout=subprocess.PIPE, text=True, check=True)
     code, seconds, peak = map(float, done.stdout.splitlines()[-1].split())
     assert code == 0
     assert out.stat().st_size == 8 * n * n + 128

@@ -9,6 +9,7 @@ matplotlib.rcParams.update({"svg.hashsalt": "seqkern", "svg.fonttype": "path", "
 
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
+
 from seqkern.evaluation import mean_roc_curve, roc_curve  # noqa: E402
 from seqkern.tsv import read_tsv  # noqa: E402
 

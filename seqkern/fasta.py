@@ -17,9 +17,7 @@ from .sequences import SequenceSet, unique_ids
 from .textfiles import open_lines, source_name
 
 CHUNK = 1 << 22
-RECORD_COST = (
-    64  # letters that a record counts for besides its own, so that chunks of short ones are bounded too
-)
+RECORD_COST = 64  # letters that a record counts for besides its own, so that chunks of short ones are bounded too
 
 Policies = namedtuple("Policies", ["unknown", "ids", "empty"])
 
@@ -273,9 +271,7 @@ def _read(source, alphabet, policies, keep_headers):
             counts[key] = counts.get(key, 0) + count
     where = ", ".join(map(source_name, _files(source)))
     if not words:
-        raise SequenceError(
-            "every record was left out", file=where, remedy="mend the file or choose other policies"
-        )
+        raise SequenceError("every record was left out", file=where, remedy="mend the file or choose other policies")
     ids, repeats = unique_ids(words, policies.ids, file=where)
     if policies.ids == "number":
         ids = [str(number + 1) for number in np.concatenate(numbers)]

@@ -107,9 +107,7 @@ class Model:
         """Return the predictions that follow from decision values, shape (n,)."""
         if self.kind == "real":
             return decisions
-        codes = (
-            np.argmax(decisions, axis=1) if self.kind == "multiclass" else (decisions > 0).astype(np.int64)
-        )
+        codes = np.argmax(decisions, axis=1) if self.kind == "multiclass" else (decisions > 0).astype(np.int64)
         return np.array(self.classes)[codes]
 
     def save(self, path):
@@ -146,9 +144,7 @@ class Model:
         """The support units as the kernel wants them, checked against the diagonal that training found."""
         columns = self.kernel.prepare(self.support)
         if not np.allclose(columns.diagonal, self.diagonal, rtol=1e-9, atol=0):
-            raise ModelError(
-                "this version of seqkern computes other kernel values than the one that trained it"
-            )
+            raise ModelError("this version of seqkern computes other kernel values than the one that trained it")
         return columns
 
     def _coerced(self, X):

@@ -86,9 +86,7 @@ class Registry:
             if isinstance(parameter.default, bool) and key in params:
                 check_flag(key, params[key])
             if parameter.default is inspect.Parameter.empty and key not in params:
-                raise ParameterError(
-                    f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=…"
-                )
+                raise ParameterError(f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=…")
         return cls(**params)
 
 

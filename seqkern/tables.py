@@ -59,9 +59,7 @@ class FeatureTable:
     def __init__(self, values, ids=None, columns=None, counts=None):
         self.values = _frozen(values, np.float64)
         if self.values.ndim != 2:
-            raise SequenceError(
-                f"expected a table, got {self.values.ndim} dimensions", remedy="give rows and columns"
-            )
+            raise SequenceError(f"expected a table, got {self.values.ndim} dimensions", remedy="give rows and columns")
         n, d = self.values.shape
         self.ids = [str(i) for i in range(1, n + 1)] if ids is None else list(ids)
         self.columns = tuple(f"f{j}" for j in range(1, d + 1)) if columns is None else tuple(columns)
@@ -127,9 +125,7 @@ class SimilarityTable:
         self.values = _frozen(values, np.float64)
         if self.values.ndim != 2 or self.values.shape[0] != self.values.shape[1]:
             shape = " × ".join(map(str, self.values.shape))
-            raise SequenceError(
-                f"expected a square table, got {shape}", remedy="give one column for each row"
-            )
+            raise SequenceError(f"expected a square table, got {shape}", remedy="give one column for each row")
         if kind not in ("similarities", "dissimilarities"):
             raise SequenceError(f"unknown kind {kind!r}", remedy="choose similarities or dissimilarities")
         self.index = _frozen(np.arange(len(self.values)) if index is None else index, np.int64)
@@ -137,9 +133,7 @@ class SimilarityTable:
         self.kind = kind
         self.counts = dict(counts or {})
         if len(self.ids) != len(self.index):
-            raise SequenceError(
-                f"{len(self.ids)} ids for {len(self.index)} rows", remedy="give one id for each row"
-            )
+            raise SequenceError(f"{len(self.ids)} ids for {len(self.index)} rows", remedy="give one id for each row")
         if index is None:
             _check_finite(self.values, self.ids)
 
@@ -152,9 +146,7 @@ class SimilarityTable:
     def take(self, rows):
         """Return the units `rows` (integer array, boolean mask or slice); the table itself is shared."""
         rows = np.arange(len(self))[rows]
-        return SimilarityTable(
-            self.values, [self.ids[i] for i in rows], self.index[rows], self.kind, self.counts
-        )
+        return SimilarityTable(self.values, [self.ids[i] for i in rows], self.index[rows], self.kind, self.counts)
 
     @staticmethod
     def block(rows, cols):

@@ -130,9 +130,7 @@ def _write_data(folder, name, shape, rng):
     (data / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     labels = {task: [_label(shape, value) for value in y] for task, (_, y, _) in truth.items()}
     write_tsv(data / "units.tsv", ["id", *shape.tasks], zip(ids, *labels.values(), strict=True))
-    write_tsv(
-        folds / "leakage.tsv", ["task", "split", "kind", "test_id", "train_id", "identity"], shape.leaks
-    )
+    write_tsv(folds / "leakage.tsv", ["task", "split", "kind", "test_id", "train_id", "identity"], shape.leaks)
     rows = []
     for task, (_, y, split) in truth.items():
         for s, part in enumerate(shape.splits):
@@ -174,9 +172,7 @@ def _write_evaluation(folder, truth, shape, spec, skill, rng):
             for i, unit in enumerate(test):
                 cells = (*place, ids[unit], _label(shape, y[unit]), *values[i], predicted[i])
                 decisions.append(cells)
-            metrics.append(
-                {"task": task, "split": part, "n_train": shape.n - len(test), "n_test": len(test)} | row
-            )
+            metrics.append({"task": task, "split": part, "n_train": shape.n - len(test), "n_test": len(test)} | row)
             for key, value in spec.items():
                 if key != "solver":
                     value = value[rng.integers(len(value))] if isinstance(value, list) else value
@@ -247,9 +243,7 @@ if __name__ == "__main__":
     shapes = demo()
     shapes["donor"].leaks = leak
     write_study(out / "demo", shapes, study="demo", skip={("donor", "mismatch", "psvm")})
-    write_study(
-        out / "edd", {"homology_edd": family_shape(several, n=1500, share=0.02)}, six, study="homology"
-    )
+    write_study(out / "edd", {"homology_edd": family_shape(several, n=1500, share=0.02)}, six, study="homology")
     nasty = Shape("multiclass", classes=tuple(HOSTILE[:3]), ids=tuple(HOSTILE))
     kinds = {
         "splice": Shape("multiclass", classes=("EI", "IE", "N"), n=300),

@@ -54,9 +54,7 @@ def test_new_rows_against_training_columns(tmp_path, fasta):
     assert main(["gram", new, "--against", fasta, *options]) == 0
     rows, cols = read_fasta(new), read_fasta(fasta)
     gram = open_gram(out, rows, cols)
-    np.testing.assert_array_equal(
-        gram.values, build_kernel("spectrum:k=2").kernel(rows, cols, dtype=np.float32)
-    )
+    np.testing.assert_array_equal(gram.values, build_kernel("spectrum:k=2").kernel(rows, cols, dtype=np.float32))
 
 
 def test_shares_of_tiles(tmp_path, fasta, capsys):
@@ -119,9 +117,7 @@ def test_mistakes_are_one_line(tmp_path, fasta, capsys):
     assert "is not JSON" in fails(capsys, fasta, "--kernel", '{"kernel": spectrum}', *out)
     assert "one source of sequences is needed" in fails(capsys, *kernel, *out)
     assert "one source of sequences is needed" in fails(capsys, fasta, "--dataset", "there", *kernel, *out)
-    assert "--against goes with FASTA files" in fails(
-        capsys, "--dataset", "d", "--against", fasta, *kernel, *out
-    )
+    assert "--against goes with FASTA files" in fails(capsys, "--dataset", "d", "--against", fasta, *kernel, *out)
     assert "let it end in .npy" in fails(capsys, fasta, *kernel, "-o", "gram.txt")
     line = fails(capsys, fasta, *kernel, *out, "--memory", "1kB")
     assert "one tile of a matrix of 20 × 20 float64 takes" in line

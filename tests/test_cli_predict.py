@@ -174,12 +174,8 @@ def test_mistakes_in_training_are_one_line(tmp_path, files, capsys):
     assert "did you mean 'csvc'" in fails(capsys, "train", *files, *kernel, "--solver", "csvm", *out)
     line = fails(capsys, "train", *files, *kernel, "--solver", "csvc:C=[1,2]", *out)
     assert "C is a list of values" in line
-    assert "a matrix of 60 × 60 float64 takes" in fails(
-        capsys, "train", *files, *TRAIN, *out, "--memory", "10kB"
-    )
-    assert "unknown transform 'center'" in fails(
-        capsys, "train", *files, *TRAIN, *out, "--transform", "center"
-    )
+    assert "a matrix of 60 × 60 float64 takes" in fails(capsys, "train", *files, *TRAIN, *out, "--memory", "10kB")
+    assert "unknown transform 'center'" in fails(capsys, "train", *files, *TRAIN, *out, "--transform", "center")
     assert "unknown inner metric" in fails(
         capsys, "train", *files, *kernel, "--solver", "csvc", "--search", "--metric", "auk", *out
     )
@@ -297,9 +293,7 @@ def test_a_reader_that_leaves_is_no_drama(tmp_path, model):
     assert process.wait(60) == 1
 
 
-@pytest.mark.skipif(
-    not Path("/proc/self/status").exists(), reason="the peak of one process is asked of Linux"
-)
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of one process is asked of Linux")
 def test_memory_does_not_grow_with_the_number_of_records(tmp_path, model):
     script = (
         "import functools, re, sys; from seqkern import fasta; from seqkern.cli.main import main\n"

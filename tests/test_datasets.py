@@ -120,9 +120,7 @@ def test_feature_table(tmp_path):
     assert made.kind == "features"
     assert made.X.columns == ("g1", "g2")
     assert made.task().labels.names() == ["x", "y"]
-    with pytest.raises(
-        ValueError, match=r"record 'a': column 'class': 'x' is not a finite number; .*labels' columns"
-    ):
+    with pytest.raises(ValueError, match=r"record 'a': column 'class': 'x' is not a finite number; .*labels' columns"):
         make_dataset("d", {"features": "in.tsv"}, tmp_path)
     with pytest.raises(LabelError, match=r"in\.tsv: has no column 'group'"):
         make_dataset("d", {"features": "in.tsv", "labels": {"label": "class", "group": "group"}}, tmp_path)
@@ -180,9 +178,7 @@ def test_families_of_headers_need_enough_members(tmp_path):
     with pytest.raises(ParameterError, match=r"'../s1.1' cannot be a file name"):
         make_dataset("d", entry, tmp_path)
     with pytest.raises(LabelError, match="has no column 'family'"):
-        make_dataset(
-            "d", entry | {"labels": {"from": "header", "label": "sf", "superfamily": "sf"}}, tmp_path
-        )
+        make_dataset("d", entry | {"labels": {"from": "header", "label": "sf", "superfamily": "sf"}}, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -426,9 +422,7 @@ def test_unwritable_place(tmp_path, capsys):
     path = write(tmp_path, ">a label=1\nAC\n>b label=0\nGG\n")
     entry = json.dumps({"fasta": str(path), "labels": {"from": "header"}})
     assert main(["datasets", "--name", "d", "--entry", entry, "-o", f"{path}/out"]) == 1
-    assert re.search(
-        r"^seqkern: .*in\.fa/out/.*cannot be written: Not a directory; ", capsys.readouterr().err
-    )
+    assert re.search(r"^seqkern: .*in\.fa/out/.*cannot be written: Not a directory; ", capsys.readouterr().err)
 
 
 # ---- public registry -------------------------------------------------------------------------------------
@@ -441,9 +435,7 @@ def rows():
 def test_registry_is_consistent():
     from seqkern.datasets.adapters import ADAPTERS
 
-    assert {file.dataset for file in public._table("public_files.tsv", public.PublicFile)} == set(
-        public.public_sets()
-    )
+    assert {file.dataset for file in public._table("public_files.tsv", public.PublicFile)} == set(public.public_sets())
     for item in public.public_sets().values():
         assert item.adapter in ADAPTERS
         assert item.files
@@ -454,9 +446,7 @@ def test_registry_is_consistent():
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
         assert bool(file.url) != bool(file.made)
         assert (
-            re.fullmatch(
-                r"https://raw\.githubusercontent\.com/[^/]+/[^/]+/[0-9a-f]{40}/[^ ]+", file.url or ""
-            )
+            re.fullmatch(r"https://raw\.githubusercontent\.com/[^/]+/[^/]+/[0-9a-f]{40}/[^ ]+", file.url or "")
             or file.made
         )
 
@@ -480,9 +470,7 @@ def test_local_copy_is_compared(tmp_path, no_files, monkeypatch):
     path = write(tmp_path, "data", "folder/x.tsv")
     right = hashlib.sha256(b"data").hexdigest()
     assert public.find_file(given(right), tmp_path) == path
-    with pytest.raises(
-        FileError, match=r"x\.tsv: is not the published file: its SHA-256 differs; replace it by U"
-    ):
+    with pytest.raises(FileError, match=r"x\.tsv: is not the published file: its SHA-256 differs; replace it by U"):
         public.find_file(given("0" * 64, "U"), tmp_path)
     monkeypatch.setenv("SEQKERN_DATA", str(tmp_path))
     assert public.find_file(given(right), tmp_path / "elsewhere") == path
@@ -498,9 +486,7 @@ def test_download_is_kept_and_compared(tmp_path, no_files):
     origin.unlink()
     assert public.find_file(given(right, origin.as_uri())) == path
     path.write_text("damaged")
-    with pytest.raises(
-        FileError, match=r"folder/x\.tsv: is not here, and file://.* cannot be had: .*SEQKERN_DATA"
-    ):
+    with pytest.raises(FileError, match=r"folder/x\.tsv: is not here, and file://.* cannot be had: .*SEQKERN_DATA"):
         public.find_file(given(right, origin.as_uri()))
 
 
@@ -521,9 +507,7 @@ def test_file_without_an_address(no_files):
 def test_policies_of_an_entry_come_first(shared_data):
     with pytest.raises(ValueError, match=r"splice\.data: record .* letter 'N'"):
         make_dataset("d", {"public": "uci_splice", "unknown": "error"}, data_dir=shared_data)
-    made = make_dataset(
-        "d", {"public": "uci_splice", "unknown": "skip", "ids": "number"}, data_dir=shared_data
-    )
+    made = make_dataset("d", {"public": "uci_splice", "unknown": "skip", "ids": "number"}, data_dir=shared_data)
     assert len(made.X) == 3190 - made.X.counts["records with unknown letters left out"]
     assert len(made.task().labels) == len(made.X)
     with pytest.raises(ValueError, match="id occurs twice"):
@@ -544,9 +528,7 @@ def test_acceptors(get, shared_data):
     assert (made.X.lengths == 82).all()
     assert set(made.X.part(40, 42).strings()) == {"AG"}
     lines = (shared_data / "celegans_acceptor" / "acc_2200_left_right.csv").read_text().split()
-    sides = zip(
-        made.task().labels.names(), made.X.part(0, 40).strings(), made.X.part(42, None).strings(), strict=True
-    )
+    sides = zip(made.task().labels.names(), made.X.part(0, 40).strings(), made.X.part(42, None).strings(), strict=True)
     assert [f"{label}.0,{left},{right}" for label, left, right in sides] == lines
     gc = get("celegans_acceptor_gc")
     assert gc.task().labels.y.tolist() == made.task().labels.y.tolist()
@@ -613,9 +595,7 @@ def test_edd(get, shared_data):
     assert list(made.tasks) == names
     codes = np.array([line.split("\t")[1:] for line in lines[1:]], dtype=int)
     for j, task in enumerate(made.tasks.values()):
-        naive = np.where(
-            task.labels.y == UNLABELLED, 0, np.where(task.split == "train", 1, 3) + (task.labels.y == 0)
-        )
+        naive = np.where(task.labels.y == UNLABELLED, 0, np.where(task.split == "train", 1, 3) + (task.labels.y == 0))
         assert naive.tolist() == codes[:, j].tolist()
         assert task.used().tolist() == np.flatnonzero(codes[:, j]).tolist()
     assert len(get("edd_folds").task().labels.classes) == 27

@@ -257,9 +257,7 @@ def test_bad_input_is_one_line(tmp_path, content, error, message):
 def test_damaged_bzip2(tmp_path):
     damaged = bytearray(bz2.compress(GOOD))
     damaged[20] ^= 255
-    with pytest.raises(
-        FileError, match=r"in\.fasta: (is damaged inside|cannot be read: Invalid data stream)"
-    ):
+    with pytest.raises(FileError, match=r"in\.fasta: (is damaged inside|cannot be read: Invalid data stream)"):
         read_fasta(write(tmp_path, bytes(damaged)))
 
 

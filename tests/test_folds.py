@@ -182,8 +182,7 @@ def test_locus_parts_never_come_nearer_than_the_gap():
     for split in foldset:
         for chromosome in ("I", "II"):
             train, test = (
-                labels.position[rows][labels.chromosome[rows] == chromosome]
-                for rows in (split.train, split.test)
+                labels.position[rows][labels.chromosome[rows] == chromosome] for rows in (split.train, split.test)
             )
             assert np.abs(train[:, None] - test[None, :]).min() >= 100
 
@@ -226,9 +225,7 @@ def test_liao_noble_by_hand():
 
 def test_liao_noble_has_the_make_up_of_the_published_one(shared_data):
     folder = shared_data / "edd_homology"
-    names = [
-        line.split()[2] for line in (folder / "EDD.fasta").read_text().splitlines() if line.startswith(">")
-    ]
+    names = [line.split()[2] for line in (folder / "EDD.fasta").read_text().splitlines() if line.startswith(">")]
     superfamily, scop_fold = ([name.rsplit(".", cut)[0] for name in names] for cut in (1, 2))
     tasks = liao_noble(superfamily, names, 1, fold=scop_fold)
     code = {"": "0", "positive-train": "1", "negative-train": "2", "positive-test": "3", "negative-test": "4"}
@@ -276,9 +273,7 @@ def test_refusals():
     full = binary([0, 0, 0, 0, 1, 1], groups=["a", "b", "c", "c", "d", "d"])
     with pytest.raises(FoldError, match="class 'yes' has 1 group for 2 folds"):
         make_folds(full, method="grouped", k=2)
-    with pytest.raises(
-        FoldError, match=r"training part of split 'd'.*no unit of class 'yes': one class only"
-    ):
+    with pytest.raises(FoldError, match=r"training part of split 'd'.*no unit of class 'yes': one class only"):
         make_folds(full, method="leave-one-group-out")
 
 

@@ -98,9 +98,7 @@ class Selection(Table):
 
 def make_sequences(n, seed=0):
     rng = np.random.default_rng(seed)
-    return SequenceSet.from_strings(
-        ["".join(rng.choice(list("ACGT"), size)) for size in rng.integers(5, 30, n)], "dna"
-    )
+    return SequenceSet.from_strings(["".join(rng.choice(list("ACGT"), size)) for size in rng.integers(5, 30, n)], "dna")
 
 
 def naive(X, Y=None):
@@ -121,9 +119,7 @@ def computed(monkeypatch):
     """Count the tiles that are computed."""
     counted = []
     fill = GramJob._fill
-    monkeypatch.setattr(
-        GramJob, "_fill", lambda job, index, out: counted.append(index) or fill(job, index, out)
-    )
+    monkeypatch.setattr(GramJob, "_fill", lambda job, index, out: counted.append(index) or fill(job, index, out))
     return counted
 
 
@@ -480,9 +476,7 @@ def test_rows_and_columns_of_two_alphabets_are_refused():
 
 def test_memory_is_predicted_before_the_work(tmp_path, computed):
     X = make_sequences(100)
-    with pytest.raises(
-        GramError, match=r"100 × 100 float64 takes 80 kB of memory, the limit is 79.9 kB; give a path"
-    ):
+    with pytest.raises(GramError, match=r"100 × 100 float64 takes 80 kB of memory, the limit is 79.9 kB; give a path"):
         compute_gram(LetterKernel(), X, memory_limit=79_900)
     assert compute_gram(LetterKernel(), X, memory_limit=80_000).shape == (100, 100)
     computed.clear()
@@ -500,9 +494,7 @@ def test_memory_is_predicted_before_the_work(tmp_path, computed):
 def test_disk_without_room_is_refused_before_the_work(tmp_path, computed, monkeypatch):
     usage = os.statvfs(tmp_path)
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"total": usage, "free": 10_000}))
-    with pytest.raises(
-        GramError, match=r"gram\.npy: the matrix and its tiles take .* kB, the disk has 10 kB"
-    ):
+    with pytest.raises(GramError, match=r"gram\.npy: the matrix and its tiles take .* kB, the disk has 10 kB"):
         compute_gram(LetterKernel(), make_sequences(40), path=tmp_path / "gram.npy")
     assert computed == []
     assert not list(tmp_path.iterdir())

@@ -26,9 +26,7 @@ from seqkern.tables import FeatureTable, SimilarityTable
 N, N_TRAIN = 13, 8
 TRAIN, TEST = slice(0, N_TRAIN), slice(N_TRAIN, N)
 EXAMPLES = {
-    f"{name}-{number}": kernel
-    for name, cls in KERNELS.classes.items()
-    for number, kernel in enumerate(cls.examples())
+    f"{name}-{number}": kernel for name, cls in KERNELS.classes.items() for number, kernel in enumerate(cls.examples())
 }
 
 

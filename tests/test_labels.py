@@ -174,9 +174,7 @@ def reading(tmp_path, text, **policies):
 
 def test_labels_from_headers(tmp_path):
     text = "> chr_num=1, strand=+, position=5, label=-1\nAC\n> chr_num=2, strand=-, position=9, label=1\nGG\n"
-    options = check_options(
-        {"from": "header", "chromosome": "chr_num", "strand": "strand", "position": "position"}
-    )
+    options = check_options({"from": "header", "chromosome": "chr_num", "strand": "strand", "position": "position"})
     found = reading(tmp_path, text, ids="number")
     labels = labels_of_columns(found.sequences.ids, columns_of_headers(found, options, "in.fa"), options)
     assert labels.classes == ("-1", "1")
@@ -188,9 +186,7 @@ def test_labels_from_headers(tmp_path):
 
 def test_header_without_the_field(tmp_path):
     found = reading(tmp_path, ">a label=1\nAC\n>b class=2\nGG\n")
-    with pytest.raises(
-        LabelError, match=r"in\.fa: record 'b': its header has no field label=….*fields there: class"
-    ):
+    with pytest.raises(LabelError, match=r"in\.fa: record 'b': its header has no field label=….*fields there: class"):
         columns_of_headers(found, {"label": "label"}, "in.fa")
 
 

@@ -41,9 +41,7 @@ def test_identical_units_share_a_class():
     links = find_links(encoded(["ACGT", "GGGG", "ACGT", "ACG", "CCCC"]), contained=False)
     assert links.identical.tolist() == [0, 1, 0, 2, 3]
     assert links.pairs.shape == (0, 2)
-    both = find_links(
-        encoded(["AACG", "GGGG", "CGTT", "ACG", "CCCC"]), contained=False, reverse_complement=True
-    )
+    both = find_links(encoded(["AACG", "GGGG", "CGTT", "ACG", "CCCC"]), contained=False, reverse_complement=True)
     assert both.identical.tolist() == [0, 1, 0, 2, 1]
     with pytest.raises(ParameterError, match="no complement"):
         find_links(encoded(["AC"], "protein"), reverse_complement=True)
@@ -68,9 +66,7 @@ def naive_contained(short, long, min_length):
     st.integers(1, 4),
 )
 def test_contained_pairs_agree_with_plain_search(short, long, min_length):
-    assert contained_pairs(encoded(short), encoded(long), min_length) == naive_contained(
-        short, long, min_length
-    )
+    assert contained_pairs(encoded(short), encoded(long), min_length) == naive_contained(short, long, min_length)
 
 
 @pytest.mark.parametrize("chunk", [1, 50, 1 << 21])
@@ -209,9 +205,7 @@ def test_conflicts_are_told_once_for_each_set():
 
 def test_file(tmp_path):
     write_leakage(tmp_path / "leakage.tsv", [("t", "1", "similar", "a", "b", 2 / 3)])
-    assert (tmp_path / "leakage.tsv").read_text() == "\t".join(
-        HEADER
-    ) + "\nt\t1\tsimilar\ta\tb\t0.6666666667\n"
+    assert (tmp_path / "leakage.tsv").read_text() == "\t".join(HEADER) + "\nt\t1\tsimilar\ta\tb\t0.6666666667\n"
 
 
 def test_splice_junctions_have_185_duplicates_and_one_conflict(shared_data):
@@ -232,9 +226,7 @@ def test_splice_junctions_have_185_duplicates_and_one_conflict(shared_data):
 @pytest.mark.parametrize(("family", "copies"), [("2.1", 4), ("3.33", 2), ("1.1", 0)])
 def test_scop_families_share_a_few_sequences(shared_data, family, copies):
     folder = shared_data / "scop_families"
-    (heads, train), (more, test) = (
-        read_fasta(folder / f"{family}.{part}.fasta") for part in ("train", "test")
-    )
+    (heads, train), (more, test) = (read_fasta(folder / f"{family}.{part}.fasta") for part in ("train", "test"))
     X = encoded(train + test, "protein")
     y = [int(head[0]) for head in heads + more]
     labels = Labels(X.ids, y, "binary", ("0", "1"))
@@ -248,8 +240,6 @@ def test_scop_families_share_a_few_sequences(shared_data, family, copies):
         str(row)
         for row, mine in enumerate(test, start=len(train) + 1)
         for other in dict.fromkeys(train)
-        if len(mine) != len(other)
-        and min(len(mine), len(other)) >= least
-        and (mine in other or other in mine)
+        if len(mine) != len(other) and min(len(mine), len(other)) >= least and (mine in other or other in mine)
     }
     assert {row[3] for row in rows if row[2] == "contained"} == inside

@@ -318,9 +318,7 @@ def test_damage_is_found_or_harmless(saved, plain):
 def test_newer_format_is_refused(saved):
     header, arrays = load_archive(saved)
     save_archive(saved, header | {"version": 2}, arrays)
-    with pytest.raises(
-        ModelError, match="has the model format 2, this version of seqkern reads 1; update seqkern"
-    ):
+    with pytest.raises(ModelError, match="has the model format 2, this version of seqkern reads 1; update seqkern"):
         load_model(saved)
 
 

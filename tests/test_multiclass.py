@@ -110,6 +110,4 @@ def test_report_sums_up_the_machines():
 def test_scikit_learn_slices_rows_and_columns():
     _, K, y, _, _, _ = problem(3)
     ours = cross_val_score(make_solver("csvc", "multiclass"), K, y, cv=4)
-    np.testing.assert_array_equal(
-        ours, cross_val_score(SVC(kernel="precomputed", break_ties=True), K, y, cv=4)
-    )
+    np.testing.assert_array_equal(ours, cross_val_score(SVC(kernel="precomputed", break_ties=True), K, y, cv=4))

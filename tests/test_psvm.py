@@ -126,15 +126,11 @@ def test_with_bound_it_is_a_quadratic_program(shape, share, C):
         return value, np.concatenate([g, -g]) + epsilon
 
     options = {"maxiter": 100_000, "maxfun": 1_000_000, "ftol": 1e-16, "gtol": 1e-12, "maxcor": 50}
-    oracle = minimize(
-        split, np.zeros(2 * N), jac=True, bounds=[(0, C)] * (2 * N), method="L-BFGS-B", options=options
-    )
+    oracle = minimize(split, np.zeros(2 * N), jac=True, bounds=[(0, C)] * (2 * N), method="L-BFGS-B", options=options)
     other = oracle.x[:N] - oracle.x[N:]
     scale = np.abs(y).max()
     assert objective(Kt, y, alpha, epsilon) <= objective(Kt, y, other, epsilon) + 1e-11 * scale**2 * len(y)
-    assert objective(Kt, y, alpha, epsilon) == pytest.approx(
-        objective(Kt, y, other, epsilon), abs=1e-6 * scale**2
-    )
+    assert objective(Kt, y, alpha, epsilon) == pytest.approx(objective(Kt, y, other, epsilon), abs=1e-6 * scale**2)
     np.testing.assert_allclose(Kt @ alpha, Kt @ other, atol=1e-4 * scale)
 
 
@@ -433,12 +429,8 @@ def test_a_jump_lowers_the_objective():
             assert not np.any(own[before == 0])
         after = alpha.copy()
         after[working.members] = own
-        assert problem.objective(after, problem.residual(after)) < problem.objective(
-            alpha, problem.residual(alpha)
-        )
-        np.testing.assert_allclose(
-            gradient, problem.gradient(problem.residual(after))[working.members], atol=1e-8
-        )
+        assert problem.objective(after, problem.residual(after)) < problem.objective(alpha, problem.residual(alpha))
+        np.testing.assert_allclose(gradient, problem.gradient(problem.residual(after))[working.members], atol=1e-8)
 
 
 def slow_descend(Q, alpha, gradient, epsilon, C, moves):

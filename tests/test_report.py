@@ -111,15 +111,11 @@ def test_simplified_curves_stay_within_a_pixel(items):
     assert len(x) <= len(false)
     corners = np.array([[0, 0], [1, 1]])
     assert np.array_equal(np.column_stack([x, y])[[0, -1]], corners)
-    near = np.abs(np.round(false[:, None] * SNAP) / SNAP - x) + np.abs(
-        np.round(true[:, None] * SNAP) / SNAP - y
-    )
+    near = np.abs(np.round(false[:, None] * SNAP) / SNAP - x) + np.abs(np.round(true[:, None] * SNAP) / SNAP - y)
     kept = near.min(axis=1) == 0
     for i in np.flatnonzero(~kept):
         segment = np.flatnonzero((x[:-1] <= false[i] + 1 / SNAP) & (x[1:] >= false[i] - 1 / SNAP))
-        assert any(
-            _distance((false[i], true[i]), (x[s], y[s]), (x[s + 1], y[s + 1])) < 2 / SNAP for s in segment
-        )
+        assert any(_distance((false[i], true[i]), (x[s], y[s]), (x[s + 1], y[s + 1])) < 2 / SNAP for s in segment)
 
 
 def _distance(point, start, stop):
@@ -206,9 +202,7 @@ def test_families_and_metrics_tables_hold_every_row(demo_folder, demo_page):
     metrics = read_tsv(demo_folder / "report/metrics.tsv")
     assert len(metrics) == 5 * 5 + 6 * 6
     one = next(
-        r
-        for r in metrics
-        if (r["dataset"], r["kernel"], r["solver"], r["split"]) == ("donor", "mismatch", "svm", "3")
+        r for r in metrics if (r["dataset"], r["kernel"], r["solver"], r["split"]) == ("donor", "mismatch", "svm", "3")
     )
     source = read_tsv(demo_folder / "evaluate/donor/mismatch/svm/metrics.tsv")[2]
     assert {key: one[key] for key in source} == source
@@ -368,9 +362,7 @@ def test_page_says_what_was_found(demo_folder, demo_page):
     text = Page(demo_page).text
     ranking = Ranking(Study(demo_folder).datasets[1])
     best = ranking.best[0]
-    assert (
-        f"{best.kernel} with {best.solver} has the highest mean AUC, {ranking.score(best).mean:.3f}" in text
-    )
+    assert f"{best.kernel} with {best.solver} has the highest mean AUC, {ranking.score(best).mean:.3f}" in text
     assert "1 combination of 6 gave no result and is shown as missing: mismatch with psvm." in text
     assert "1 test sequence also stands, letter for letter, in the training part (in 1 fold)" in text
     assert "1 sequence occurs again with a different label." in text
@@ -433,10 +425,7 @@ def test_three_data_sets_are_set_side_by_side(tmp_path):
     found = f"all 3 data sets: kernel b with svm has the highest mean AUC, {np.mean(values):.3f}"
     assert f"{found} (standard deviation {np.std(values, ddof=1):.3f} over data sets)." in page.text
     assert "Number of data sets with AUC ≥ x" in page.text
-    assert (
-        "All data sets"
-        not in Page(build_report(folder, folder / "r", _without(folder, "z")).read_text()).text
-    )
+    assert "All data sets" not in Page(build_report(folder, folder / "r", _without(folder, "z")).read_text()).text
 
 
 def _without(folder, name):

@@ -46,9 +46,7 @@ def revealing(y):
 
     def pair(train, valid, y_train):
         asked.append((train, valid, y_train))
-        return np.tile(y[train, None], len(train)).astype(float), np.tile(y[valid, None], len(train)).astype(
-            float
-        )
+        return np.tile(y[train, None], len(train)).astype(float), np.tile(y[valid, None], len(train)).astype(float)
 
     return pair, asked
 
@@ -100,9 +98,7 @@ def test_score_is_the_mean_over_inner_folds():
     pair, asked = revealing(values)
     choice = select(pair, labels, FACTORS, Scaled, folds=4, seed=3)
     naive = [
-        np.mean(
-            [values[i] > values[j] for i in valid[labels.y[valid] == 1] for j in valid[labels.y[valid] == 0]]
-        )
+        np.mean([values[i] > values[j] for i in valid[labels.y[valid] == 1] for j in valid[labels.y[valid] == 0]])
         for _, valid, _ in asked
     ]
     assert choice.scores[2].tolist() == pytest.approx(naive)

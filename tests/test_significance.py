@@ -77,9 +77,7 @@ def test_logit_interval_by_its_formula():
     auc, se = interval.auc, interval.se
     logit = math.log(auc / (1 - auc))
     for end, sign in ((interval.low, -1), (interval.high, 1)):
-        assert math.log(end / (1 - end)) == pytest.approx(
-            logit + sign * 1.644854 * se / (auc * (1 - auc)), abs=1e-5
-        )
+        assert math.log(end / (1 - end)) == pytest.approx(logit + sign * 1.644854 * se / (auc * (1 - auc)), abs=1e-5)
 
 
 def test_logit_interval_stays_inside():

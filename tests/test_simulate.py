@@ -130,10 +130,7 @@ def test_exons_are_coding_and_introns_are_not():
 def test_without_contrast_the_flanks_are_alike():
     data = simulate("donor", seed=2, n_positive=1000, n_decoy=1000, left=40, right=30, contrast=0.0)
     codes = matrix(data.sequences)
-    counts = [
-        np.bincount(part.ravel(), minlength=4)
-        for part in (codes[:, :37], codes[:1000, 46:], codes[1000:, 46:])
-    ]
+    counts = [np.bincount(part.ravel(), minlength=4) for part in (codes[:, :37], codes[:1000, 46:], codes[1000:, 46:])]
     codons, usage = codon_usage()
     mean = (np.bincount(codons.ravel(), weights=np.repeat(usage, 3)) / 3 + INTRON) / 2
     for count in counts:
@@ -342,9 +339,7 @@ def test_bad_parameters_are_named(kind, params, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields"), [("donor", ["label"]), ("superfamilies", ["superfamily", "family"])]
-)
+@pytest.mark.parametrize(("kind", "fields"), [("donor", ["label"]), ("superfamilies", ["superfamily", "family"])])
 def test_command_line_writes_what_simulate_returns(kind, fields, tmp_path, capsys):
     option = {"donor": "--right", "superfamilies": "--length"}[kind]
     assert main(["simulate", kind, option, "70", "--seed", "3", "-o", str(tmp_path / "new" / "demo")]) == 0
@@ -356,9 +351,7 @@ def test_command_line_writes_what_simulate_returns(kind, fields, tmp_path, capsy
     records = [record.split("\n") for record in fasta.read_text()[1:].split("\n>")]
     assert ["".join(record[1:]) for record in records] == data.sequences.strings()
     assert max(len(line) for record in records for line in record[1:]) == 60
-    assert records[0][0] == " ".join(
-        [rows[0][0], *(f"{f}={v}" for f, v in zip(fields, rows[0][1:], strict=True))]
-    )
+    assert records[0][0] == " ".join([rows[0][0], *(f"{f}={v}" for f, v in zip(fields, rows[0][1:], strict=True))])
     again = tmp_path / "again"
     write_simulated(data, again)
     assert again.with_suffix(".fasta").read_bytes() == fasta.read_bytes()

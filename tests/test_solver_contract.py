@@ -110,9 +110,7 @@ def test_names_of_classes_do_not_matter(solver):
     for names in (np.array([-1.0, 1.0, 2.0]), np.array(["donor", "neither", "other"])):
         other = clone(solver).fit(problem.K, names[problem.y])
         assert list(other.classes_) == list(names[: len(other.classes_)])
-        np.testing.assert_array_equal(
-            other.decision_function(problem.new), solver.decision_function(problem.new)
-        )
+        np.testing.assert_array_equal(other.decision_function(problem.new), solver.decision_function(problem.new))
         assert set(other.predict(problem.new)) <= set(names)
 
 
@@ -152,9 +150,7 @@ def test_order_of_training_rows(solver):
     order = np.random.default_rng(1).permutation(len(problem.y))
     K, new = problem.permuted(solver, order)
     other = clone(solver).fit(K, problem.y[order])
-    np.testing.assert_allclose(
-        other.decision_function(new), solver.decision_function(problem.new), rtol=0, atol=1e-3
-    )
+    np.testing.assert_allclose(other.decision_function(new), solver.decision_function(problem.new), rtol=0, atol=1e-3)
 
 
 @each(EXAMPLES)

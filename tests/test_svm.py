@@ -54,9 +54,7 @@ def test_separable_with_all_subsequences():
 @pytest.mark.parametrize("decay", [0.5, 1.0])
 def test_separable_with_the_string_kernel(decay):
     d4, d6 = decay**4, decay**6
-    gram = np.array(
-        [[2 * d4 + d6 if i == j else (0 if i + j == 3 else d4) for j in range(4)] for i in range(4)]
-    )
+    gram = np.array([[2 * d4 + d6 if i == j else (0 if i + j == 3 else d4) for j in range(4)] for i in range(4)])
     solver = CSVC(C=1e6, tol=1e-9).fit(gram, [1, -1, -1, 1])
     np.testing.assert_allclose(np.abs(coefficients(solver, 4)), decay**-6, rtol=1e-6)
 
@@ -120,12 +118,8 @@ def test_residual_is_the_largest_violation(tol, weight):
     alpha, decision = coef * y, K @ coef
     factor = {s: 2.0 * (len(y) / (2 * np.sum(y == s)) if weight else 1.0) for s in (-1.0, 1.0)}
     # Keerthi: y_i − f_i of every row that may grow is at most that of every row that may shrink
-    can_rise = [
-        y[i] - decision[i] for i in range(len(y)) if (alpha[i] < factor[y[i]] if y[i] > 0 else alpha[i] > 0)
-    ]
-    can_fall = [
-        y[i] - decision[i] for i in range(len(y)) if (alpha[i] > 0 if y[i] > 0 else alpha[i] < factor[y[i]])
-    ]
+    can_rise = [y[i] - decision[i] for i in range(len(y)) if (alpha[i] < factor[y[i]] if y[i] > 0 else alpha[i] > 0)]
+    can_fall = [y[i] - decision[i] for i in range(len(y)) if (alpha[i] > 0 if y[i] > 0 else alpha[i] < factor[y[i]])]
     assert solver.report_["residual"] == pytest.approx(max(0, max(can_rise) - min(can_fall)), abs=1e-12)
     expected = 0.5 * coef @ K @ coef - alpha.sum()
     assert solver.report_["objective"] == pytest.approx(expected, abs=1e-10)
@@ -170,7 +164,6 @@ def test_decide_twin(order, size):
     out = np.empty(5)
     _linear.decide(K, columns, means, weights, 0.25, out)
     expected = [
-        sum((K[i, c] - m) * w for c, m, w in zip(columns, means, weights, strict=True)) + 0.25
-        for i in range(5)
+        sum((K[i, c] - m) * w for c, m, w in zip(columns, means, weights, strict=True)) + 0.25 for i in range(5)
     ]
     np.testing.assert_allclose(out, expected, rtol=0, atol=1e-14)

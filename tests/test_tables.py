@@ -78,9 +78,7 @@ def test_block_slices_rows_and_columns(rows, cols):
     values = square(6)
     X = SimilarityTable(values)
     a, b = X.take(np.array(rows, dtype=int)), X.take(np.array(cols, dtype=int))
-    assert np.array_equal(
-        SimilarityTable.block(a, b), values[np.array(rows, dtype=int)][:, np.array(cols, dtype=int)]
-    )
+    assert np.array_equal(SimilarityTable.block(a, b), values[np.array(rows, dtype=int)][:, np.array(cols, dtype=int)])
     assert np.shares_memory(a.values, X.values)
     assert a.ids == [str(i + 1) for i in rows]
 

@@ -94,9 +94,7 @@ def test_state_gives_the_same_numbers(transform, K, tmp_path):
     again = transform_from_state(*load_archive(tmp_path / "transform.npz"))
     assert type(again) is type(transform)
     assert again.get_params() == transform.get_params()
-    for got, expected in zip(
-        again.transform(rows, new_diagonal), transform.transform(rows, new_diagonal), strict=True
-    ):
+    for got, expected in zip(again.transform(rows, new_diagonal), transform.transform(rows, new_diagonal), strict=True):
         np.testing.assert_array_equal(got, expected)
 
 

@@ -37,9 +37,7 @@ def naive_squared_distances(values):
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    st.integers(0, 9), st.integers(0, 9), st.sampled_from([0, 1, 5, 255, 256, 257, 520]), st.integers(0, 99)
-)
+@given(st.integers(0, 9), st.integers(0, 9), st.sampled_from([0, 1, 5, 255, 256, 257, 520]), st.integers(0, 99))
 def test_products_have_the_bits_of_the_plain_sum(n, m, d, seed):
     rng = np.random.default_rng(seed)
     x, y = rng.standard_normal((n, d)), rng.standard_normal((d, m))
@@ -103,9 +101,7 @@ def test_polynomial_separates_xor():
     np.testing.assert_allclose(np.linalg.solve(K * np.outer(y, y), np.ones(4)), 1 / 8)
 
 
-@pytest.mark.parametrize(
-    ("squared", "d", "distance"), [(1, 1, 1.124), (1, 0.5, 1.315), (1, 2, 0.887), (4, 0.5, 1.414)]
-)
+@pytest.mark.parametrize(("squared", "d", "distance"), [(1, 1, 1.124), (1, 0.5, 1.315), (1, 2, 0.887), (4, 0.5, 1.414)])
 def test_distances_under_the_radial_kernel(squared, d, distance):
     K = RBFKernel(gamma=1 / d).kernel(np.array([[0.0], [math.sqrt(squared)]]))
     assert math.sqrt(K[0, 0] + K[1, 1] - 2 * K[0, 1]) == pytest.approx(distance, abs=5e-4)

@@ -12,9 +12,7 @@ def add_arguments(parser):
     parser.add_argument("--entry", help="the data set's entry as JSON, in place of a study")
     parser.add_argument("-o", "--output", help="folder to write data.npz, units.tsv and summary.json to")
     parser.add_argument("--data-dir", help="folder with local copies of public data sets")
-    parser.add_argument(
-        "--seed", type=int, help="seed of what is drawn at random (default: the study's, or 1)"
-    )
+    parser.add_argument("--seed", type=int, help="seed of what is drawn at random (default: the study's, or 1)")
     parser.add_argument("--list", action="store_true", help="list the public data sets and stop")
 
 

@@ -42,9 +42,7 @@ def run(args):
     source, identity = kernel_source(dataset, args)
     grid = expand_grid(args.solver)
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
-    fold_sets = {
-        name: read_folds(files[name], dataset.X.ids, task.labels) for name, task in dataset.tasks.items()
-    }
+    fold_sets = {name: read_folds(files[name], dataset.X.ids, task.labels) for name, task in dataset.tasks.items()}
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
     output = Path(args.output)
     check_writable(output / "metrics.tsv")

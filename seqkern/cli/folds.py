@@ -7,10 +7,7 @@ from ..errors import FoldError, ParameterError, unknown_name
 from ..parameters import check_flag
 from .common import naming_file
 
-EXAMPLE = (
-    "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1"
-    " -o results/demo/folds/donors"
-)
+EXAMPLE = "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
 LEAKAGE = {"contained": True, "identity": None, "keep_together": False, "reverse_complement": False}
 RESERVED = ("leakage", "composition")
 

@@ -23,9 +23,7 @@ def add_arguments(parser):
     kernel.add_argument("--kernel", help="kernel, as text or JSON, such as spectrum:k=3")
     kernel.add_argument("--kernel-config", metavar="YAML", help="take the kernel from a study's config")
     parser.add_argument("--kernel-name", metavar="NAME", help="the kernel's name in that config")
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="NPY", help="the matrix; a .json is put beside it"
-    )
+    parser.add_argument("-o", "--output", required=True, metavar="NPY", help="the matrix; a .json is put beside it")
     add_sequence_arguments(parser)
     work = parser.add_argument_group("the work")
     work.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="default: float64")
@@ -37,9 +35,7 @@ def add_arguments(parser):
         metavar="I/N",
         help="compute only the I-th of N shares of the tiles; without it, the missing ones, and assemble",
     )
-    work.add_argument(
-        "--explain-plan", action="store_true", help="say first which algorithm runs, and its cost"
-    )
+    work.add_argument("--explain-plan", action="store_true", help="say first which algorithm runs, and its cost")
     work.add_argument("--cost", metavar="JSON", help="write what each stage cost")
 
 
@@ -155,6 +151,4 @@ def _explain(kernel, X, Y, dtype):
     print(f"seconds\t{plan.seconds:.3g}")
     print(f"working memory\t{format_bytes(plan.bytes)}")
     print(f"reason\t{plan.reason or 'the only one'}")
-    print(
-        f"matrix\t{rows} × {cols} {dtype}, {format_bytes(rows * cols * np.dtype(dtype).itemsize)}", flush=True
-    )
+    print(f"matrix\t{rows} × {cols} {dtype}, {format_bytes(rows * cols * np.dtype(dtype).itemsize)}", flush=True)

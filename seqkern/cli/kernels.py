@@ -23,14 +23,10 @@ def run(args):
         cls = KERNELS.get(args.name)
         print(f"{in_full(cls)}\n\n{traits(cls)}")
     else:
-        print(
-            "Kernels. In a config {kernel: spectrum, k: 3}, on the command line spectrum:k=3; sums with +.\n"
-        )
+        print("Kernels. In a config {kernel: spectrum, k: 3}, on the command line spectrum:k=3; sums with +.\n")
         for cls in KERNELS.classes.values():
             print(entry(cls, traits(cls)))
-        print(
-            "Gram transforms, fitted on the training part: transforms: [centre] in a kernel's config entry.\n"
-        )
+        print("Gram transforms, fitted on the training part: transforms: [centre] in a kernel's config entry.\n")
         for cls in TRANSFORMS.classes.values():
             print(entry(cls))
 

@@ -36,6 +36,4 @@ def _text(value):
 
 def _indent(text):
     """Return `text` wrapped, as a paragraph of an entry."""
-    return textwrap.fill(
-        text, WIDTH, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False
-    )
+    return textwrap.fill(text, WIDTH, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)

@@ -72,9 +72,7 @@ def _chunks(model, args):
     from ..fasta import iter_fasta
 
     given = policies_of(args)
-    policies = {
-        key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies
-    }
+    policies = {key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies}
     if policies.get("ids") == "suffix":  # repeats would have to be remembered
         policies["ids"] = "header"
     try:

@@ -10,9 +10,7 @@ def add_arguments(parser):
         "--study",
         help="the study's configuration as JSON (default: config.yaml in it or its report/)",
     )
-    parser.add_argument(
-        "-o", "--output", help="folder for the report (default: report/ in the results folder)"
-    )
+    parser.add_argument("-o", "--output", help="folder for the report (default: report/ in the results folder)")
 
 
 def run(args):

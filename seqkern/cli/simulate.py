@@ -23,9 +23,7 @@ class _ListKinds(argparse.Action):
 
 def _meanings(kind):
     """Return what each parameter of a kind means, from the docstring of its generator."""
-    section = (
-        inspect.getdoc(find_generator(kind)).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-    )
+    section = inspect.getdoc(find_generator(kind)).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
     meanings = {}
     for names, text in re.findall(r"^(\w.*?) : .*\n((?: +.*\n?)+)", section, flags=re.MULTILINE):
         meanings.update(dict.fromkeys(names.split(", "), " ".join(text.split())))
@@ -35,9 +33,7 @@ def _meanings(kind):
 def add_arguments(parser):
     """Add the verb's arguments: one option for each parameter of each kind."""
     parser.add_argument("kind", help=f"what to generate: {' or '.join(KINDS)}")
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="PREFIX", help="write PREFIX.fasta and PREFIX.tsv"
-    )
+    parser.add_argument("-o", "--output", required=True, metavar="PREFIX", help="write PREFIX.fasta and PREFIX.tsv")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same sequences (default: 1)")
     parser.add_argument("--list", action=_ListKinds, nargs=0, help="list the kinds and their parameters")
     for kind in KINDS:

@@ -17,9 +17,7 @@ def run(args):
     if args.name:
         print(in_full(SOLVERS.get(args.name)))
         return
-    print(
-        "Solvers. In a config {solver: csvc, C: [0.1, 1]}, on the command line csvc:C=1; a list is a grid.\n"
-    )
+    print("Solvers. In a config {solver: csvc, C: [0.1, 1]}, on the command line csvc:C=1; a list is a grid.\n")
     for cls in SOLVERS.classes.values():
         targets = "learns " + ", ".join(cls.targets) + " labels"
         grid = ", ".join(f"{name} in {values}" for name, values in cls.default_grid().items())

@@ -19,9 +19,7 @@ def add_arguments(parser):
         help="the positives and the negatives; or a file for each class; or one with --labels",
     )
     parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as spectrum:k=3")
-    parser.add_argument(
-        "--solver", required=True, help="solver, such as csvc:C=1; with --search csvc:C=[0.1,1,10]"
-    )
+    parser.add_argument("--solver", required=True, help="solver, such as csvc:C=1; with --search csvc:C=[0.1,1,10]")
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model's file")
     parser.add_argument(
         "--transform",
@@ -35,9 +33,7 @@ def add_arguments(parser):
         metavar="WHERE",
         help="header (a field label=…), first-word (of each header), or a TSV with the columns id and label",
     )
-    labels.add_argument(
-        "--label-field", metavar="NAME", default="label", help="the field or column (default: label)"
-    )
+    labels.add_argument("--label-field", metavar="NAME", default="label", help="the field or column (default: label)")
     labels.add_argument("--positive", metavar="CLASS", help="the positive class, against all others")
     search = parser.add_argument_group("choosing hyperparameters")
     search.add_argument(
@@ -46,9 +42,7 @@ def add_arguments(parser):
         help="by cross-validation: among the lists in --solver, and the solver's own for parameters left out",
     )
     search.add_argument("--folds", type=int, default=5, metavar="N", help="folds (default: 5)")
-    search.add_argument(
-        "--metric", default="auto", help="what is maximised (default: auc; several classes: macro_auc)"
-    )
+    search.add_argument("--metric", default="auto", help="what is maximised (default: auc; several classes: macro_auc)")
     search.add_argument("--seed", type=int, default=1, help="of the folds (default: 1)")
     add_sequence_arguments(parser)
     work = parser.add_argument_group("the work")

@@ -52,9 +52,7 @@ def genome_windows(paths, policies):
     fields = {"label": "label", "chromosome": "chr_num", "strand": "strand", "position": "position"}
     columns = columns_of_headers(reading, fields, paths["sequences"])
     places = zip(columns["chromosome"], columns["position"], columns["strand"], strict=True)
-    ids, repeats = unique_ids(
-        [":".join(place) for place in places], policies.get("ids", "header"), paths["sequences"]
-    )
+    ids, repeats = unique_ids([":".join(place) for place in places], policies.get("ids", "header"), paths["sequences"])
     counts = {key: count for key, count in reading.sequences.counts.items() if key != "repeated ids"}
     counts |= {"repeated ids": repeats} if repeats else {}
     return Parts(reading.sequences.replace(ids=ids, counts=counts), columns)
@@ -119,9 +117,7 @@ def families_by_table(paths, policies):
     reading = read_records(paths["sequences"], **policies)
     header, rows = rows_of_ids(paths["roles"], reading.sequences.ids, left_out=reading.left_out)
     families = zip(header[1:], list(zip(*rows, strict=True))[1:], strict=True)
-    return Parts(
-        reading.sequences, {}, {name: [LIAO_NOBLE[cell] for cell in cells] for name, cells in families}
-    )
+    return Parts(reading.sequences, {}, {name: [LIAO_NOBLE[cell] for cell in cells] for name, cells in families})
 
 
 def expression(paths, policies):

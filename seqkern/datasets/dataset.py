@@ -165,9 +165,7 @@ def _task_summary(task):
     else:
         result["classes"] = labels.class_counts()
     if task.split is not None:
-        result["roles"] = {
-            role: task.labels.take(task.split == role).class_counts() for role in ("train", "test")
-        }
+        result["roles"] = {role: task.labels.take(task.split == role).class_counts() for role in ("train", "test")}
     if labels.groups is not None:
         result["groups"] = len(np.unique(labels.groups))
     return result

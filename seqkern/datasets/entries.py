@@ -132,9 +132,7 @@ def simulated_material(entry, seed):
     spec = {"seed": seed, **entry["simulate"]}
     data = simulate(**spec)
     taxonomy = {key: data.table[key] for key in ("family", "superfamily") if key in data.table}
-    wanted = {
-        key: name for key, name in wanted_columns(options).items() if key != "label" or name in data.table
-    }
+    wanted = {key: name for key, name in wanted_columns(options).items() if key != "label" or name in data.table}
     columns = taxonomy | _chosen(data.table, wanted, "simulated data")
     return Material(
         "sequences",

@@ -161,9 +161,7 @@ def rows_of_ids(source, ids, id_column=None, left_out=()):
 def no_column(column, columns, file):
     """Return a LabelError for a column that a table does not have."""
     shown = ", ".join(list(columns)[:12]) or "none"
-    return LabelError(
-        f"has no column {column!r}", file=file, remedy=f"name the column in labels; there are: {shown}"
-    )
+    return LabelError(f"has no column {column!r}", file=file, remedy=f"name the column in labels; there are: {shown}")
 
 
 def labels_of_columns(ids, columns, options, file=None):

@@ -76,9 +76,7 @@ class PublicSet:
     @property
     def files(self):
         """Dict of role to PublicFile."""
-        return {
-            file.role: file for file in _table("public_files.tsv", PublicFile) if file.dataset == self.name
-        }
+        return {file.role: file for file in _table("public_files.tsv", PublicFile) if file.dataset == self.name}
 
 
 @cache

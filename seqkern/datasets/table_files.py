@@ -45,9 +45,7 @@ def read_features(source, unit_columns=("label",), *, id_column=None, ids="heade
     names, counts = _names(list(cells.pop(id_column)), ids, name)
     columns = {key: list(cells.pop(key)) for key in unit_columns if key in cells}
     if not cells:
-        raise SequenceError(
-            "has no column of features", file=name, remedy="features are the columns with numbers"
-        )
+        raise SequenceError("has no column of features", file=name, remedy="features are the columns with numbers")
     values = _numbers(list(zip(*cells.values(), strict=True)), names, list(cells), name)
     return FeatureTable(values, names, cells, counts), columns
 

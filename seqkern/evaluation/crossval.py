@@ -110,9 +110,7 @@ def _decision_rows(labels, decisions, predicted):
     for i, name in enumerate(labels.ids):
         row = {"id": name, "label": names[i]}
         if labels.kind == "multiclass":
-            row |= {
-                f"decision:{c}": float(value) for c, value in zip(labels.classes, decisions[i], strict=True)
-            }
+            row |= {f"decision:{c}": float(value) for c, value in zip(labels.classes, decisions[i], strict=True)}
         else:
             row["decision"] = float(decisions[i])
         row["predicted"] = float(codes[i]) if labels.kind == "real" else labels.classes[int(codes[i])]

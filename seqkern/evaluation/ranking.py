@@ -54,9 +54,7 @@ def as_binary(labels, decisions):
     for name, values in (("label", positive), ("decision", decisions)):
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
-            raise LabelError(
-                f"{name} {bad[0] + 1} of {len(values)} is not a finite number", remedy="leave it out"
-            )
+            raise LabelError(f"{name} {bad[0] + 1} of {len(values)} is not a finite number", remedy="leave it out")
     return positive > 0, decisions
 
 

@@ -105,9 +105,7 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
     splits = []
     for name, train, test in splitter(units, **options):
         if name in RESERVED:
-            raise FoldError(
-                f"a split of task {task!r} cannot be called {name!r}", remedy="rename the group or fold"
-            )
+            raise FoldError(f"a split of task {task!r} cannot be called {name!r}", remedy="rename the group or fold")
         _check_part(units.labels, units.task, name, "training", train)
         _check_part(units.labels, units.task, name, "test", test, every_class=not single_tests)
         splits.append(Split(name, used[train], used[test]))
@@ -200,9 +198,7 @@ def read_folds(path, ids, labels=None):
             raise FoldError("occurs twice", file=path, record=record, remedy="name every unit once")
         odd = set(values) - {"", *PARTS}
         if odd:
-            raise FoldError(
-                f"is marked {min(odd)!r}", file=path, record=record, remedy="use train, test or nothing"
-            )
+            raise FoldError(f"is marked {min(odd)!r}", file=path, record=record, remedy="use train, test or nothing")
         cells[place[record]] = values
         if groups is not None and row[GROUP]:
             groups[place[record]] = _group_number(row[GROUP], path, record)
@@ -237,9 +233,7 @@ def _check_labels(labels, split, path):
 def _group_number(text, path, record):
     """Return a cell of the column of groups as a number."""
     if not text.isdecimal():
-        raise FoldError(
-            f"its group {text!r} is no number", file=path, record=record, remedy="make the folds again"
-        )
+        raise FoldError(f"its group {text!r} is no number", file=path, record=record, remedy="make the folds again")
     return int(text)
 
 

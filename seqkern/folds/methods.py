@@ -77,9 +77,7 @@ def _dealt(units, k, seed, groups):
 def _parted(names, fold):
     """Return (name, train, test) for each name, to test the units with that fold number; −1 is unused."""
     used = fold >= 0
-    return [
-        (name, np.flatnonzero(used & (fold != f)), np.flatnonzero(fold == f)) for f, name in enumerate(names)
-    ]
+    return [(name, np.flatnonzero(used & (fold != f)), np.flatnonzero(fold == f)) for f, name in enumerate(names)]
 
 
 def _stratified(units, *, k=5, seed=0):
@@ -133,9 +131,7 @@ def _locus(units, *, k=5, seed=0, gap=None, block=0, train=None, test=None):
     """Keep windows near one another together, or train on some chromosomes and test on others."""
     chromosome = units.column("chromosome", "locus")
     if (train is None) != (test is None):
-        raise FoldError(
-            "folds by chromosome need both parts", remedy="name chromosomes under train and under test"
-        )
+        raise FoldError("folds by chromosome need both parts", remedy="name chromosomes under train and under test")
     if train is not None:
         return [_by_chromosome(units, chromosome, train, test)]
     return _dealt(units, k, seed, units.groups(_loci(units, gap, block)))
@@ -146,9 +142,7 @@ def _loci(units, gap=None, block=0, **_):
     chromosome, position = units.column("chromosome", "locus"), units.column("position", "locus")
     if gap is None:
         if not hasattr(units.X, "lengths"):
-            raise FoldError(
-                "the gap between loci is not known", remedy="give gap, at least the length of a window"
-            )
+            raise FoldError("the gap between loci is not known", remedy="give gap, at least the length of a window")
         gap = int(units.X.lengths.max())
     check_integer("gap", gap, 1)
     check_integer("block", block, 0)
@@ -157,9 +151,7 @@ def _loci(units, gap=None, block=0, **_):
 
 def _by_chromosome(units, chromosome, train, test):
     """Return the split that trains on some chromosomes and tests on others."""
-    parts = [
-        {str(name) for name in (part if isinstance(part, list | tuple) else [part])} for part in (train, test)
-    ]
+    parts = [{str(name) for name in (part if isinstance(part, list | tuple) else [part])} for part in (train, test)]
     both = parts[0] & parts[1]
     if both:
         raise FoldError(f"chromosome {min(both)!r} is both in train and in test", remedy="name it once")

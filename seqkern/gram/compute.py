@@ -7,9 +7,7 @@ from .job import GramJob, tile_grid
 from .matrix import open_gram
 
 
-def compute_gram(
-    kernel, X, Y=None, *, path=None, memory_limit=None, dtype="float64", n_threads=None, progress=None
-):
+def compute_gram(kernel, X, Y=None, *, path=None, memory_limit=None, dtype="float64", n_threads=None, progress=None):
     """Compute a kernel matrix, in memory or on disk.
 
     Parameters
@@ -62,9 +60,7 @@ def compute_gram(
     return open_gram(path)
 
 
-def compute_tile(
-    kernel, X, Y, tile_index, *, path, memory_limit=None, dtype="float64", n_threads=None, progress=None
-):
+def compute_tile(kernel, X, Y, tile_index, *, path, memory_limit=None, dtype="float64", n_threads=None, progress=None):
     """Compute tiles of the matrix that `compute_gram` would write to `path`, unless they are there already.
 
     Several processes, on several machines with a common disk, can compute tiles of one matrix at the same
@@ -86,9 +82,7 @@ def compute_tile(
     wanted = np.atleast_1d(tile_index).tolist()
     for index in wanted:
         if not 0 <= index < len(job.grid):
-            raise GramError(
-                f"there is no tile {index}", file=path, remedy=f"choose from 0 to {len(job.grid) - 1}"
-            )
+            raise GramError(f"there is no tile {index}", file=path, remedy=f"choose from 0 to {len(job.grid) - 1}")
     if job.is_finished():
         return
     job.check_memory(memory_limit)

@@ -107,8 +107,7 @@ class GramJob:
             what, remedy = "one tile of ", f"set the limit to {format_bytes(need)} or more"
         if need > limit:
             raise GramError(
-                f"{what}a matrix of {shape} takes {format_bytes(need)} of memory, "
-                f"the limit is {format_bytes(limit)}",
+                f"{what}a matrix of {shape} takes {format_bytes(need)} of memory, the limit is {format_bytes(limit)}",
                 file=self.path,
                 remedy=remedy,
             )
@@ -261,7 +260,5 @@ def _writing(path):
 def tile_grid(rows, cols, dtype, symmetric):
     """Return the TileGrid, or raise ParameterError for a dtype that no Gram matrix has."""
     if str(dtype) not in ("float64", "float32") and dtype not in (np.float64, np.float32):
-        raise ParameterError(
-            f"dtype {dtype!r} is not possible for a Gram matrix", remedy="choose float64 or float32"
-        )
+        raise ParameterError(f"dtype {dtype!r} is not possible for a Gram matrix", remedy="choose float64 or float32")
     return TileGrid(rows, cols, np.dtype(dtype), symmetric)

@@ -116,9 +116,7 @@ def open_gram(path, X=None, Y=None, kernel=None):
         kernel.check_fitted()
     if kernel is not None and meta["identity"] != kernel.identity():
         made = ", ".join(f"{key}={value}" for key, value in meta["kernel"].items())
-        raise GramError(
-            f"was made with another kernel ({made})", file=path, remedy="make it again with this kernel"
-        )
+        raise GramError(f"was made with another kernel ({made})", file=path, remedy="make it again with this kernel")
     rows = np.array(meta["row_diagonal"], dtype=np.float64)
     cols = rows if meta["symmetric"] else np.array(meta["col_diagonal"], dtype=np.float64)
     return GramMatrix(_map_values(path, meta), rows, cols, meta)
@@ -166,9 +164,7 @@ def _read_meta(path):
             return meta
     except (OSError, ValueError, TypeError, KeyError):
         pass
-    raise GramError(
-        "is damaged, or not from this version of seqkern", file=side, remedy="make the Gram matrix again"
-    )
+    raise GramError("is damaged, or not from this version of seqkern", file=side, remedy="make the Gram matrix again")
 
 
 def _map_values(path, meta):
@@ -180,7 +176,5 @@ def _map_values(path, meta):
     except (OSError, ValueError, EOFError, TypeError):
         whole = False
     if not whole:
-        raise GramError(
-            "is damaged: it has not the size it was written with", file=path, remedy="make it again"
-        )
+        raise GramError("is damaged: it has not the size it was written with", file=path, remedy="make it again")
     return values

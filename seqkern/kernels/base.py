@@ -58,9 +58,7 @@ class Prepared:
     def rows(self, start, stop):
         """Return the Prepared of records `start` to `stop`, as a view."""
         span = slice(start, stop)
-        return Prepared(
-            self.payload.rows(start, stop), self.raw_diagonal[span], self.diagonal[span], self.alphabet
-        )
+        return Prepared(self.payload.rows(start, stop), self.raw_diagonal[span], self.diagonal[span], self.alphabet)
 
 
 @dataclass(frozen=True)

@@ -104,9 +104,7 @@ class CompositeKernel(Kernel):
     def _fit(self, X, y):
         if any(part.data_dependent for part in self._given()):
             X = self._seen(X)
-            self.bases_ = [
-                copy.deepcopy(part).fit(X, y) if part.data_dependent else part for part in self._given()
-            ]
+            self.bases_ = [copy.deepcopy(part).fit(X, y) if part.data_dependent else part for part in self._given()]
 
     def fitted_state(self):
         """Return (JSON dict, dict of arrays): the parts' fitted states, numbered."""

@@ -52,12 +52,8 @@ def build_kernel(spec):
     if isinstance(spec, str):
         spec = parse_spec(spec)
     if not isinstance(spec, Mapping) or not isinstance(spec.get("kernel"), str):
-        raise ParameterError(
-            f"{spec!r} is no kernel", remedy="write one as {kernel: spectrum, k: 3} or spectrum:k=3"
-        )
-    params = {
-        str(key): _build_value(key, value) for key, value in spec.items() if key not in ("kernel", "part")
-    }
+        raise ParameterError(f"{spec!r} is no kernel", remedy="write one as {kernel: spectrum, k: 3} or spectrum:k=3")
+    params = {str(key): _build_value(key, value) for key, value in spec.items() if key not in ("kernel", "part")}
     kernel = KERNELS.build(spec["kernel"], **params)
     if spec.get("part") is not None:
         start, stop = _ends(spec["part"])

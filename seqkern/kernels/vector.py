@@ -203,9 +203,7 @@ class RBFKernel(_KernelOfKernel):
     def _check_parameters(self):
         super()._check_parameters()
         if isinstance(self.gamma, str) and self.gamma != "scale":
-            raise ParameterError(
-                f"gamma={self.gamma!r} is not possible", remedy="give a number > 0, or scale"
-            )
+            raise ParameterError(f"gamma={self.gamma!r} is not possible", remedy="give a number > 0, or scale")
         if self.gamma != "scale":
             check_real("gamma", self.gamma, 0, open_low=True)
 

@@ -65,9 +65,7 @@ def choices_section(view):
         for parameter, chosen in part.groupby("parameter", sort=False):
             counts = chosen["value"].value_counts()
             order = sorted(counts.index, key=_natural)
-            text = [
-                tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order
-            ]
+            text = [tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order]
             end = edges.get((kernel, solver, parameter))
             warning = f" ⚠ mostly the {end} of {len(gridded(dataset, solver)[parameter])}" if end else None
             score = number(chosen["inner_score"].mean())
@@ -94,9 +92,7 @@ def _searched(dataset):
     if not dataset.study.config.get("solvers") or not len(choices):
         return choices
     grids = {solver: gridded(dataset, solver) for solver in dataset.solvers}
-    keep = [
-        name in grids[solver] for solver, name in zip(choices["solver"], choices["parameter"], strict=True)
-    ]
+    keep = [name in grids[solver] for solver, name in zip(choices["solver"], choices["parameter"], strict=True)]
     return choices[np.array(keep, dtype=bool)]
 
 

@@ -11,9 +11,7 @@ def cost_section(view):
     grams = {kernel: dataset.gram_cost(kernel) for kernel in dataset.kernels}
     cost = dataset.cost
     if not len(cost) and all(gram is None for gram in grams.values()):
-        return view.section(
-            "cost", "Run time and memory", paragraph("No costs were recorded.", class_="missing")
-        )
+        return view.section("cost", "Run time and memory", paragraph("No costs were recorded.", class_="missing"))
     stages = list(dict.fromkeys(cost["stage"]))
     seconds = cost.groupby(["kernel", "solver", "stage"])["cpu_seconds"].sum()
     peaks = cost.groupby(["kernel", "solver"])["peak_mb"].max()

@@ -80,9 +80,7 @@ def inline(svg, label):
     svg = re.sub(r' id="([^"]*)"', rename, svg)
     svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", svg)
     view = re.search(r'viewBox="[^"]*"', svg)[0]
-    opening = (
-        f'<svg {view} xmlns:xlink="http://www.w3.org/1999/xlink" role="img" aria-label="{escape(label)}">'
-    )
+    opening = f'<svg {view} xmlns:xlink="http://www.w3.org/1999/xlink" role="img" aria-label="{escape(label)}">'
     svg = re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
     svg = re.sub(r"<g>\s*</g>", "", svg)
     return Markup(re.sub(r">\s+<", "><", svg).strip())

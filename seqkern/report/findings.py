@@ -92,9 +92,7 @@ def _others(view):
         which = f"the {others} other combinations" if others > 1 else "the other combinations"
         text = f" Of {which}, {near or 'none'} {lie} within one standard deviation of it."
         if others == 1:
-            text = (
-                f" The other combination lies {'within' if near else 'beyond'} one standard deviation of it."
-            )
+            text = f" The other combination lies {'within' if near else 'beyond'} one standard deviation of it."
     partial = len(ranking.order) - len(complete)
     if partial:
         has = "has" if partial == 1 else "have"
@@ -135,9 +133,7 @@ def _leaks(view):
     """Tell of test sequences that also stand in the training part."""
     leakage = view.dataset.leakage
     if leakage is None:
-        yield Markup(
-            f"it is {view.link('not known', 'leakage')} whether training and test parts share sequences."
-        )
+        yield Markup(f"it is {view.link('not known', 'leakage')} whether training and test parts share sequences.")
         return
     for kind, (one, many) in LEAK_SENTENCES.items():
         rows = leakage[leakage["kind"] == kind]
@@ -185,9 +181,7 @@ def _few(view):
             words = view.words if len(splits) == len(dataset.units) else "splits"
             link = view.link(f"{len(few)} of {len(splits)} {words}", "folds")
             least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
-            yield Markup(
-                f"in {link} the {part} part holds fewer than {FEW} {what} ({least}): {effects[part]}."
-            )
+            yield Markup(f"in {link} the {part} part holds fewer than {FEW} {what} ({least}): {effects[part]}.")
 
 
 def _one_class(view):

@@ -45,6 +45,4 @@ def fits_section(view):
         f"{plural(len(names), 'fit')} that did not converge", tag("ul", [tag("li", n) for n in names[:200]])
     )
     caption = "Fits of each method (failed ones counted with ⚠)"
-    return view.section(
-        "fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None
-    )
+    return view.section("fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None)

@@ -18,9 +18,7 @@ def numbers_section(views):
     names = dict.fromkeys(name for view in views for name in view.ranking.scores)
     multiclass = any(view.dataset.kind == "multiclass" for view in views)
     known = [metric(name) for name in names]
-    items = [
-        part for one in known for part in (tag("dt", one.name), tag("dd", one.explained(multiclass) or "–"))
-    ]
+    items = [part for one in known for part in (tag("dt", one.name), tag("dd", one.explained(multiclass) or "–"))]
     spread = (
         tag("dt", "mean ± standard deviation"),
         tag(
@@ -44,9 +42,7 @@ def made_section(study, config):
             spec = study.spec(kind, name)
             rows.append([name, key, spec_text(spec, key), class_sentence(registry, str(spec.get(key)))])
     columns = [Column(title, False) for title in ("Name", "Is a", "As configured", "What it is")]
-    methods = table(
-        "Kernels and solvers of this study; values in braces were searched", columns, rows, class_="text"
-    )
+    methods = table("Kernels and solvers of this study; values in braces were searched", columns, rows, class_="text")
     packages = [part for name, version in versions() for part in (tag("dt", name), tag("dd", version))]
     command = "snakemake --cores all --configfile config.yaml"
     return tag(
@@ -56,9 +52,7 @@ def made_section(study, config):
         tag("h3", "Versions"),
         tag("dl", packages, class_="facts"),
         tag("h3", "Again"),
-        paragraph(
-            "This command repeats the study, with the ", tag("code", "config.yaml"), " beside this page:"
-        ),
+        paragraph("This command repeats the study, with the ", tag("code", "config.yaml"), " beside this page:"),
         tag("pre", tag("code", command)),
         details("The whole configuration", tag("pre", tag("code", config))),
         paragraph("All scores: summary.tsv (means), metrics.tsv (every split), families.tsv (every task)."),

@@ -9,9 +9,7 @@ def about_section(view):
     """Return what the data set is, as a list of facts."""
     dataset, summary = view.dataset, view.dataset.summary
     if summary is None:
-        return view.section(
-            "about", "The data", paragraph("No summary of this data set was found.", class_="missing")
-        )
+        return view.section("about", "The data", paragraph("No summary of this data set was found.", class_="missing"))
     facts = [("Size", _units(summary))]
     length = summary.get("length")
     if length:
@@ -34,17 +32,13 @@ def about_section(view):
     facts += _sources(dataset)
     title = summary.get("title") or summary.get("description")
     items = [part for name, value in facts for part in (tag("dt", name), tag("dd", value))]
-    return view.section(
-        "about", "The data", paragraph(title) if title else None, tag("dl", items, class_="facts")
-    )
+    return view.section("about", "The data", paragraph(title) if title else None, tag("dl", items, class_="facts"))
 
 
 def _units(summary):
     """Return number and kind of the units."""
     kind = summary.get("kind", "sequences")
-    what = {"sequences": "sequences", "features": "samples with numeric features"}.get(
-        kind, f"objects with {kind}"
-    )
+    what = {"sequences": "sequences", "features": "samples with numeric features"}.get(kind, f"objects with {kind}")
     name = summary.get("alphabet") or ""
     alphabet = f" ({name.upper() if name in ('dna', 'rna') else name})" if name else ""
     return Markup(f"{number(summary.get('n'), 0)} {tag('span', what + alphabet)}")

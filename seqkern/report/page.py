@@ -66,9 +66,7 @@ def build_report(results_dir, out_dir, config=None):
     summaries = [summary_table(view.dataset, view.ranking) for view in views]
     keys = ["dataset", "tasks", "kernel", "solver", "values"]
     write_tables(summaries, keys, out_dir / "summary.tsv")
-    write_tables(
-        [families_table(v.dataset) for v in views], ["dataset", "task", *keys[2:4]], out_dir / "families.tsv"
-    )
+    write_tables([families_table(v.dataset) for v in views], ["dataset", "task", *keys[2:4]], out_dir / "families.tsv")
     write_tables(
         [metrics_table(v.dataset) for v in views],
         ["dataset", *keys[2:4], "task", "split"],

@@ -84,9 +84,7 @@ def _scatter_section(view):
         label = f"{view.dataset.name}: {what}, kernel {method.kernel}, solver {method.solver}"
         caption = [method_name(method), tag("br"), f"{view.metric.name} ", spread(score.mean, score.sd)]
         panels.append(panel(figures.scatter_panel(*points, label), caption))
-    return view.section(
-        "roc", "Predicted and true values", paragraph(intro), small_multiples(panels, "combinations")
-    )
+    return view.section("roc", "Predicted and true values", paragraph(intro), small_multiples(panels, "combinations"))
 
 
 def families_section(view):
@@ -104,20 +102,15 @@ def families_section(view):
             rows = units[(units["kernel"] == method.kernel) & (units["solver"] == method.solver)]
             series.append((*method, *at_least(rows[name])))
         title = metric(name).name
-        label = (
-            f"{view.dataset.name}: number of {view.words} with {title} of at least x, {len(series)} methods"
-        )
+        label = f"{view.dataset.name}: number of {view.words} with {title} of at least x, {len(series)} methods"
         svg = figures.families_figure(series, title, view.words, label)
-        plots.append(
-            tag("figure", svg, tag("figcaption", f"Number of {view.words} with {title} ≥ x"), class_="wide")
-        )
+        plots.append(tag("figure", svg, tag("figcaption", f"Number of {view.words} with {title} ≥ x"), class_="wide"))
     if not plots:
         return None
     rest = len(view.ranking.order) - len(methods)
     intro = (
         f"How many {view.words} reach a given score: the higher a line, the more {view.words} are recognised "
-        "well."
-        + (f" The best {len(methods)} of {len(view.ranking.order)} combinations are drawn." if rest else "")
+        "well." + (f" The best {len(methods)} of {len(view.ranking.order)} combinations are drawn." if rest else "")
     )
     title = f"How many {view.words} are recognised"
     return view.section("families", title, paragraph(intro), tag("div", plots, class_="wides"))
@@ -133,11 +126,7 @@ def gram_section(view):
             continue
         label = f"{view.dataset.name}: Gram matrix of kernel {kernel}, sorted by {picture.sorted_by}"
         size = f"{number(picture.total, 0)} × {number(picture.total, 0)}"
-        some = (
-            f", {number(picture.sampled, 0)} evenly spaced ones read"
-            if picture.sampled < picture.total
-            else ""
-        )
+        some = f", {number(picture.sampled, 0)} evenly spaced ones read" if picture.sampled < picture.total else ""
         names = [figures.short(name, 24) for name, _, _ in picture.bands[: figures.MOST_NAMED + 1]]
         classes = f" ({', '.join(names)})" if 0 < len(names) <= figures.MOST_NAMED else ""
         how = [size, f", sorted by {picture.sorted_by}{classes}", some]

@@ -46,8 +46,7 @@ HARD = {
         "Ranked wrongly against",
     ),
     "multiclass": (
-        "The surest mistakes: how far the predicted class's decision value lies above that of the true class."
-        "",
+        "The surest mistakes: how far the predicted class's decision value lies above that of the true class.",
         "Predicted",
         "Margin",
     ),
@@ -65,9 +64,7 @@ def hard_section(view):
     where = paragraph("Every prediction is in the results folder, in ", tag("code", path), ".")
     cases = hard_cases(view.dataset, view.dataset.decisions(method))
     if not cases:
-        return view.section(
-            "predictions", "Predictions", paragraph("No test sequence was ranked wrongly."), where
-        )
+        return view.section("predictions", "Predictions", paragraph("No test sequence was ranked wrongly."), where)
     meaning, middle, last = HARD[view.dataset.kind]
     share = view.dataset.kind == "binary"
     rows = [
@@ -91,6 +88,4 @@ def hard_section(view):
     intro = paragraph(
         "A look at these often shows wrong labels, unusual members, or what a kernel cannot see. ", meaning
     )
-    return view.section(
-        "predictions", "Predictions", intro, table(caption, columns, rows, class_="ids"), where
-    )
+    return view.section("predictions", "Predictions", intro, table(caption, columns, rows, class_="ids"), where)

@@ -51,9 +51,7 @@ class Study:
     def __init__(self, folder, config=None):
         self.folder = Path(folder)
         if not self.folder.is_dir():
-            raise FileError(
-                "no such folder", file=self.folder, remedy="run the workflow first, or check the path"
-            )
+            raise FileError("no such folder", file=self.folder, remedy="run the workflow first, or check the path")
         self.config = self._config() if config is None else config
         _check_mapping("the configuration", self.config, self.folder)
         for key in ("datasets", "kernels", "solvers"):
@@ -123,11 +121,7 @@ class DatasetResults:
         config = self.study.config
         if not all(config.get(part) for part in ("datasets", "kernels", "solvers")):
             home = self.folder("evaluate")
-            return [
-                Method(kernel, solver)
-                for kernel in _subfolders(home)
-                for solver in _subfolders(home / kernel)
-            ]
+            return [Method(kernel, solver) for kernel in _subfolders(home) for solver in _subfolders(home / kernel)]
         kind = (self.summary or {}).get("kind", "")
         return [Method(*map(str, method)) for method in dataset_methods(config, self.name, kind)]
 
@@ -207,9 +201,7 @@ class DatasetResults:
     def metrics(self):
         """`metrics_text` with numbers, NaN where a metric is not defined."""
         text = self.metrics_text
-        return text.assign(
-            **{c: numbers(text[c]) for c in text.columns if c not in ("kernel", "solver", *KEYS)}
-        )
+        return text.assign(**{c: numbers(text[c]) for c in text.columns if c not in ("kernel", "solver", *KEYS)})
 
     @cached_property
     def choices(self):

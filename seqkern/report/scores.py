@@ -32,9 +32,7 @@ def scores_section(view):
     grid = table(caption, [Column("Kernel", False), *dataset.solvers], rows, class_="grid")
     about = view.metric.explained(dataset.kind == "multiclass")
     if view.few_negatives:
-        about += (
-            " No test part holds more than 50 negatives, so ROC50 looks at all of them and equals the AUC."
-        )
+        about += " No test part holds more than 50 negatives, so ROC50 looks at all of them and equals the AUC."
     return view.section("scores", "Scores", paragraph(about), grid, _all_metrics(view))
 
 
@@ -45,11 +43,7 @@ def _legend(ranking, text):
 
 def marked(text, best):
     """Return a cell of numbers, the best with a star, bold and a tint: not by colour alone."""
-    return (
-        tag("td", STAR, " ", tag("strong", text), class_="num best")
-        if best
-        else tag("td", text, class_="num")
-    )
+    return tag("td", STAR, " ", tag("strong", text), class_="num best") if best else tag("td", text, class_="num")
 
 
 def _headline_cell(view, method, count):
@@ -107,9 +101,7 @@ def units_section(view):
         row = [values.get((unit, *method), np.nan) for method in dataset.methods]
         known = [round(value, SHOWN_DIGITS) for value in row if not np.isnan(value)]
         top = (max(known) if view.metric.higher else min(known)) if len(known) > 1 else None
-        cells = [
-            marked(number(value), top is not None and round(value, SHOWN_DIGITS) == top) for value in row
-        ]
+        cells = [marked(number(value), top is not None and round(value, SHOWN_DIGITS) == top) for value in row]
         rows.append([unit, *cells])
     columns = [
         Column(view.word.capitalize(), False),
@@ -122,9 +114,7 @@ def units_section(view):
     if len(rows) <= MOST_ROWS:
         return view.section("units", title, whole)
     more = " More metrics are in families.tsv." if dataset.several else ""
-    text = paragraph(
-        f"{len(rows)} {view.words}, one row for each; a dash where the score is not defined.{more}"
-    )
+    text = paragraph(f"{len(rows)} {view.words}, one row for each; a dash where the score is not defined.{more}")
     return view.section("units", title, text, details(f"Table of {len(rows)} {view.words}", whole))
 
 

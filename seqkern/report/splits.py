@@ -100,9 +100,5 @@ def leakage_section(view):
     rest = len(leakage) - len(pairs)
     more = f" (the first {len(pairs)}; the rest is in folds/{view.dataset.name}/leakage.tsv)" if rest else ""
     listed = table(f"Pairs found{more}", [*head, Column("Identity")], pairs, class_="ids")
-    summary = table(
-        f"What test and training parts of {view.dataset.name} share", columns, rows, class_="text"
-    )
-    return view.section(
-        "leakage", "Leakage", paragraph(intro), summary, details(plural(len(leakage), "pair"), listed)
-    )
+    summary = table(f"What test and training parts of {view.dataset.name} share", columns, rows, class_="text")
+    return view.section("leakage", "Leakage", paragraph(intro), summary, details(plural(len(leakage), "pair"), listed))

@@ -78,9 +78,7 @@ class Ranking:
         most = max(table[method].n for method in self.order)
         complete = [method for method in self.order if table[method].n == most]
         top = table[complete[0]]
-        self.best = [
-            m for m in complete if round(table[m].mean, SHOWN_DIGITS) == round(top.mean, SHOWN_DIGITS)
-        ]
+        self.best = [m for m in complete if round(table[m].mean, SHOWN_DIGITS) == round(top.mean, SHOWN_DIGITS)]
         if not np.isnan(top.sd):
             others = [method for method in complete if method not in self.best]
             self.within = [method for method in others if abs(table[method].mean - top.mean) <= top.sd]

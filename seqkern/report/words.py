@@ -72,9 +72,7 @@ METRICS = {
         "predicting the mean, below 0 is worse.",
     ),
     "pearson": Metric("Pearson r", "The linear correlation between predicted and true values; 1 is perfect."),
-    "spearman": Metric(
-        "Spearman ρ", "The correlation between the ranks of predicted and true values; 1 is perfect."
-    ),
+    "spearman": Metric("Spearman ρ", "The correlation between the ranks of predicted and true values; 1 is perfect."),
 }
 
 # What methods are ranked by: the first that has a value (single-sequence test parts have no AUC).

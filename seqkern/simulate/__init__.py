@@ -124,16 +124,12 @@ def write_simulated(data, prefix):
     """
     text, prefix = str(prefix), Path(prefix)
     if text.endswith("/") or prefix.name in ("", ".."):
-        raise ParameterError(
-            f"{text!r} names no file", remedy="give the files' path without an ending"
-        )
+        raise ParameterError(f"{text!r} names no file", remedy="give the files' path without an ending")
     paths = [prefix.with_name(prefix.name + ending) for ending in (".fasta", ".tsv")]
     for path in paths:
         check_writable(path)
     with atomic_write(paths[0], "w") as fasta:
-        for name, string, fields in zip(
-            data.sequences.ids, data.sequences.strings(), _rows(data), strict=True
-        ):
+        for name, string, fields in zip(data.sequences.ids, data.sequences.strings(), _rows(data), strict=True):
             print(f">{name}", *(f"{column}={value}" for column, value in fields), file=fasta)
             for start in range(0, len(string), _LINE):
                 print(string[start : start + _LINE], file=fasta)

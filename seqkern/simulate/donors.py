@@ -38,9 +38,7 @@ def codon_usage():
     return codons, usage / usage.sum()
 
 
-def donor_windows(
-    rng, *, n_positive=200, n_decoy=400, left=30, right=30, signal=1.0, contrast=1.0, exonic_decoys=0.5
-):
+def donor_windows(rng, *, n_positive=200, n_decoy=400, left=30, right=30, signal=1.0, contrast=1.0, exonic_decoys=0.5):
     """Draw windows around donor sites and decoys.
 
     Parameters
@@ -83,9 +81,7 @@ def donor_windows(
     codes = np.where(in_exon, _exon(rng, n, width), _letters(rng, INTRON, (n, width)))
     codons, usage = codon_usage()
     coding = np.bincount(codons.ravel(), weights=np.repeat(usage, 3)) / 3
-    codes = np.where(
-        rng.random((n, width)) < contrast, codes, _letters(rng, (coding + INTRON) / 2, (n, width))
-    )
+    codes = np.where(rng.random((n, width)) < contrast, codes, _letters(rng, (coding + INTRON) / 2, (n, width)))
     site = codes[:n_positive, left - SITE_LEFT : left + SITE_RIGHT]
     drawn = np.column_stack([_letters(rng, column, n_positive) for column in donor_frequencies()])
     site[...] = np.where(rng.random(site.shape) < signal, drawn, site)

@@ -87,9 +87,7 @@ class Dual:
         excess = np.abs(gradient) - self.epsilon
         gaps = []
         if self.cost < np.inf:
-            gaps.append(
-                np.sum(alpha * gradient + self.epsilon * np.abs(alpha) + self.cost * np.maximum(excess, 0))
-            )
+            gaps.append(np.sum(alpha * gradient + self.epsilon * np.abs(alpha) + self.cost * np.maximum(excess, 0)))
         if self.epsilon > 0:
             s = min(1.0, self.epsilon / max(np.abs(gradient).max(initial=0.0), self.epsilon))
             gaps.append(

@@ -85,9 +85,7 @@ class PairwiseVoting(ClassSolver):
         for a, b in self._pairs():
             rows = np.flatnonzero((y == a) | (y == b))
             gram = self.input == "gram"
-            machine = clone(self.binary).fit(
-                K[np.ix_(rows, rows)] if gram else K[rows], self.classes_[y[rows]]
-            )
+            machine = clone(self.binary).fit(K[np.ix_(rows, rows)] if gram else K[rows], self.classes_[y[rows]])
             fitted.append((machine, rows[machine.support_] if gram else machine.support_))
         self.support_ = np.unique(np.concatenate([columns for _, columns in fitted]))
         size = len(self.support_)
@@ -131,6 +129,5 @@ class PairwiseVoting(ClassSolver):
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
         self.machines_ = [
-            solver_from_state(one, unnest(str(number), arrays))
-            for number, one in enumerate(header["machines"])
+            solver_from_state(one, unnest(str(number), arrays)) for number, one in enumerate(header["machines"])
         ]

@@ -15,9 +15,7 @@ from .dual import Dual, minimise
 class PotentialSVM(Solver):
     """What `PSVC` and `PSVR` share: parameters, the fit, the model."""
 
-    def __init__(
-        self, *, C=1.0, epsilon=0.1, epsilon_scale="max", tol=1e-6, max_iter=1_000_000, kernel="precomputed"
-    ):
+    def __init__(self, *, C=1.0, epsilon=0.1, epsilon_scale="max", tol=1e-6, max_iter=1_000_000, kernel="precomputed"):
         self.C = C
         self.epsilon = epsilon
         self.epsilon_scale = epsilon_scale

@@ -74,9 +74,7 @@ def expand_grid(spec, *, search=False):
             raise unknown_name(f"parameter of solver {name!r}", key, known)
     keys = [key for key in known if key in params]
     choices = [_choices(name, key, params[key], search) for key in keys]
-    grid = [
-        {"solver": name, **dict(zip(keys, values, strict=True))} for values in itertools.product(*choices)
-    ]
+    grid = [{"solver": name, **dict(zip(keys, values, strict=True))} for values in itertools.product(*choices)]
     for spec in grid:
         build_solver(spec)
     return [plain(spec) for spec in grid]
@@ -137,9 +135,7 @@ def _split_spec(spec):
     """Return a spec's solver name and a dict of its parameters."""
     spec = parse_spec(spec, "solver") if isinstance(spec, str) else spec
     if not isinstance(spec, dict) or not isinstance(spec.get("solver"), str):
-        raise ParameterError(
-            f"{spec!r} names no solver", remedy="write it like {solver: csvc, C: 1} or csvc:C=1"
-        )
+        raise ParameterError(f"{spec!r} names no solver", remedy="write it like {solver: csvc, C: 1} or csvc:C=1")
     return spec["solver"], {key: _value(value) for key, value in spec.items() if key != "solver"}
 
 
