@@ -360,6 +360,7 @@ STUDIES = [
         datasets(**FASTA, alphabt="dna"),
         ("--entry: datasets.d", "did you mean 'alphabet'"),
     ),
+    Case("entry of no path", datasets(features="a\0b"), ("d.features: 'a\\x00b' is not possible", "path of a file")),
     Case("entry of another type", datasets(fasta=3), ("--entry: datasets.d.fasta: 3", "README")),
     Case("entry of broken JSON", ["datasets", "--name", "d", "--entry", "{", "-o", "OUT/d"], ("--entry is not JSON",)),
     Case("entry that says no label", datasets(fasta="GOOD/pos.fa"), ("pos.fa: nothing says which label", "labels: {")),
