@@ -4,8 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# a busy machine is no failure
+settings.register_profile("seqkern", deadline=None)
+settings.load_profile("seqkern")
 
 
 @pytest.fixture(scope="session")

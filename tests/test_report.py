@@ -88,7 +88,6 @@ class Page(HTMLParser):
 # ---- numbers -----------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)  # the first example pays for an import
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30))
 def test_the_area_under_the_roc_corners_is_the_share_of_ordered_pairs(items):
     positive, decision = (np.array(column) for column in zip(*items, strict=True))

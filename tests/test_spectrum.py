@@ -245,6 +245,7 @@ def test_plan_names_the_candidates():
         ({"k": []}, "distinct"),
         ({"k": [3, 3]}, "distinct"),
         ({"k": [1, 2], "weights": [1]}, "1 weights for 2 k"),
+        ({"k": 3, "weights": 2}, "weights=2 is not possible"),
         ({"k": [1, 2], "weights": [1, -1]}, "weights=-1"),
         ({"k": 32}, "choose k up to 31"),
         ({"k": 13, "algorithm": "dense"}, "choose algorithm=index"),

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from ..parameters import check_integer
 from . import _blocks
 
 BLOCK_BYTES = 1 << 22
@@ -16,7 +17,8 @@ BLOCK_BYTES = 1 << 22
 
 def available_threads(n_threads=None):
     """Return `n_threads`, or the number of cores this process may use."""
-    if n_threads:
+    if n_threads is not None:
+        check_integer("n_threads", n_threads, 1)
         return n_threads
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 

@@ -42,6 +42,8 @@ class KmerKernel(FeatureKernel):
         return [1.0] * len(self._lengths()) if self.weights is None else list(self.weights)
 
     def _check_parameters(self):
+        if self.weights is not None and np.ndim(self.weights) != 1:
+            raise ParameterError(f"weights={self.weights!r} is not possible", remedy="give a list, one for each k")
         ks, weights = self._lengths(), self._weights()
         for k in ks:
             check_integer("k", k, 1)
