@@ -96,7 +96,12 @@ def train_model(
     for transform in transforms:
         chain.append(copy.deepcopy(transform).fit(K, diagonal))
         K, diagonal = chain[-1].transform_train()
-    machine = make_solver(choice.spec, labels.kind).fit(np.ascontiguousarray(K), y)
+    K = np.ascontiguousarray(K)
+    machine = make_solver(choice.spec, labels.kind).fit(K, y)
+    recognised = {}
+    if labels.kind != "real":
+        right = machine.predict(K) == y
+        recognised = labels.take(right).class_counts()
 
     rows = machine.support_ if len(machine.support_) else np.zeros(1, dtype=np.int64)
     for transform in reversed(chain):
@@ -114,6 +119,7 @@ def train_model(
         "solver": choice.spec,
         "search": _search(choice, metric, folds, labels.kind),
         "report": machine.report_,
+        "recognised": recognised,
         **(notes or {}),
     }
     return Model(

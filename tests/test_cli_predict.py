@@ -316,3 +316,26 @@ def test_what_the_kernel_touches_in_training_is_told(tmp_path, files, capsys):
     assert main(["train", files[0], odd, *argv, "-o", str(tmp_path / "odd.seqkern")]) == 0
     assert "1 zero diagonals" in capsys.readouterr().err
     assert load_model(tmp_path / "odd.seqkern").record["kernel_counts"] == {"zero diagonals": 1}
+
+
+def test_train_doubts_a_model_that_recognises_none_of_a_class(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    for name, count in (("positive", 4), ("negative", 40)):
+        rows = ["".join(rng.choice(list("ACDEFGHIKL"), 30)) for _ in range(count)]
+        (tmp_path / f"{name}.fa").write_text("".join(f">{name}{i}\n{row}\n" for i, row in enumerate(rows)))
+    files = [str(tmp_path / f"{name}.fa") for name in ("positive", "negative")]
+    line = ["train", *files, "--kernel", "spectrum:k=1", "-o", str(tmp_path / "m"), "--solver"]
+    assert main([*line, "csvc:C=0.001"]) == 0
+    said = capsys.readouterr()
+    assert "not one training sequence of class positive is recognised" in said.err
+    assert "alphabet   protein" in said.out
+    assert main([*line, "csvc:C=1000"]) == 0
+    assert "recognised" not in capsys.readouterr().err
+
+
+def test_train_doubts_dna_among_proteins(tmp_path, capsys):
+    (tmp_path / "dna.fa").write_text(">a\nACGTTGCAAC\n>b\nACGGGTACCA\n")
+    (tmp_path / "protein.fa").write_text(">c\nMKLVWWEDRT\n>d\nMKIVWYEDRS\n")
+    files = [str(tmp_path / "dna.fa"), str(tmp_path / "protein.fa")]
+    assert main(["train", *files, "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", str(tmp_path / "m")]) == 0
+    assert "class positive look like DNA" in capsys.readouterr().err

@@ -92,6 +92,8 @@ def run(args):
         )
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
+    for text in _doubts(model, dataset):
+        print(f"seqkern: warning: {text}", file=sys.stderr)
     tell_counts(model.record["kernel_counts"], source)
     model.save(args.output)
     print(args.output)
@@ -127,11 +129,32 @@ def _dataset(args, kernel):
     return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}))
 
 
+def _doubts(model, dataset):
+    """Yield what a user should know before relying on the model's predicted classes."""
+    import numpy as np
+
+    for name, count in model.record["recognised"].items():
+        if not count:
+            yield (
+                f"not one training sequence of class {name} is recognised as such; use the order of the decision "
+                "values, not the predicted classes, or search with --metric balanced_accuracy"
+            )
+    X, labels = dataset.X, dataset.task().labels
+    if X.alphabet.name != "protein" or labels.kind == "real":
+        return
+    bases = [X.alphabet.letters.index(letter) for letter in "ACGT"]
+    for code, name in enumerate(labels.classes):
+        part = X.take(labels.y == code)
+        if len(part) and np.isin(part.codes[part.positions()], bases).all():
+            yield f"the sequences of class {name} look like DNA, but the alphabet is protein"
+
+
 def _summary(model, args):
     """Yield (name, text) of what a user wants to know of a new model."""
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
     yield "trained on", f"{record['n']} sequences ({counts})"
+    yield "alphabet", model.support.alphabet.name
     yield "kernel", args.kernel
     chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
     yield "solver", f"{record['solver']['solver']}:{chosen}" if args.search else args.solver

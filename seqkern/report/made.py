@@ -44,7 +44,7 @@ def made_section(study, config):
     columns = [Column(title, False) for title in ("Name", "Is a", "As configured", "What it is")]
     methods = table("Kernels and solvers of this study; values in braces were searched", columns, rows, class_="text")
     packages = [part for name, version in versions() for part in (tag("dt", name), tag("dd", version))]
-    command = "snakemake --cores all --configfile config.yaml"
+    command = "snakemake --cores all --configfile FOLDER/config.yaml"
     return tag(
         "section",
         tag("h2", "How this was made"),
@@ -52,7 +52,7 @@ def made_section(study, config):
         tag("h3", "Versions"),
         tag("dl", packages, class_="facts"),
         tag("h3", "Again"),
-        paragraph("This command repeats the study, with the ", tag("code", "config.yaml"), " beside this page:"),
+        paragraph("In a copy of the repository this repeats the study, FOLDER being the folder of this page:"),
         tag("pre", tag("code", command)),
         details("The whole configuration", tag("pre", tag("code", config))),
         paragraph("All scores: summary.tsv (means), metrics.tsv (every split), families.tsv (every task)."),
