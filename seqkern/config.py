@@ -5,7 +5,7 @@ import difflib
 import reprlib
 from pathlib import Path
 
-from .datasets import SOURCES, check_options, entry_kind
+from .datasets import check_options, entry_kind
 from .errors import ConfigError, SeqkernError, unknown_name
 from .folds.methods import options_of
 from .gram.transforms import build_transform
@@ -175,13 +175,6 @@ def _with_defaults(value, schema):
 
 def _check_entry(name, entry, file):
     """Raise ConfigError unless a data set has one source, and known sources of labels and fold methods."""
-    given = [source for source in SOURCES if source in entry]
-    if len(given) != 1:
-        raise ConfigError(
-            f"datasets.{name}: needs exactly one source, has {len(given)}",
-            file=file,
-            remedy=f"give one of {', '.join(SOURCES)}",
-        )
     with _place(f"datasets.{name}", file):
         entry_kind(entry)
     with _place(f"datasets.{name}.labels", file):

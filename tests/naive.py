@@ -9,7 +9,22 @@ from itertools import product
 
 import numpy as np
 
+from seqkern.sequences import SequenceSet
+
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
+
+
+def encode(strings, alphabet="dna"):
+    """Return strings as a SequenceSet, other letters masked."""
+    return SequenceSet.from_strings(strings, alphabet, unknown="mask")
+
+
+def random_strings(n, low, high, letters="ACGT", masked=0.03, seed=0):
+    """Return n random strings of `low` to `high` letters, some of them masked."""
+    rng = np.random.default_rng(seed)
+    pool = np.array([*letters, "*"])
+    share = [*([(1 - masked) / len(letters)] * len(letters)), masked]
+    return ["".join(rng.choice(pool, size=rng.integers(low, high), p=share)) for _ in range(n)]
 
 
 def reverse_complement(string):

@@ -11,6 +11,7 @@ from seqkern.checkpoint import Checkpoint
 from seqkern.cli.main import main
 from seqkern.datasets import Dataset, Task, save_dataset
 from seqkern.errors import ParameterError
+from seqkern.evaluation import crossval
 from seqkern.evaluation.crossval import evaluate_fold, write_results
 from seqkern.evaluation.sources import FittedKernel, StoredGram
 from seqkern.folds import make_folds
@@ -198,19 +199,28 @@ def test_the_verb_writes_the_same_bytes_every_time(study, tmp_path):
     assert sorted(decided) == sorted(sequences().ids)
 
 
-def test_a_killed_run_goes_on_where_it_was(study, tmp_path, monkeypatch):
-    import seqkern.evaluation.crossval as crossval
+@pytest.fixture
+def kill_at_third(monkeypatch):
+    """Return a function that makes the third fold an interrupt, and returns a list with an item for each fold begun."""
 
+    def arm():
+        real, calls = crossval.evaluate_fold, []
+
+        def killed_at_third(*args, **options):
+            calls.append(1)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return real(*args, **options)
+
+        monkeypatch.setattr(crossval, "evaluate_fold", killed_at_third)
+        return calls
+
+    return arm
+
+
+def test_a_killed_run_goes_on_where_it_was(study, tmp_path, kill_at_third):
     assert main([*study, "-o", str(tmp_path / "whole")]) == 0
-    real, calls = crossval.evaluate_fold, []
-
-    def killed_at_third(*args, **options):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return real(*args, **options)
-
-    monkeypatch.setattr(crossval, "evaluate_fold", killed_at_third)
+    calls = kill_at_third()
     assert main([*study, "-o", str(tmp_path / "cut")]) == 130
     assert not (tmp_path / "cut" / "metrics.tsv").exists()
     assert main([*study, "-o", str(tmp_path / "cut")]) == 0
@@ -220,18 +230,8 @@ def test_a_killed_run_goes_on_where_it_was(study, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("changed", ["labels", "names", "groups"])
-def test_a_killed_run_with_other_labels_or_groups_begins_anew(study, tmp_path, monkeypatch, changed):
-    import seqkern.evaluation.crossval as crossval
-
-    real, calls = crossval.evaluate_fold, []
-
-    def killed_at_third(*args, **options):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return real(*args, **options)
-
-    monkeypatch.setattr(crossval, "evaluate_fold", killed_at_third)
+def test_a_killed_run_with_other_labels_or_groups_begins_anew(study, tmp_path, kill_at_third, changed):
+    calls = kill_at_third()
     assert main([*study, "-o", str(tmp_path / "out")]) == 130
     X = sequences()
     if changed == "groups":

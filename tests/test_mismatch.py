@@ -5,25 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import encode, random_strings
 
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import MismatchKernel, SpectrumKernel, _product, blocks
 from seqkern.kernels.mismatch import shared_neighbours, subset_weights
-from seqkern.sequences import SequenceSet
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
 ALGORITHMS = ("dense", "subsets", "neighbours")
-
-
-def encode(strings, alphabet="dna"):
-    return SequenceSet.from_strings(strings, alphabet, unknown="mask")
-
-
-def random_strings(n, low, high, letters="ACGT", masked=0.03, seed=0):
-    rng = np.random.default_rng(seed)
-    pool = np.array([*letters, "*"])
-    share = [*([(1 - masked) / len(letters)] * len(letters)), masked]
-    return ["".join(rng.choice(pool, size=rng.integers(low, high), p=share)) for _ in range(n)]
 
 
 STRINGS = [

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive import encode, random_strings
 
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import SpectrumKernel, _product, blocks
@@ -14,17 +15,6 @@ from seqkern.sequences import SequenceSet
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
 ALGORITHMS = ("dense", "index")
-
-
-def encode(strings, alphabet="dna"):
-    return SequenceSet.from_strings(strings, alphabet, unknown="mask")
-
-
-def random_strings(n, low, high, letters="ACGT", masked=0.03, seed=0):
-    rng = np.random.default_rng(seed)
-    pool = np.array([*letters, "*"])
-    share = [*([(1 - masked) / len(letters)] * len(letters)), masked]
-    return ["".join(rng.choice(pool, size=rng.integers(low, high), p=share)) for _ in range(n)]
 
 
 STRINGS = [

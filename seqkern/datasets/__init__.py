@@ -8,11 +8,10 @@ finds the labels, `families` sets the tasks of the Liao-Noble protocol.
 from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
 from .families import liao_noble
 from .label_sources import check_options
-from .making import SOURCES, entry_files, entry_kind, make_dataset
+from .making import entry_files, entry_kind, make_dataset
 
 __all__ = [
     "KINDS",
-    "SOURCES",
     "Dataset",
     "Task",
     "check_options",

@@ -23,7 +23,6 @@ KINDS = {
     "similarities": SimilarityTable,
     "dissimilarities": SimilarityTable,
 }
-SOURCES = ("simulate", "public", "fasta", "features", "similarities", "dissimilarities")
 FORMAT = 1
 
 

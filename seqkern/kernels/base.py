@@ -19,10 +19,7 @@ import numpy as np
 from ..alphabets import ALPHABETS, as_alphabet
 from ..archive import canonical_json
 from ..errors import ParameterError, SequenceError
-from ..parameters import Parameters
-from ..parameters import check_choice as check_choice
-from ..parameters import check_integer as check_integer
-from ..parameters import check_real as check_real
+from ..parameters import Parameters, check_choice, check_integer
 from ..sequences import SequenceSet, as_sequences
 from ..tables import as_features, as_similarities
 from . import _blocks

@@ -14,8 +14,8 @@ from math import comb
 import numpy as np
 
 from ..errors import ParameterError, SequenceError
+from ..parameters import check_integer
 from . import _kmers
-from .base import check_integer
 from .dense import WIDEST, dense_block
 from .kmers import MOST_CODES, Occurrences, find_kmers
 from .planner import smoothing_is_cheaper

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..alphabets import as_alphabet
 from ..errors import ParameterError
-from .base import check_choice, check_integer, check_real
+from ..parameters import check_choice, check_integer, check_real
 from .dense import WIDEST, dense_block
 from .kmers import check_code_space, check_lengths, find_kmers
 from .planner import Workload, cheapest, make_plan
