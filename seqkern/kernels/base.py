@@ -160,6 +160,27 @@ class Kernel(Parameters):
         """
         return self
 
+    def _fold(self, columns, coefficients):
+        """Return ``values(payload)`` for Σ_j coefficients[j]·K(x, z_j), not normalised; None: by the matrix.
+
+        `columns` is the payload of the sequences z_j. See `seqkern.kernels.additive`.
+        """
+        return None
+
+    def _attribute(self, X, support, coefficients):
+        """Return float64 (letters of X,): each letter's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
+
+        What a pair of words contributes is shared equally by the letters on which it rests: for windows
+        compared position by position, those where the two agree.
+        """
+        raise ParameterError(
+            f"kernel {self.name!r} cannot be taken apart letter by letter", remedy="choose a kernel of words"
+        )
+
+    def _word_weights(self, X, support, coefficients):
+        """Return (list of str, float64 array): words of `X` and `support`, and what one occurrence adds."""
+        raise ParameterError(f"kernel {self.name!r} has no words", remedy="choose a kernel of words")
+
     def min_length(self):
         """Return how many letters a sequence needs to have anything that is compared."""
         return 0

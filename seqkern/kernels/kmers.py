@@ -157,6 +157,20 @@ def find_kmers(X, k, subsets=None, strands="one", numbers=None):
     return Occurrences(codes, start, space)
 
 
+def find_windows(X, k):
+    """Return where the windows of `k` unmasked letters start: int64 (windows,), in the order of `find_kmers`.
+
+    A start counts the letters of `X` record after record, as `SequenceSet.positions` does.
+    """
+    good = X.codes[X.positions()] < X.alphabet.size
+    run = np.concatenate(([0], np.cumsum(good)))
+    whole = np.zeros(len(good), dtype=bool)
+    whole[: max(0, len(good) - k + 1)] = run[k:] - run[:-k] == k
+    ends = np.cumsum(X.lengths)
+    whole &= np.repeat(ends, X.lengths) - np.arange(len(good)) >= k
+    return np.flatnonzero(whole)
+
+
 def code_type(space):
     """Return the dtype of codes below `space`."""
     return np.uint32 if space <= 2**32 else np.uint64

@@ -17,10 +17,10 @@ from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer
 from . import _kmers
 from .dense import WIDEST, dense_block
+from .kmer_kernel import KmerKernel
 from .kmers import MOST_CODES, Occurrences, find_kmers
 from .planner import smoothing_is_cheaper
 from .sparse import SparseBlock
-from .spectrum import KmerKernel
 from .subsets import common_divisor, subset_blocks, subset_cost
 
 MOST_SUBSETS = 10_000

@@ -1,0 +1,103 @@
+"""Σ_j c_j·K(x, z_j) without the matrix: folded into one table, and taken apart letter by letter and word by word.
+
+A decision of a kernel machine is such a sum over its support sequences z_j, and a constant. A kernel family offers
+what it can by `Kernel._fold`, `Kernel._attribute` and `Kernel._word_weights`, which know nothing of normalisation;
+the functions here are what their users call, for any kernel, also for parts inside other kernels.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Support sequences and their coefficients, folded into what decides about any sequence.
+
+    Attributes
+    ----------
+    values : callable
+        ``values(payload)`` returns Σ_j c_j·K(x, z_j), not normalised, float64 (n,), for the payload of n
+        sequences.
+    normalize : bool
+        Whether to divide by √K(x, x).
+    """
+
+    values: object
+    normalize: bool
+
+    def __call__(self, rows):
+        """Return Σ_j c_j·K(x, z_j), float64 (n,), of `rows`, Prepared like the support."""
+        sums = self.values(rows.payload)
+        return over_root(sums, rows.raw_diagonal) if self.normalize else sums
+
+
+def fold(kernel, columns, coefficients):
+    """Return a `Folded`, or None if the kernel knows no way faster than the matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    columns : Prepared
+        Of the m support sequences.
+    coefficients : ndarray of float64, shape (m,)
+    """
+    if kernel.normalize:
+        coefficients = over_root(coefficients, columns.raw_diagonal)
+    values = kernel._fold(columns.payload, coefficients)
+    return None if values is None else Folded(values, kernel.normalize)
+
+
+def attributions(kernel, X, support, coefficients):
+    """Return what each letter contributes to Σ_j c_j·K(x, z_j).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Fitted, if it learns from data.
+    X : SequenceSet, n sequences
+    support : SequenceSet, m sequences
+    coefficients : ndarray of float64, shape (m,)
+
+    Returns
+    -------
+    ndarray of float64, shape (letters of X,)
+        Record after record; the sum over a record is Σ_j c_j·K(x, z_j).
+
+    Raises
+    ------
+    ParameterError
+        If the kernel's value has no letters to be shared among.
+    """
+    X, support = kernel.coerce(X), kernel.coerce(support)
+    if not kernel.normalize:
+        return kernel._attribute(X, support, coefficients)
+    columns = kernel.prepare(support)
+    shares = kernel._attribute(X, support, over_root(coefficients, columns.raw_diagonal))
+    diagonal = kernel.prepare(X, like=columns).raw_diagonal
+    return over_root(shares, np.repeat(diagonal, X.lengths))
+
+
+def word_weights(kernel, X, support, coefficients):
+    """Return what one occurrence of a word adds to Σ_j c_j·K(x, z_j), before the division by √K(x, x).
+
+    Parameters
+    ----------
+    kernel, X, support, coefficients
+        As in `attributions`.
+
+    Returns
+    -------
+    words : list of str
+        The distinct words of `X` and `support` that the kernel compares, or names of its features.
+    weights : ndarray of float64, shape (words,)
+    """
+    X, support = kernel.coerce(X), kernel.coerce(support)
+    if kernel.normalize:
+        coefficients = over_root(coefficients, kernel.prepare(support).raw_diagonal)
+    return kernel._word_weights(X, support, coefficients)
+
+
+def over_root(values, diagonal):
+    """Return values / √diagonal; 0 where the diagonal is not positive."""
+    return np.divide(values, np.sqrt(np.maximum(diagonal, 0)), out=np.zeros_like(values), where=diagonal > 0)

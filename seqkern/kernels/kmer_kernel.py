@@ -1,0 +1,173 @@
+"""What all kernels on k-mers share: one or several k, weights, policies, the choice of an algorithm, features."""
+
+from itertools import product, repeat
+
+import numpy as np
+
+from ..alphabets import as_alphabet
+from ..errors import ParameterError
+from ..parameters import check_choice, check_integer, check_real
+from .kmers import check_code_space, check_lengths
+from .planner import Workload, cheapest, make_plan
+from .product import FeatureBlocks, FeatureKernel, Term
+
+MOST_NAMES = 1 << 24
+
+
+class KmerKernel(FeatureKernel):
+    """Base of the kernels on k-mers, a weighted sum over k.
+
+    A family has the attributes `k`, `weights`, `presence`, `reverse_complement`, `short` and `algorithm`,
+    and writes `_costs` and `_members`.
+    """
+
+    algorithms = ()
+
+    def _costs(self, work, size, k):
+        """Return a dict from algorithm to Cost for one k over `size` letters; only of what is feasible."""
+        raise NotImplementedError
+
+    def _members(self, X, k, algorithm, others):
+        """Yield (factor, block) for one k; `others` yields for each block the one to be made like, or None."""
+        raise NotImplementedError
+
+    def _lengths(self):
+        """Return k as a list."""
+        return [self.k] if np.ndim(self.k) == 0 else list(self.k)
+
+    def _weights(self):
+        """Return the weight of each k."""
+        return [1.0] * len(self._lengths()) if self.weights is None else list(self.weights)
+
+    def _check_parameters(self):
+        if self.weights is not None and np.ndim(self.weights) != 1:
+            raise ParameterError(f"weights={self.weights!r} is not possible", remedy="give a list, one for each k")
+        ks, weights = self._lengths(), self._weights()
+        for k in ks:
+            check_integer("k", k, 1)
+        if not ks or len(set(ks)) != len(ks):
+            raise ParameterError(f"k={self.k!r} is not possible", remedy="give distinct integers")
+        if len(weights) != len(ks):
+            raise ParameterError(f"{len(weights)} weights for {len(ks)} k", remedy="give one for each k")
+        for weight in weights:
+            check_real("weights", weight, 0)
+        check_choice("short", self.short, ("error", "zero"))
+        check_choice("algorithm", self.algorithm, ("auto", *self.algorithms))
+
+    def _workload(self, X, Y=None):
+        """Return the Workload of `X` (against `Y`)."""
+        return Workload.of(X, Y)
+
+    def _choose(self, work, size, k):
+        """Return the algorithm for one k, and a dict of the candidates' Costs."""
+        costs = self._costs(work, size, k)
+        wanted = cheapest(costs) if self.algorithm == "auto" and costs else self.algorithm
+        if wanted not in costs:
+            others = [f"algorithm={name}" for name in (*costs, "auto") if costs] or ["a smaller k or m"]
+            raise ParameterError(
+                f"kernel {self.name!r} with k={k} has too many features for algorithm={wanted}",
+                remedy=f"choose {' or '.join(others)}",
+            )
+        return wanted, costs
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        self.check_parameters()
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        size = X.alphabet.size
+        check_code_space(size, max(self._lengths()))
+        work = self._workload(X, Y)
+        # The columns are prepared first, before the rows are known: the choice is for them alone.
+        own = work if Y is None else self._workload(Y)
+        names = [self._choose(own, size, k)[0] for k in self._lengths()]
+        costs = [self._costs(work, size, k) for k in self._lengths()]
+        return make_plan(names, costs, work.output(self.n_threads))
+
+    def _prepare(self, X, like):
+        self._check_sequences(X)
+        if like is None:
+            work = self._workload(X)
+            choices = [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
+            others = repeat(None)
+        else:
+            choices, others = like.choices, iter(like.blocks)
+        terms = [
+            Term(weight, list(self._members(X, k, algorithm, others)), self._divisor(X, k, algorithm))
+            for k, weight, algorithm in zip(self._lengths(), self._weights(), choices, strict=True)
+        ]
+        return FeatureBlocks(terms, self._scale(), choices)
+
+    def min_length(self):
+        """Return the largest k: a shorter sequence lacks k-mers that the kernel counts."""
+        return max(self._lengths())
+
+    def _check_sequences(self, X):
+        """Raise for k-mers without a code, and for a sequence that is too short."""
+        check_code_space(X.alphabet.size, max(self._lengths()))
+        if self.short == "error":
+            check_lengths(X, max(self._lengths()))
+
+    def _divisor(self, X, k, algorithm):
+        """Return what the sum of the members has to be divided by."""
+        return 1
+
+    def _scale(self):
+        """Return what multiplies the sum over k."""
+        return 1.0
+
+    def _counts(self, X, k):
+        """Return the Counted of the features for one k."""
+        raise NotImplementedError
+
+    def features(self, X):
+        """Return the explicit features.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of float64, shape (n, sum of b**k)
+            One column for each k-mer over the b letters, in alphabetical order, one k after the other. The
+            matrix times its transpose is the kernel matrix, not normalised.
+        """
+        from scipy.sparse import csr_matrix, hstack
+
+        self.check_parameters()
+        X = self.coerce(X)
+        self._check_sequences(X)
+        parts = []
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            counted = self._counts(X, k)
+            columns = counted.feature
+            if counted.vocabulary is not None:
+                columns = counted.vocabulary[columns].astype(np.int64)
+            values = np.sqrt(weight * self._scale()) * counted.count
+            shape = len(X), X.alphabet.size**k
+            parts.append(csr_matrix((values, columns, counted.start), shape=shape))
+        features = hstack(parts, format="csr")
+        features.sort_indices()
+        return features
+
+    def feature_names(self, alphabet=None):
+        """Return the k-mers that the columns of `features` stand for, a list of str.
+
+        Parameters
+        ----------
+        alphabet : str or Alphabet, optional
+            By default the kernel's own.
+
+        Raises
+        ------
+        ParameterError
+            If neither is given, or there are too many.
+        """
+        alphabet = self.alphabet if alphabet is None else alphabet
+        if alphabet is None:
+            raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
+        letters = as_alphabet(alphabet).letters
+        count = sum(len(letters) ** k for k in self._lengths())
+        if count > MOST_NAMES:
+            raise ParameterError(f"{count} names of features are too many", remedy="choose a smaller k")
+        return ["".join(kmer) for k in self._lengths() for kmer in product(letters, repeat=k)]
