@@ -14,7 +14,7 @@ from seqkern.kernels import SpectrumKernel, _product, blocks
 from seqkern.sequences import SequenceSet
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
-ALGORITHMS = ("dense", "index")
+ALGORITHMS = SpectrumKernel.algorithms
 
 
 STRINGS = [
@@ -42,7 +42,7 @@ def test_equals_the_naive_twin(k, presence, rc, algorithm):
 
 
 @pytest.mark.parametrize("rc", [False, True])
-@pytest.mark.parametrize("k", [9, 16, 17, 31])
+@pytest.mark.parametrize("k", [9, 16, 17, 31, 32, 40])
 def test_long_kmers_equal_the_naive_twin(k, rc):
     strings = [*STRINGS, STRINGS[3] + "GATTACA" + STRINGS[4], STRINGS[3][2:]]
     kernel = raw(k, reverse_complement=rc)
@@ -237,13 +237,22 @@ def test_plan_names_the_candidates():
         ({"k": [1, 2], "weights": [1]}, "1 weights for 2 k"),
         ({"k": 3, "weights": 2}, "weights=2 is not possible"),
         ({"k": [1, 2], "weights": [1, -1]}, "weights=-1"),
-        ({"k": 32}, "choose k up to 31"),
+        ({"k": 10001}, "k=10001 is not possible"),
         ({"k": 13, "algorithm": "dense"}, "choose algorithm=index"),
     ],
 )
 def test_wrong_parameters_are_named(params, message):
     with pytest.raises(ParameterError, match=message):
         SpectrumKernel(**params)(encode(["ACGT" * 20]))
+
+
+def test_kmers_without_a_code_fall_back_and_the_plan_says_so():
+    X = encode(["ACGT" * 20, "GATTACA" * 12])
+    assert SpectrumKernel(32).plan(X).algorithm == "wide"
+    with pytest.raises(ParameterError, match="choose algorithm=wide or algorithm=auto"):
+        SpectrumKernel(32, algorithm="index")(X)
+    with pytest.raises(ParameterError, match="choose k up to 31"):
+        SpectrumKernel(32).features(X)
 
 
 def test_reverse_complement_needs_one():

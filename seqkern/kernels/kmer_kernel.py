@@ -12,6 +12,7 @@ from .planner import Workload, cheapest, make_plan
 from .product import FeatureBlocks, FeatureKernel, Term
 
 MOST_NAMES = 1 << 24
+LARGEST_K = 10_000
 
 
 class KmerKernel(FeatureKernel):
@@ -44,7 +45,7 @@ class KmerKernel(FeatureKernel):
             raise ParameterError(f"weights={self.weights!r} is not possible", remedy="give a list, one for each k")
         ks, weights = self._lengths(), self._weights()
         for k in ks:
-            check_integer("k", k, 1)
+            check_integer("k", k, 1, LARGEST_K)
         if not ks or len(set(ks)) != len(ks):
             raise ParameterError(f"k={self.k!r} is not possible", remedy="give distinct integers")
         if len(weights) != len(ks):
@@ -61,6 +62,8 @@ class KmerKernel(FeatureKernel):
     def _choose(self, work, size, k):
         """Return the algorithm for one k, and a dict of the candidates' Costs."""
         costs = self._costs(work, size, k)
+        if not costs:
+            check_code_space(size, k)
         wanted = cheapest(costs) if self.algorithm == "auto" and costs else self.algorithm
         if wanted not in costs:
             others = [f"algorithm={name}" for name in (*costs, "auto") if costs] or ["a smaller k or m"]
@@ -75,7 +78,6 @@ class KmerKernel(FeatureKernel):
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         size = X.alphabet.size
-        check_code_space(size, max(self._lengths()))
         work = self._workload(X, Y)
         # The columns are prepared first, before the rows are known: the choice is for them alone.
         own = work if Y is None else self._workload(Y)
@@ -102,8 +104,7 @@ class KmerKernel(FeatureKernel):
         return max(self._lengths())
 
     def _check_sequences(self, X):
-        """Raise for k-mers without a code, and for a sequence that is too short."""
-        check_code_space(X.alphabet.size, max(self._lengths()))
+        """Raise for a sequence that is too short."""
         if self.short == "error":
             check_lengths(X, max(self._lengths()))
 
@@ -137,6 +138,7 @@ class KmerKernel(FeatureKernel):
         self.check_parameters()
         X = self.coerce(X)
         self._check_sequences(X)
+        check_code_space(X.alphabet.size, max(self._lengths()))
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             counted = self._counts(X, k)

@@ -83,11 +83,15 @@ class Occurrences:
         _kmers.tally(self.codes, self.start, row, counts)
 
 
+def codes_fit(size, k):
+    """Return whether every k-mer over `size` letters has a code of 64 bits."""
+    return size ** min(k, 64) < CODE_LIMIT  # a k that a mistake made huge would take hours
+
+
 def check_code_space(size, k):
     """Raise ParameterError unless every k-mer over `size` letters has a code."""
-    tried = min(k, 64)  # the power of a k that a mistake made huge would take hours
-    if size**tried >= CODE_LIMIT:
-        largest = next(n for n in range(tried, -1, -1) if size**n < CODE_LIMIT)
+    if not codes_fit(size, k):
+        largest = next(n for n in range(64, -1, -1) if codes_fit(size, n))
         raise ParameterError(
             f"k={k} is too large for an alphabet of {size} letters", remedy=f"choose k up to {largest}"
         )
@@ -169,6 +173,48 @@ def find_windows(X, k):
     ends = np.cumsum(X.lengths)
     whole &= np.repeat(ends, X.lengths) - np.arange(len(good)) >= k
     return np.flatnonzero(whole)
+
+
+@dataclass(frozen=True)
+class WideOccurrences:
+    """k-mers that have no code of 64 bits, as text: the letters of each, one byte for one letter.
+
+    Attributes
+    ----------
+    words : ndarray of bytes (``S``), shape (windows,)
+        Letters count from 1, for a text has no zeros at its end.
+    start : ndarray of int64, shape (n + 1,)
+        The windows of record i are ``start[i]`` to ``start[i + 1]``.
+    """
+
+    words: np.ndarray
+    start: np.ndarray
+
+    def count(self):
+        """Return the Counted of these k-mers; the vocabulary holds the words."""
+        vocabulary, ranks = np.unique(self.words, return_inverse=True)
+        counted = Occurrences(ranks.astype(np.uint32).reshape(1, -1), self.start, max(1, len(vocabulary))).count()
+        return Counted(counted.start, counted.feature, counted.count, len(vocabulary), vocabulary)
+
+
+def find_wide_kmers(X, k, canonical=False):
+    """Return the WideOccurrences of every window of `k` unmasked letters; for `canonical` see `find_kmers`."""
+    windows = np.empty(len(X), dtype=np.int64)
+    _kmers.count_windows(X.codes, X.starts, X.stops, k, X.alphabet.size, windows)
+    letters = X.codes[X.positions()]
+    words = _as_words(letters, find_windows(X, k), k)
+    if canonical:
+        reverse = _as_words(X.alphabet.complement_codes[letters[::-1]], len(letters) - k - find_windows(X, k), k)
+        words = np.where(reverse < words, reverse, words)
+    return WideOccurrences(words, per_record(windows))
+
+
+def _as_words(letters, starts, k):
+    """Return the `k` letters from each start on as bytes (``S``)."""
+    if not len(starts):
+        return np.zeros(0, dtype=f"S{k}")
+    view = np.lib.stride_tricks.sliding_window_view(letters + np.uint8(1), k)
+    return np.ascontiguousarray(view[starts]).view(f"S{k}").reshape(-1)
 
 
 def code_type(space):

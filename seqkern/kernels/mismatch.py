@@ -18,7 +18,7 @@ from ..parameters import check_integer
 from . import _kmers
 from .dense import WIDEST, dense_block
 from .kmer_kernel import KmerKernel
-from .kmers import MOST_CODES, Occurrences, find_kmers
+from .kmers import MOST_CODES, Occurrences, codes_fit, find_kmers
 from .planner import smoothing_is_cheaper
 from .sparse import SparseBlock
 from .subsets import common_divisor, subset_blocks, subset_cost
@@ -126,6 +126,8 @@ class MismatchKernel(KmerKernel):
             smooth = smoothing_is_cheaper(work.letters, shared[0], work.records, width, k * self.m)
             costs["dense"] = work.dense(width, common, 1 if smooth else shared[0], k * self.m if smooth else 0)
         sizes = subset_weights(size, k, self.m)
+        if not codes_fit(size, k):
+            return costs
         if not self.presence and sum(comb(k, j) for j in sizes) <= MOST_SUBSETS:
             costs["subsets"] = subset_cost(work, size, k, sizes)
         if work.col_letters * shared[0] <= MOST_CODES:

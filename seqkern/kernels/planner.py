@@ -24,6 +24,7 @@ MULTIPLY_NS = (0.026, 0.0056, 0.0022)  # a product of 8-bit counts, for each lev
 PAIR_NS = 0.5  # a dense product of two records, however short
 COUNT_NS = 3.0  # a window: counted
 RANK_NS = 25.0  # a window: sorted before, if there are many more k-mers than windows
+SORT_NS = 15.0  # a k-mer as text: compared once while sorting
 INDEX_NS = 12.0  # a count: put into posting lists
 LIST_NS = 6.0  # entering a posting list
 POSTING_NS = 0.65  # a posting
@@ -153,6 +154,11 @@ class Workload:
         walk = row_counts * LIST_NS + postings * POSTING_NS
         size = codes * (WINDOW_BYTES + ranked * RANK_BYTES) + counts * COUNT_BYTES
         return Cost((make + walk) * 1e-9, int(size))
+
+    def text(self, k):
+        """Return the Cost of finding the k-mers as text and sorting them, besides the posting lists."""
+        words = self.letters * (k + 16)
+        return Cost(self.letters * (SORT_NS * math.log2(self.letters + 2) + k) * 1e-9, int(3 * words))
 
     def both_strands(self):
         """Return the Workload with each window's reverse complement as another window."""

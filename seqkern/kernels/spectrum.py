@@ -2,7 +2,7 @@
 
 from .dense import WIDEST, dense_block
 from .kmer_kernel import KmerKernel
-from .kmers import find_kmers
+from .kmers import codes_fit, find_kmers, find_wide_kmers
 from .sparse import SparseBlock
 
 
@@ -31,9 +31,9 @@ class SpectrumKernel(KmerKernel):
         zeros.
     n_threads : int, optional
         By default all cores.
-    algorithm : {"auto", "dense", "index"}
-        How to compute: a product of dense vectors over all k-mers, or posting lists. The numbers are the
-        same.
+    algorithm : {"auto", "dense", "index", "wide"}
+        How to compute: a product of dense vectors over all k-mers; posting lists of k-mers packed into 64 bits; or of
+        k-mers as text, for those that do not fit into 64 bits. The numbers are the same.
 
     References
     ----------
@@ -42,7 +42,7 @@ class SpectrumKernel(KmerKernel):
 
     name = "spectrum"
     plain = "Counts the k-letter words that two sequences share."
-    algorithms = ("dense", "index")
+    algorithms = ("dense", "index", "wide")
 
     def __init__(
         self,
@@ -81,24 +81,27 @@ class SpectrumKernel(KmerKernel):
         ]
 
     def _costs(self, work, size, k):
-        costs = {"index": work.index(work.match**k, size**k)}
+        costs = {}
+        if codes_fit(size, k):
+            costs["index"] = work.index(work.match**k, size**k)
         if size**k <= WIDEST:
             costs["dense"] = work.dense(size**k, work.common**k)
-        return costs
+        return costs | {"wide": work.index(work.match**k, work.letters) + work.text(k)}
 
     def _members(self, X, k, algorithm, others):
-        if algorithm == "index":
-            yield 1, SparseBlock(self._counts(X, k), next(others))
-        else:
+        if algorithm == "dense":
             yield 1, dense_block(self._find(X, k), self.presence)
             next(others)
+        else:
+            yield 1, SparseBlock(self._counts(X, k, algorithm), next(others))
 
     def _find(self, X, k):
         """Return the Occurrences of the k-mers."""
         return find_kmers(X, k, strands="canonical" if self.reverse_complement else "one")
 
-    def _counts(self, X, k):
-        counted = self._find(X, k).count()
+    def _counts(self, X, k, algorithm="index"):
+        found = find_wide_kmers(X, k, self.reverse_complement) if algorithm == "wide" else self._find(X, k)
+        counted = found.count()
         if self.presence:
             counted.count[:] = 1
         return counted
