@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from . import _product
+from . import _fold, _product
 
 PANEL = 16
 STEP_BYTES = 4
@@ -80,6 +80,24 @@ class DenseBlock:
             kind = 4
         safe = max(1, LARGEST[2] // (2 * self.peak * cols.peak))
         _product.multiply(self.packed(kind), cols.packed(kind), kind, safe, row, first, last, factor, upper, sums)
+
+    def _counts(self):
+        """Return the packed vectors as counts: (panels, steps, 16, counts of a step)."""
+        return self.packed(self.kind).view(DTYPES[self.kind])
+
+    def gather(self, first, coefficients):
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+        packed = self._counts()
+        weights = np.zeros(packed.shape[1] * packed.shape[3])
+        _fold.gather_packed(packed, first, coefficients, weights)
+        return weights[: self.width].copy()
+
+    def apply(self, first, weights, out):
+        """Write Φ(record first + i)·weights to out[i]."""
+        packed = self._counts()
+        places = packed.shape[1] * packed.shape[3]
+        padded = np.concatenate((weights, np.zeros(places - len(weights))))
+        _fold.apply_packed(packed, first, padded, out)
 
 
 def dense_block(found, presence=False, tally=None):

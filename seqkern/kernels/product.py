@@ -99,6 +99,38 @@ class FeatureBlocks:
         return self.scale * total
 
 
+def fold(columns, coefficients):
+    """Return ``values(rows)`` for Σ_j coefficients[j]·K(x, z_j): each block becomes one weight for each feature.
+
+    Parameters
+    ----------
+    columns : FeatureBlocks
+        Of the records z_j.
+    coefficients : ndarray of float64, shape (m,)
+
+    Returns
+    -------
+    callable or None
+        ``values(rows)``, float64 (n,), for the FeatureBlocks of n records made like `columns`. None if a block is of
+        a kind without ``gather``.
+    """
+    if not all(hasattr(block, "gather") for block in columns.blocks):
+        return None
+    weights = [block.gather(columns.start, coefficients) for block in columns.blocks]
+    factors = [
+        columns.scale * term.weight * factor / term.divisor for term in columns.terms for factor, _ in term.members
+    ]
+
+    def values(rows):
+        total, part = np.zeros(len(rows)), np.empty(len(rows))
+        for block, weight, factor in zip(rows.blocks, weights, factors, strict=True):
+            block.apply(rows.start, weight, part)
+            total += factor * part
+        return total
+
+    return values
+
+
 def _merged(terms):
     """Return one Term, if all weights are integers, else the terms as they are."""
     if any(term.real or not float(term.weight).is_integer() for term in terms):
@@ -162,6 +194,9 @@ class FeatureKernel(Kernel):
 
     def _block(self, rows, cols, out):
         product(rows, cols, out)
+
+    def _fold(self, columns, coefficients):
+        return fold(columns, coefficients)
 
     def _normalised_block(self, rows, cols, out):
         product(rows.payload, cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)

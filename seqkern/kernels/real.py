@@ -6,7 +6,7 @@ with such a block has no other, and the factor 1.
 
 import numpy as np
 
-from . import _real
+from . import _fold, _real
 
 PANEL = 16
 
@@ -40,6 +40,16 @@ class RealDenseBlock:
         """Add Φ(rows)·Φ(columns) to `sums`, float64; the parameters are those of `SparseBlock.accumulate`."""
         _real.multiply(self._panels, cols._panels, row, first, last, upper, sums)
 
+    def gather(self, first, coefficients):
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+        weights = np.zeros(self._panels.shape[1])
+        _fold.gather_panels(self._panels, first, coefficients, weights)
+        return weights
+
+    def apply(self, first, weights, out):
+        """Write Φ(record first + i)·weights to out[i]."""
+        _fold.apply_panels(self._panels, first, weights, out)
+
 
 class RealSparseBlock:
     """Real-valued features of n records, mostly zero.
@@ -65,12 +75,23 @@ class RealSparseBlock:
         self._rows = _arrays(rows)
         start, post_rows, post_values = _arrays(columns)
         self._lists = start, post_rows, post_values
+        self._n_features = rows.shape[1]
         self.squares = np.empty(rows.shape[0])
         _real.row_squares(self._rows[0], self._rows[2], self.squares)
 
     def accumulate(self, row, cols, first, last, factor, upper, sums):
         """Add Φ(rows)·Φ(columns) to `sums`, float64; the parameters are those of `SparseBlock.accumulate`."""
         _real.walk(*self._rows, *cols._lists, row, first, last, upper, sums)
+
+    def gather(self, first, coefficients):
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+        weights = np.zeros(self._n_features)
+        _fold.gather_sparse(*self._rows, first, coefficients, weights)
+        return weights
+
+    def apply(self, first, weights, out):
+        """Write Φ(record first + i)·weights to out[i]."""
+        _fold.apply_sparse(*self._rows, first, weights, out)
 
 
 def _arrays(compressed):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import SequenceError
-from . import _product
+from . import _fold, _product
 
 TILE = 8192
 MOST_POSTINGS = 2**31 - 1
@@ -98,6 +98,16 @@ class SparseBlock:
             upper,
             sums,
         )
+
+    def gather(self, first, coefficients):
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+        weights = np.zeros(self.n_features)
+        _fold.gather_sparse(self.start, self.feature, self.count, first, coefficients, weights)
+        return weights
+
+    def apply(self, first, weights, out):
+        """Write Φ(record first + i)·weights to out[i], weights over the features of the columns."""
+        _fold.apply_sparse(self.start, self.feature, self.count, first, weights, out)
 
 
 def _labels(counted, like):
