@@ -14,7 +14,7 @@ import pytest
 from seqkern.errors import FileError, GramError, ParameterError
 from seqkern.gram import assemble, compute_gram, compute_tile, count_tiles, open_gram, tiles
 from seqkern.gram.job import GramJob
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.base import Kernel, Plan
 from seqkern.memory import available_memory, format_bytes, parse_bytes
 from seqkern.sequences import SequenceSet
 from seqkern.tables import FeatureTable, SimilarityTable
@@ -562,3 +562,16 @@ def test_amounts_of_memory():
         "5e+03 TB",
     ]
     assert 1 << 20 < available_memory() < 1 << 50
+
+
+def test_work_that_would_take_years_is_refused_before_it_starts():
+    class Slow(Kernel):
+        def plan(self, X, Y=None):
+            return Plan("direct", seconds=1e9)
+
+        def _prepare(self, X, like):
+            raise AssertionError("started")
+
+    for work in (Slow(), lambda X: compute_gram(Slow(), X)):
+        with pytest.raises(ParameterError, match=r"about 32 years of one processor core; choose parameters"):
+            work(["ACGT", "GATTACA"])

@@ -93,9 +93,9 @@ class GramJob:
     # ---- before the work ---------------------------------------------------------------------------------
 
     def check_memory(self, limit):
-        """Raise GramError if the matrix (in memory) or one tile (on disk) does not fit."""
+        """Raise GramError if the matrix (in memory) or one tile (on disk) does not fit; see also `Plan.check`."""
         limit = available_memory() // 2 if limit is None else parse_bytes(limit)
-        work = self.kernel.plan(self.X, self.Y).bytes
+        work = self.kernel.plan(self.X, self.Y).check().bytes
         if self.grid.dtype == np.float32:
             work += BLOCK_BYTES * available_threads(self.n_threads or self.kernel.n_threads)
         shape = f"{self.grid.rows} × {self.grid.cols} {self.grid.dtype}"

@@ -24,6 +24,8 @@ from ..sequences import SequenceSet, as_sequences
 from ..tables import as_features, as_similarities
 from . import _blocks
 
+YEAR = 365 * 24 * 3600.0
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -77,6 +79,15 @@ class Plan:
     seconds: float = 0.0
     bytes: int = 0
     reason: str = ""
+
+    def check(self):
+        """Return self; ParameterError if the work would take more than a year of one processor core."""
+        if not self.seconds <= YEAR:
+            raise ParameterError(
+                f"this would take about {self.seconds / YEAR:.2g} years of one processor core",
+                remedy="choose parameters with less to compare, or fewer sequences",
+            )
+        return self
 
 
 class Kernel(Parameters):
@@ -238,11 +249,20 @@ class Kernel(Parameters):
         Returns
         -------
         ndarray of `dtype`, shape (n, m)
+
+        Raises
+        ------
+        SequenceError, ParameterError
+            As `prepare`; also for work that would take years.
         """
         from .blocks import fill
 
+        self.check_parameters()
+        self.check_fitted()
         if Y is not None and not isinstance(X, SequenceSet) and not isinstance(Y, SequenceSet):
             X, Y = self._coerce_pair(X, Y)
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        self.plan(X, Y).check()
         cols = self.prepare(X if Y is None else Y)
         rows = cols if Y is None else self.prepare(X, like=cols)
         out = np.empty((len(rows), len(cols)), dtype=dtype)
