@@ -1,37 +1,18 @@
 """The k-mer kernels beside scikit-learn's CountVectorizer and a sparse product, and every algorithm of each.
 
 A job is everything from Python strings to the full, normalised float64 matrix: encoding, counting, products,
-normalising, on one thread. CPU seconds of the process, medians after a warm-up, all in one run. The data are
-public (``SEQKERN_DATA``, or ``../shared/data``); where they are missing, random sequences of the same shape.
-CountVectorizer cannot do mismatches: it is compared on the spectrum kernels.
+normalising, on one thread. CPU seconds of the process, medians after a warm-up, all in one run. CountVectorizer
+cannot do mismatches: it is compared on the spectrum kernels.
 
 Run it by pytest, or: ``python benchmarks/bench_kmers.py [repeats]``, which prints a table.
 """
 
-import os
-import statistics
 import sys
-import time
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from common import algorithms, cpu_seconds, load, seqkern_gram
 
-from seqkern.kernels import build_kernel
-from seqkern.sequences import SequenceSet
-
-DATA = Path(os.environ.get("SEQKERN_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
-SETS = {
-    "ctcf": (["tfbs/CTCF.train.fasta"], "ACGT", 2000, 100),
-    "scop-train": (["scop_families/1.34.train.fasta"], "ACDEFGHIKLMNPQRSTVWY", 2075, 134),
-    "scop": (
-        ["scop_families/1.34.train.fasta", "scop_families/1.34.test.fasta"],
-        "ACDEFGHIKLMNPQRSTVWY",
-        3312,
-        139,
-    ),
-}
 # Data, kernel, and the CPU seconds that it may take.
 JOBS = [
     ("ctcf", "spectrum:k=6", 0.05),
@@ -42,24 +23,6 @@ JOBS = [
 ]
 
 
-@cache
-def load(name):
-    """Return the sequences of a set as strings, and their alphabet."""
-    files, letters, n, length = SETS[name]
-    alphabet = "dna" if letters == "ACGT" else "protein"
-    if not DATA.is_dir():
-        codes = np.random.default_rng(1).choice([*letters], size=(n, length))
-        return ["".join(row) for row in codes], alphabet
-    records = "".join((DATA / file).read_text() for file in files).split(">")[1:]
-    return ["".join(record.splitlines()[1:]) for record in records], alphabet
-
-
-def seqkern_gram(strings, alphabet, spec, algorithm="auto"):
-    """Return the Gram matrix by seqkern."""
-    kernel = build_kernel(spec).set_params(algorithm=algorithm)
-    return kernel.kernel(SequenceSet.from_strings(strings, alphabet, unknown="mask"), n_threads=1)
-
-
 def sklearn_gram(strings, k):
     """Return the spectrum kernel's Gram matrix by scikit-learn and scipy; letters outside the alphabet count too."""
     from sklearn.feature_extraction.text import CountVectorizer
@@ -68,25 +31,6 @@ def sklearn_gram(strings, k):
     counts = CountVectorizer(analyzer="char", ngram_range=(k, k), lowercase=False).fit_transform(strings)
     rows = normalize(counts.astype(np.float64))
     return (rows @ rows.T).toarray()
-
-
-def cpu_seconds(run, repeats):
-    """Return the median of the CPU seconds of several calls, after one that does not count."""
-    run()
-    taken = []
-    for _ in range(repeats):
-        start = time.process_time()
-        run()
-        taken.append(time.process_time() - start)
-    return statistics.median(taken)
-
-
-def algorithms(spec, strings, alphabet, worst=3.0):
-    """Return the algorithms of a kernel, and what the planner predicts, without those over `worst` seconds."""
-    X = SequenceSet.from_strings(strings, alphabet, unknown="mask")
-    kernel = build_kernel(spec)
-    plans = {name: kernel.set_params(algorithm=name).plan(X) for name in ("auto", *kernel.algorithms)}
-    return {name: plan for name, plan in plans.items() if plan.seconds <= worst}
 
 
 def report(repeats):
