@@ -55,9 +55,8 @@ def at_level(level, job, repeats):
 def report(repeats):
     """Print a table of all jobs."""
     highest = _product.level()
-    print(
-        f"data\tkernel\talgorithm\tpredicted\ttarget\t{'\t'.join(LEVELS[: highest + 1])}\tthreads\tFastSK\tratio\tK21"
-    )
+    head = ["data", "kernel", "algorithm", "predicted", "target", *LEVELS[: highest + 1]]
+    print("\t".join([*head, "threads", "FastSK", "ratio", "K21"]))
     for name, spec, target, rival in JOBS:
         strings, alphabet = load(name)
         for algorithm, plan in algorithms(spec, strings, alphabet).items():

@@ -87,12 +87,9 @@ def report(largest):
         ):
             sizes, seconds = curve(spec, letters, points)
             curves[label][name] = sizes, seconds
-            taken = " ".join(f"{each:.3g}" for each in seconds)
-            shown = " ".join(map(str, sizes))
-            print(
-                "\t".join([name, label.split(" (")[0], shown, taken, f"{slope(sizes, seconds):.2f}", theory]),
-                flush=True,
-            )
+            cells = [name, label.split(" (")[0], " ".join(map(str, sizes))]
+            cells += [" ".join(f"{each:.3g}" for each in seconds), f"{slope(sizes, seconds):.2f}", theory]
+            print("\t".join(cells), flush=True)
     draw(curves, Path(__file__).resolve().parents[1] / "docs" / "scaling.svg")
 
 
