@@ -5,6 +5,9 @@ solver, cut down to the training units that prediction needs, those units, and a
 `seqkern.training.train_model` makes a Model. Who calls whom::
 
     decision(X) ─▶ kernel of X with the support units ─▶ transforms ─▶ solver.decision_function
+
+Where the decision is a weighted sum of kernel values (affine.py) and the kernel can fold such a sum into weights of its
+features, it is taken from those, without the kernel of X with the support units.
 """
 
 import os
@@ -14,8 +17,9 @@ from functools import cached_property
 
 import numpy as np
 
+from .affine import affine_form
 from .archive import load_archive, nest, save_archive, unnest
-from .errors import FileError, ModelError
+from .errors import FileError, ModelError, ParameterError
 from .gram.transforms import transform_from_state
 from .kernels import kernel_from_state
 from .kernels.blocks import fill
@@ -92,12 +96,26 @@ class Model:
         out = np.empty((len(X), *shape))
         for start in range(0, len(X), step):
             rows = self.kernel.prepare(X.take(slice(start, start + step)), like=columns)
-            K, diagonal = np.empty((len(rows), len(columns))), rows.diagonal
-            fill(self.kernel, rows, columns, K, n_threads=n_threads)
-            for transform in self.transforms:
-                K, diagonal = transform.transform(K, diagonal)
-            out[start : start + step] = self.solver.decision_function(K)
+            values = self._by_matrix(rows, n_threads) if self._folded is None else self._folded(rows)
+            out[start : start + step] = values
         return out
+
+    def _by_matrix(self, rows, n_threads=None):
+        """Return the decisions of Prepared rows by their kernel with the support units."""
+        K, diagonal = np.empty((len(rows), len(self.columns))), rows.diagonal
+        fill(self.kernel, rows, self.columns, K, n_threads=n_threads)
+        for transform in self.transforms:
+            K, diagonal = transform.transform(K, diagonal)
+        return self.solver.decision_function(K)
+
+    @cached_property
+    def _folded(self):
+        """What decides without the kernel matrix, see `AffineForm.fold`; None if there is no such thing."""
+        try:
+            form = affine_form(self.kernel, self.support, self.solver, self.transforms)
+        except ParameterError:
+            return None
+        return form.fold(self.columns)
 
     def predict(self, X, *, n_threads=None):
         """Return the predicted class name of each unit, or for real labels the number, shape (n,)."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import GramError, ParameterError
 from ..kernels import _blocks, _vector
+from ..kernels.additive import over_root
 from ..kernels.specs import parse_spec
 from ..parameters import Parameters, check_choice
 from ..registry import Registry
@@ -65,10 +66,13 @@ class GramTransform(Parameters):
         The name in configs.
     learned : tuple of str
         Names of the attributes that `fit` sets: JSON values, or arrays with one row for each training unit.
+    divides : bool
+        Whether rows are divided by what depends on the row.
     """
 
     name = None
     learned = ()
+    divides = False
 
     def check_parameters(self):
         """Raise ParameterError for a parameter outside its domain."""
@@ -88,6 +92,20 @@ class GramTransform(Parameters):
     def needs_all(self):
         """Return whether a new row can only be transformed with its values against all training units."""
         raise NotImplementedError
+
+    def pull_back(self, coefficients):
+        """Return (c', constant) with Σ_j c_j K'(x, z_j) = Σ_j c'_j K(x, z_j) + constant, for any x.
+
+        A transform that divides rows by what depends on x divides the right side by it too: see `divide_rows`.
+        """
+        raise NotImplementedError
+
+    def divide_rows(self, diagonal):
+        """Return (what rows are divided by, float64 (n,), or None, and the diagonal that follows), from K(x, x).
+
+        Only for a transform whose new diagonal follows from the old one alone: not `needs_all`.
+        """
+        return None, diagonal
 
     def fit(self, K, diagonal=None):
         """Learn from the training part and return self.
@@ -218,6 +236,12 @@ class CentreGram(GramTransform):
         result += self.mean_
         return result, None if diagonal is None else diagonal - 2 * means + self.mean_
 
+    def pull_back(self, coefficients):
+        """Return (c', constant): the mean of a row is taken away from each coefficient."""
+        total = float(np.sum(coefficients))
+        constant = total * self.mean_ - float(np.sum(coefficients * self.means_))
+        return coefficients - total / self.n_columns_, constant
+
 
 class NormaliseGram(GramTransform):
     """Unit length in feature space: K'(x, y) = K(x, y) / sqrt(K(x, x) K(y, y)).
@@ -230,6 +254,7 @@ class NormaliseGram(GramTransform):
 
     name = "normalise"
     learned = ("diagonal_",)
+    divides = True
 
     def __init__(self, *, zero_diagonal="error"):
         self.zero_diagonal = zero_diagonal
@@ -262,6 +287,15 @@ class NormaliseGram(GramTransform):
         result = K.copy()
         _blocks.normalise(result, diagonal, self.diagonal_)
         return result, np.where(diagonal > 0, 1.0, 0.0)
+
+    def pull_back(self, coefficients):
+        """Return (c', 0): each coefficient is divided by the root of its column's diagonal."""
+        return over_root(coefficients, self.diagonal_), 0.0
+
+    def divide_rows(self, diagonal):
+        """Return (√K(x, x), the new diagonal)."""
+        diagonal = self._positive(diagonal)
+        return np.sqrt(diagonal), np.where(diagonal > 0, 1.0, 0.0)
 
 
 class RepairGram(GramTransform):
@@ -326,6 +360,16 @@ class RepairGram(GramTransform):
             # The component of x along a direction of negative square λ has the square −(k·u)² / |λ|.
             diagonal = diagonal + self._times() * (along**2 / np.abs(self.values_)).sum(axis=1)
         return result, diagonal
+
+    def pull_back(self, coefficients):
+        """Return (c', 0): under clip and flip the same linear map as of rows."""
+        if self.method == "shift" or not self.values_:
+            return coefficients, 0.0
+        return coefficients - self._times() * (self.vectors_ @ (coefficients @ self.vectors_)), 0.0
+
+    def divide_rows(self, diagonal):
+        """Return (None, the diagonal, shifted under shift)."""
+        return None, diagonal + self._shift() if self.method == "shift" else diagonal
 
     def _apply_train(self, K, diagonal):
         result = K.copy()

@@ -3,11 +3,25 @@
 A decision of a kernel machine is such a sum over its support sequences z_j, and a constant. A kernel family offers
 what it can by `Kernel._fold`, `Kernel._attribute` and `Kernel._word_weights`, which know nothing of normalisation;
 the functions here are what their users call, for any kernel, also for parts inside other kernels.
+
+Kernels made of kernels hand their values on to their parts:
+
+- a weighted sum to each part its summand, a kernel on a part of the sequence to the letters of that part;
+- a product of n kernels to each of them 1/n;
+- a function f of a kernel K (polynomial, radial, sigmoid) in proportion to K: what Σ_j c_j·f(K(x, z_j)) gives to a
+  letter of x is what Σ_j c_j'·K(x, z_j) gives to it, with c_j' = c_j·f(K(x, z_j)) / K(x, z_j). Where K(x, z_j) = 0, x
+  and z_j have nothing in common that f's value could rest on; it is shared equally by all letters of x.
+
+In the last two cases the coefficients differ from sequence to sequence; the weight of a word is then the mean over the
+sequences that are explained.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+
+from ..errors import SequenceError
+from .blocks import fill
 
 
 @dataclass(frozen=True)
@@ -76,6 +90,33 @@ def attributions(kernel, X, support, coefficients):
     shares = kernel._attribute(X, support, over_root(coefficients, columns.raw_diagonal))
     diagonal = kernel.prepare(X, like=columns).raw_diagonal
     return over_root(shares, np.repeat(diagonal, X.lengths))
+
+
+def row_attributions(kernel, X, support, coefficients):
+    """Return what `attributions` does, the coefficients float64 (n, m): those of record i in row i."""
+    parts = [attributions(kernel, X.take([i]), support, row) for i, row in enumerate(coefficients)]
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def spread_evenly(X, values):
+    """Return float64 (letters of X,): values[i] shared equally by all letters of record i.
+
+    Raises
+    ------
+    SequenceError
+        If a record has a value, and no letter.
+    """
+    bare = np.flatnonzero((X.lengths == 0) & (values != 0))
+    if len(bare):
+        raise SequenceError("has no letters to share its value among", record=X.ids[bare[0]], remedy="leave it out")
+    return np.repeat(values / np.maximum(X.lengths, 1), X.lengths)
+
+
+def matrix(kernel, X, support):
+    """Return the kernel matrix, float64 (n, m), and the two diagonals."""
+    columns = kernel.prepare(support)
+    rows = kernel.prepare(X, like=columns)
+    return fill(kernel, rows, columns, np.empty((len(rows), len(columns)))), rows.diagonal, columns.diagonal
 
 
 def word_weights(kernel, X, support, coefficients):

@@ -4,7 +4,9 @@ import numpy as np
 
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
+from .additive import attributions, fold, matrix, row_attributions, word_weights
 from .composite import CompositeKernel, as_parts
+from .words import merge
 
 FARTHEST = 10**12
 """No sequence is that long; places up to it are far from the limits of int64."""
@@ -84,6 +86,25 @@ class SumKernel(CompositeKernel):
             if number:
                 out += term
 
+    def _fold(self, columns, coefficients):
+        folds = [
+            fold(part, prepared, weight * coefficients)
+            for part, prepared, weight in zip(self.bases, columns.parts, self._weights(), strict=True)
+        ]
+        if None in folds:
+            return None
+        return lambda rows: sum(one(part) for one, part in zip(folds, rows.parts, strict=True))
+
+    def _attribute(self, X, support, coefficients):
+        return sum(
+            attributions(part, X, support, weight * coefficients)
+            for part, weight in zip(self.bases, self._weights(), strict=True)
+        )
+
+    def _word_weights(self, X, support, coefficients):
+        parts = zip(self.bases, self._weights(), strict=True)
+        return merge(word_weights(part, X, support, weight * coefficients) for part, weight in parts)
+
 
 class ProductKernel(CompositeKernel):
     """Product of kernels, entry by entry: K(x, y) = Π K_i(x, y).
@@ -134,6 +155,20 @@ class ProductKernel(CompositeKernel):
             part.block(rows.parts[number], cols.parts[number], factor if number else out)
             if number:
                 out *= factor
+
+    def _shares(self, X, support, coefficients):
+        """Return float64 (parts, n, m): the coefficients with which each part has its share of the product."""
+        blocks = np.stack([matrix(part, X, support)[0] for part in self.bases])
+        others = [np.delete(blocks, number, axis=0).prod(axis=0) for number in range(len(blocks))]
+        return coefficients * np.stack(others) / len(blocks)
+
+    def _attribute(self, X, support, coefficients):
+        shares = self._shares(X, support, coefficients)
+        return sum(row_attributions(part, X, support, own) for part, own in zip(self.bases, shares, strict=True))
+
+    def _word_weights(self, X, support, coefficients):
+        means = self._shares(X, support, coefficients).mean(axis=1)
+        return merge(word_weights(part, X, support, own) for part, own in zip(self.bases, means, strict=True))
 
 
 class PartKernel(CompositeKernel):
@@ -200,3 +235,23 @@ class PartKernel(CompositeKernel):
 
     def _block(self, rows, cols, out):
         self.bases[0].block(rows.parts[0], cols.parts[0], out)
+
+    def _fold(self, columns, coefficients):
+        values = fold(self.bases[0], columns.parts[0], coefficients)
+        return None if values is None else lambda rows: values(rows.parts[0])
+
+    def _attribute(self, X, support, coefficients):
+        seen = self._seen(X)
+        shares = np.zeros(X.lengths.sum())
+        before = seen.starts - X.starts + np.cumsum(X.lengths) - X.lengths
+        within = np.arange(seen.lengths.sum()) - np.repeat(np.cumsum(seen.lengths) - seen.lengths, seen.lengths)
+        shares[np.repeat(before, seen.lengths) + within] = attributions(
+            self.bases[0], seen, self._seen(support), coefficients
+        )
+        return shares
+
+    def _word_weights(self, X, support, coefficients):
+        words, weights = word_weights(self.bases[0], self._seen(X), self._seen(support), coefficients)
+        ends = ("" if end is None else str(end) for end in (self.start, self.stop))
+        where = f" [{':'.join(ends)}]"
+        return [word + where for word in words], weights

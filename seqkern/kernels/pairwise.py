@@ -1,9 +1,11 @@
 """The pairwise kernel: a sequence is the vector of its scores against the training sequences."""
 
 from ..archive import nest, unnest
+from ..errors import ParameterError
 from ..parameters import check_choice
 from ..sequences import SequenceSet
 from ..tables import FeatureTable, SimilarityTable
+from .additive import attributions, fold, word_weights
 from .base import Plan
 from .composite import CompositeKernel, PreparedParts, as_parts
 from .vector import LinearKernel, RBFKernel
@@ -121,6 +123,25 @@ class PairwiseKernel(CompositeKernel):
 
     def _block(self, rows, cols, out):
         self.between_.block(rows.parts[0], cols.parts[0], out)
+
+    def _fold(self, columns, coefficients):
+        values = fold(self.between_, columns.parts[0], coefficients)
+        return None if values is None else lambda rows: values(rows.parts[0])
+
+    def _of_references(self, support, coefficients):
+        """Return what each reference's score counts, float64 (R,): φ(x) · Σ_j c_j φ(z_j) is a sum of scores."""
+        if self.vector_kernel != "linear":
+            raise ParameterError(
+                f"kernel 'pairwise' with vector_kernel={self.vector_kernel} cannot be taken apart letter by letter",
+                remedy="choose vector_kernel=linear, or a kernel of words",
+            )
+        return coefficients @ self._vectors(support).values
+
+    def _attribute(self, X, support, coefficients):
+        return attributions(self.bases[0], X, self.references_, self._of_references(support, coefficients))
+
+    def _word_weights(self, X, support, coefficients):
+        return word_weights(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
     def plan(self, X, Y=None):
         """Return the plan of the base kernel against the references, with the products of vectors added."""

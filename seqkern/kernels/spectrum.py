@@ -1,9 +1,12 @@
 """The spectrum kernel: common k-mers (Leslie, Eskin, Noble, PSB 2002)."""
 
+import numpy as np
+
 from .dense import WIDEST, dense_block
 from .kmer_kernel import KmerKernel
-from .kmers import codes_fit, find_kmers, find_wide_kmers
+from .kmers import codes_fit, find_kmers, find_wide_kmers, find_windows
 from .sparse import SparseBlock
+from .words import Labelled, merge, spell, spread
 
 
 class SpectrumKernel(KmerKernel):
@@ -105,3 +108,32 @@ class SpectrumKernel(KmerKernel):
         if self.presence:
             counted.count[:] = 1
         return counted
+
+    def _labelled(self, X, support, k):
+        """Return the k-mers of both sets, Labelled."""
+        if codes_fit(X.alphabet.size, k):
+            mine, theirs = self._find(X, k), self._find(support, k)
+            return Labelled.of(mine.codes[0], mine.start, theirs.codes[0], theirs.start)
+        mine, theirs = (find_wide_kmers(Z, k, self.reverse_complement) for Z in (X, support))
+        return Labelled.of(mine.words, mine.start, theirs.words, theirs.start)
+
+    def _attribute(self, X, support, coefficients):
+        """Share the weight of each occurrence among its letters; under `presence`, among all occurrences first."""
+        self._check_sequences(X)
+        letters = int(X.lengths.sum())
+        shares = np.zeros(letters)
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            found = self._labelled(X, support, k)
+            values = weight * found.weights(coefficients, self.presence)[found.labels]
+            if self.presence:
+                values /= found.occurrences()
+            shares += spread(values, find_windows(X, k), range(k), letters)
+        return shares
+
+    def _word_weights(self, X, support, coefficients):
+        parts = []
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            found = self._labelled(X, support, k)
+            words = spell(found.distinct, k, X.alphabet)
+            parts.append((words, weight * found.weights(coefficients, self.presence)))
+        return merge(parts)

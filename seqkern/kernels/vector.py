@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from . import _vector
+from .additive import matrix, row_attributions, spread_evenly, word_weights
 from .base import Kernel
 from .blocks import row_blocks
 from .composite import CompositeKernel, as_parts
@@ -90,6 +91,17 @@ class LinearKernel(Kernel):
     def _block(self, rows, cols, out):
         _vector.products(rows.values, cols.transposed, out)
 
+    def _fold(self, columns, coefficients):
+        weights = np.empty((1, columns.values.shape[1]))
+        _vector.products(coefficients[None, :], columns.values, weights)
+
+        def values(rows):
+            out = np.empty((len(rows), 1))
+            _vector.products(rows.values, weights.T.copy(), out)
+            return out[:, 0]
+
+        return values
+
 
 class _KernelOfKernel(CompositeKernel):
     """Base of the kernels that are a function of one other kernel: `base`, or the linear one."""
@@ -109,6 +121,24 @@ class _KernelOfKernel(CompositeKernel):
     def _block(self, rows, cols, out):
         self.bases[0].block(rows.parts[0], cols.parts[0], out)
         self._change(out, rows.parts[0].diagonal, cols.parts[0].diagonal)
+
+    def _shares(self, X, support, coefficients):
+        """Return what rests on the base kernel's value: its coefficients, float64 (n, m); and the rest, (n,)."""
+        block, *diagonals = matrix(self.bases[0], X, support)
+        values = block.copy()
+        self._change(values, *diagonals)
+        values *= coefficients
+        common = block != 0
+        shares = np.divide(values, block, out=np.zeros_like(block), where=common)
+        return shares, np.where(common, 0.0, values).sum(axis=1)
+
+    def _attribute(self, X, support, coefficients):
+        shares, rest = self._shares(X, support, coefficients)
+        return row_attributions(self.bases[0], X, support, shares) + spread_evenly(X, rest)
+
+    def _word_weights(self, X, support, coefficients):
+        shares, _ = self._shares(X, support, coefficients)
+        return word_weights(self.bases[0], X, support, shares.mean(axis=0))
 
 
 class PolynomialKernel(_KernelOfKernel):

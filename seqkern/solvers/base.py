@@ -74,6 +74,18 @@ class Solver(Parameters, BaseEstimator):
         """Set what `fitted_state` returned."""
         raise NotImplementedError
 
+    def linear(self):
+        """Return the decision as a linear function of a kernel row, or None if it is none.
+
+        Returns
+        -------
+        coefficients : ndarray of float64, shape (n,)
+            One for each column of the kernel matrix; zero for those without influence.
+        constant : float
+            The decision is K @ coefficients + constant.
+        """
+        return None
+
     def complexity(self):
         """Return a tuple of numbers that sorts solvers of one class: of equally good ones the least is chosen."""
         return ()
@@ -226,6 +238,12 @@ class Solver(Parameters, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.input == "gram"
         return tags
+
+    def _on_columns(self, values):
+        """Return float64 (n,): `values`, one for each support column, in their places among all columns."""
+        out = np.zeros(self.n_features_in_)
+        out[self.support_] = values
+        return out
 
     # ---- checks ------------------------------------------------------------------------------------------
 

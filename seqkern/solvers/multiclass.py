@@ -113,6 +113,11 @@ class PairwiseVoting(ClassSolver):
             sums[:, a] -= decision
         return votes + sums / (3 * (1 + np.abs(sums)))
 
+    def machine(self, a, b):
+        """Return the binary solver of the classes at places `a` < `b`, above zero for `b`, for all columns of K."""
+        machine = self.machines_[list(self._pairs()).index((a, b))]
+        return machine.renumber(self.support_[machine.support_], self.n_features_in_)
+
     def _pairs(self):
         """Return the pairs of places of classes, the smaller first."""
         return itertools.combinations(range(len(self.classes_)), 2)

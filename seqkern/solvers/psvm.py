@@ -92,6 +92,11 @@ class PotentialSVM(Solver):
         _linear.decide(K, columns, self.means_, self.alpha_ / self.scales_, self.intercept_, out)
         return out
 
+    def linear(self):
+        """Return (coefficients, constant): α_j / scale_j in their columns, and b − Σ α_j mean_j / scale_j."""
+        weights = self.alpha_ / self.scales_
+        return self._on_columns(weights), self.intercept_ - float(np.sum(weights * self.means_))
+
     def fitted_state(self):
         """Return the intercept, and of the support columns the coefficients, means and scales."""
         arrays = {"alpha": self.alpha_, "mean": self.means_, "scale": self.scales_}

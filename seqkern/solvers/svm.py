@@ -133,6 +133,10 @@ class CSVC(BinarySolver):
         _linear.decide(K, columns, np.zeros(len(columns)), self.dual_coef_, self.intercept_, out)
         return out
 
+    def linear(self):
+        """Return (coefficients, constant): α_i y_i in their columns, and b."""
+        return self._on_columns(self.dual_coef_), self.intercept_
+
     def fitted_state(self):
         """Return the intercept and the coefficients."""
         return {"intercept": self.intercept_}, {"coef": self.dual_coef_}

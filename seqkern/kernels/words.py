@@ -1,0 +1,110 @@
+"""Words where they occur: what each adds to a decision, which letters share it, how it is spelled.
+
+A word occurs at a window of a record; *labels* number the distinct words of two sets, so that a weight learned from the
+one applies to the other.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _fold
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The words of two sets of records under one numbering.
+
+    Attributes
+    ----------
+    distinct : ndarray, shape (words,)
+        The distinct words, ascending: codes, or texts of `seqkern.kernels.kmers.find_wide_kmers`.
+    labels : ndarray of int64, shape (windows of X,)
+        The place in `distinct` of each window's word.
+    records : ndarray of int64, shape (windows of X,)
+        The record of each window.
+    other_labels, other_records : ndarray of int64, shape (windows of the support,)
+    """
+
+    distinct: np.ndarray
+    labels: np.ndarray
+    records: np.ndarray
+    other_labels: np.ndarray
+    other_records: np.ndarray
+
+    @classmethod
+    def of(cls, words, start, other_words, other_start):
+        """Label the words of two sets, record i of a set being ``words[start[i]:start[i + 1]]``."""
+        distinct, labels = np.unique(np.concatenate((words, other_words)), return_inverse=True)
+        return cls(
+            distinct,
+            labels[: len(words)],
+            _records(start),
+            labels[len(words) :],
+            _records(other_start),
+        )
+
+    def weights(self, coefficients, presence=False):
+        """Return Σ_j coefficients[j]·Φ_u(z_j) of each word u, float64 (words,); Φ is a count, or with `presence` 1."""
+        labels, records = self.other_labels, self.other_records
+        if presence:
+            pairs = np.unique(records * len(self.distinct) + labels)
+            records, labels = np.divmod(pairs, max(1, len(self.distinct)))
+        return np.bincount(labels, weights=coefficients[records], minlength=len(self.distinct))
+
+    def occurrences(self):
+        """Return for each window of X how often its word occurs in its record, int64."""
+        pairs = self.records * len(self.distinct) + self.labels
+        _, place, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+        return counts[place]
+
+
+def _records(start):
+    """Return the record of each item, from where the records start."""
+    return np.repeat(np.arange(len(start) - 1), np.diff(start))
+
+
+def spread(values, starts, offsets, letters):
+    """Share each occurrence's value equally among its letters.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (occurrences,)
+    starts : ndarray of int64, shape (occurrences,)
+        First letter of each, counted over all records as `seqkern.kernels.kmers.find_windows` does.
+    offsets : iterable of int
+        The letters of an occurrence, from its start.
+    letters : int
+        How many there are in all.
+
+    Returns
+    -------
+    ndarray of float64, shape (letters,)
+    """
+    out = np.zeros(letters)
+    values, starts = np.ascontiguousarray(values, dtype=np.float64), np.ascontiguousarray(starts, dtype=np.int64)
+    _fold.spread(values, starts, np.array(offsets, dtype=np.int64), out)
+    return out
+
+
+def spell(words, k, alphabet):
+    """Return words of `k` letters, codes or texts as in `Labelled`, as a list of str."""
+    letters = np.frombuffer(alphabet.letters.encode(), dtype=np.uint8)
+    if words.dtype.kind == "S":
+        digits = np.frombuffer(words.astype(f"S{k}").tobytes(), dtype=np.uint8).reshape(-1, k) - 1
+    else:
+        digits = np.empty((len(words), k), dtype=np.uint8)
+        rest = words.astype(np.uint64)
+        for place in reversed(range(k)):
+            rest, digits[:, place] = np.divmod(rest, np.uint64(alphabet.size))
+    text = letters[digits].tobytes().decode()
+    return [text[i : i + k] for i in range(0, len(text), k)]
+
+
+def merge(parts):
+    """Return (words, weights) from several such pairs; the weights of a word in more than one are summed."""
+    total = {}
+    for words, weights in parts:
+        for word, weight in zip(words, weights.tolist(), strict=True):
+            total[word] = total.get(word, 0.0) + weight
+    return list(total), np.array(list(total.values()), dtype=np.float64)
