@@ -19,10 +19,11 @@ class KmerKernel(FeatureKernel):
     """Base of the kernels on k-mers, a weighted sum over k.
 
     A family has the attributes `k`, `weights`, `presence`, `reverse_complement`, `short` and `algorithm`,
-    and writes `_costs` and `_members`.
+    and writes `_costs` and `_members`; `length_name` is what messages call a k.
     """
 
     algorithms = ()
+    length_name = "k"
 
     def _costs(self, work, size, k):
         """Return a dict from algorithm to Cost for one k over `size` letters; only of what is feasible."""
@@ -68,7 +69,7 @@ class KmerKernel(FeatureKernel):
         if wanted not in costs:
             others = [f"algorithm={name}" for name in (*costs, "auto") if costs] or ["a smaller k or m"]
             raise ParameterError(
-                f"kernel {self.name!r} with k={k} has too many features for algorithm={wanted}",
+                f"kernel {self.name!r} with {self.length_name}={k} is out of reach of algorithm={wanted}",
                 remedy=f"choose {' or '.join(others)}",
             )
         return wanted, costs
@@ -106,7 +107,7 @@ class KmerKernel(FeatureKernel):
     def _check_sequences(self, X):
         """Raise for a sequence that is too short."""
         if self.short == "error":
-            check_lengths(X, max(self._lengths()))
+            check_lengths(X, max(self._lengths()), self.length_name)
 
     def _divisor(self, X, k, algorithm):
         """Return what the sum of the members has to be divided by."""

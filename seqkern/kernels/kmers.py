@@ -97,14 +97,14 @@ def check_code_space(size, k):
         )
 
 
-def check_lengths(X, k):
-    """Raise SequenceError for the first record with fewer than `k` letters."""
+def check_lengths(X, k, name="k"):
+    """Raise SequenceError for the first record with fewer than `k` letters, the parameter `name`."""
     short = np.flatnonzero(X.lengths < k)
     if len(short):
         raise SequenceError(
-            f"{X.lengths[short[0]]} letters are fewer than k={k}",
+            f"{X.lengths[short[0]]} letters are fewer than {name}={k}",
             record=X.ids[short[0]],
-            remedy="leave it out, choose a smaller k, or short=zero",
+            remedy=f"leave it out, choose a smaller {name}, or short=zero",
         )
 
 

@@ -13,15 +13,37 @@ one large product instead of T: an E_t has T − 1 features for each stretch of 
 """
 
 from itertools import combinations
-from math import lcm
+from math import comb, lcm
 
 import numpy as np
 
 from . import _kmers
 from .dense import DenseBlock, dense_block
-from .kmers import NO_COMPLEMENT, Occurrences, code_type, find_kmers, per_record
+from .kmers import CODE_LIMIT, MOST_CODES, NO_COMPLEMENT, Occurrences, code_type, find_kmers, per_record
 from .planner import Cost
 from .sparse import SparseBlock
+
+MOST_SUBSETS = 10_000
+
+
+def subset_weights(pair_weights):
+    """Return {j: α_j} without zeros for integers c_h, h = 0, …, k: c_(k − g) = Σ_j C(g, j)·α_j for every g."""
+    by_letters = pair_weights[::-1]
+    weights = {
+        j: sum((-1) ** (j - g) * comb(j, g) * by_letters[g] for g in range(j + 1)) for j in range(len(by_letters))
+    }
+    return {j: weight for j, weight in weights.items() if weight}
+
+
+def subsets_fit(work, size, k, sizes):
+    """Return whether `subset_blocks` can take these sizes of subsets: each pattern of positions has its codes."""
+    if sum(comb(k, j) for j in sizes) > MOST_SUBSETS:
+        return False
+    return all(
+        size**j * len(patterns) * shifts < CODE_LIMIT and work.letters * len(patterns) * shifts <= MOST_CODES
+        for j in sizes
+        for shifts, patterns in find_patterns(k, j).items()
+    )
 
 
 def find_patterns(k, j):
