@@ -189,15 +189,26 @@ def _check_entry(name, entry, file):
 
 
 def _built_kernels(config, file):
-    """Return every kernel, built once with its transforms: a wrong name or value is found before any work."""
-    kernels = {}
-    for name, spec in config["kernels"].items():
+    """Return the kernels behind each name, built once: a wrong name or value is found before any work."""
+    plain = {name: spec for name, spec in config["kernels"].items() if "choose" not in spec}
+    built = {}
+    for name, spec in plain.items():
         with _place(f"kernels.{name}", file):
             kernel_spec, transforms = split_transforms(spec)
-            kernels[name] = build_kernel(kernel_spec)
+            built[name] = build_kernel(kernel_spec)
             for transform in transforms:
                 build_transform(transform)
-    return kernels
+    for name in config["kernels"]:
+        for choice in config["kernels"][name].get("choose", ()):
+            if choice not in plain:
+                raise _not_defined(f"kernels.{name}.choose", choice, plain, file)
+    return {name: [built[choice] for choice in kernel_candidates(config, name)] for name in config["kernels"]}
+
+
+def _not_defined(place, name, known, file):
+    """Return a ConfigError for a name that the configuration does not define."""
+    remedy = f"{_hint(name, known)}defined: {', '.join(known)}"
+    return ConfigError(f"{place}: {name!r} is not defined", file=file, remedy=remedy)
 
 
 def _check_choices(name, entry, config, kernels, file):
@@ -205,16 +216,13 @@ def _check_choices(name, entry, config, kernels, file):
     for part in ("kernels", "solvers"):
         for choice in entry.get(part, ()):
             if choice not in config[part]:
-                raise ConfigError(
-                    f"datasets.{name}.{part}: {choice!r} is not defined",
-                    file=file,
-                    remedy=f"{_hint(choice, config[part])}defined: {', '.join(config[part])}",
-                )
+                raise _not_defined(f"datasets.{name}.{part}", choice, config[part], file)
     kind = entry_kind(entry)
     for choice in entry.get("kernels", ()):
         with _place(f"datasets.{name}.kernels.{choice}", file):
-            check_kind(kernels[choice], kind)
-    if not any(kind.endswith(kernel.accepts) for kernel in kernels.values()):
+            for kernel in kernels[choice]:
+                check_kind(kernel, kind)
+    if not any(all(kind.endswith(kernel.accepts) for kernel in behind) for behind in kernels.values()):
         raise ConfigError(
             f"datasets.{name}: none of the kernels takes {kind}",
             file=file,
@@ -229,6 +237,35 @@ def split_transforms(spec):
     if not isinstance(transforms, list):
         raise ConfigError(f"transforms={transforms!r} is not possible", remedy="give a list, such as [centre]")
     return spec, transforms
+
+
+def kernel_candidates(config, name):
+    """Return the names of the kernels that a config's kernel entry chooses among; of a plain kernel, its own."""
+    return config["kernels"][name].get("choose", [name])
+
+
+def split_choice(spec):
+    """Return {name: kernel entry} of a kernel entry, or of one that lists those to choose among, each with its name.
+
+    Parameters
+    ----------
+    spec : dict
+        ``{"kernel": "spectrum", "k": 3}`` or ``{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, …]}``.
+
+    Raises
+    ------
+    ConfigError
+        If a kernel to choose has no name of its own.
+    """
+    if "choose" not in spec:
+        return {str(spec.get("kernel")): spec}
+    found = {}
+    for item in spec["choose"] if isinstance(spec["choose"], list) else [None]:
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(name, str) or name in found:
+            raise ConfigError(f"choose={spec['choose']!r} is not possible", remedy="list kernels, each with its name")
+        found[name] = {key: value for key, value in item.items() if key != "name"}
+    return found
 
 
 def dataset_methods(config, name, kind=None):
@@ -257,7 +294,11 @@ def dataset_methods(config, name, kind=None):
     kernels = entry.get("kernels")
     if not kernels:
         kind = entry_kind(entry) if kind is None else kind
-        kernels = [kernel for kernel, spec in config["kernels"].items() if _takes(spec, kind)]
+        kernels = [
+            kernel
+            for kernel in config["kernels"]
+            if all(_takes(config["kernels"][name], kind) for name in kernel_candidates(config, kernel))
+        ]
     return [(kernel, solver) for kernel in kernels for solver in entry.get("solvers") or config["solvers"]]
 
 

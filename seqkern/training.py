@@ -90,7 +90,7 @@ def train_model(
     fitted = copy.deepcopy(kernel).fit(X, y)
     gram = compute_gram(fitted, X, progress=progress, **work)
     source = FittedKernel(kernel, X, transforms, n_threads) if kernel.data_dependent else StoredGram(gram, transforms)
-    choice = select(source.pair, labels, grid, make_solver, folds=folds, metric=metric, seed=seed)
+    choice = select({kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed)
 
     K, diagonal, chain = gram.values, gram.row_diagonal, []
     for transform in transforms:
@@ -149,7 +149,7 @@ def _search(choice, metric, folds, kind):
     return {
         "metric": AUTO[kind] if metric == "auto" else metric,
         "folds": folds,
-        "specs": choice.specs,
+        "specs": [spec for _, spec in choice.candidates],
         "scores": choice.scores.tolist(),
         "score": choice.score,
     }

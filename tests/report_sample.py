@@ -91,11 +91,14 @@ def write_study(folder, shapes, kernels=None, solvers=None, study="sample", skip
     for name, shape in shapes.items():
         truth = _write_data(folder, name, shape, rng)
         for i, kernel in enumerate(kernels):
-            _write_gram(folder / "gram" / name / kernel, truth, shape, rng)
+            choose = kernels[kernel].get("choose")
+            if not choose:
+                _write_gram(folder / "gram" / name / kernel, truth, shape, rng)
             for solver, spec in solvers.items():
                 if (name, kernel, solver) not in skip:
                     place = folder / "evaluate" / name / kernel / solver
-                    _write_evaluation(place, truth, shape, spec, shape.skill + 0.4 * i, rng)
+                    searched = {"kernel": choose, **spec} if choose else spec
+                    _write_evaluation(place, truth, shape, searched, shape.skill + 0.4 * i, rng)
     return folder
 
 

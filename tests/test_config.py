@@ -6,7 +6,7 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from seqkern.config import check_config, dataset_methods, load_config
+from seqkern.config import check_config, dataset_methods, kernel_candidates, load_config
 from seqkern.errors import ConfigError
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
@@ -49,6 +49,10 @@ def broken(config, path, value):
         ("kernels.spectrum1.kernel", "spectrun", ["kernels.spectrum1", "spectrun", "spectrum"]),
         ("kernels.spectrum1.kk", 3, ["kernels.spectrum1", "kk"]),
         ("kernels.spectrum1.k", 0, ["kernels.spectrum1", "k=0"]),
+        ("kernels.best", {"choose": ["spectrum1", "spectrun3"]}, ["kernels.best.choose", "'spectrum3'"]),
+        ("kernels.best", {"choose": ["spectrum1", "best"]}, ["kernels.best.choose", "'best' is not defined"]),
+        ("kernels.best", {"choose": ["spectrum1"]}, ["kernels.best.choose", "too short"]),
+        ("kernels.best", {"choose": ["spectrum1", "spectrum3"], "k": 3}, ["kernels.best", "unknown key 'k'"]),
         ("solvers.csvc.solver", "csvm", ["solvers.csvc", "csvm", "csvc"]),
         ("solvers.csvc.C", [1, -1], ["solvers.csvc", "C=-1"]),
         ("solvers.csvc", {"solver": "psvc", "kernel": "features"}, ["solvers.csvc", "Gram matrix", "kernel linear"]),
@@ -91,3 +95,24 @@ def test_what_runs_on_a_data_set(config):
     assert dataset_methods(config, "plain") == [("text", "csvc"), ("text", "psvc")]
     assert dataset_methods(config, "table") == [("numbers", "psvc")]
     assert len(dataset_methods(config, "plain", kind="")) == 4
+
+
+def test_kernels_to_choose_among_run_where_all_of_them_can(config):
+    config["kernels"] = {
+        "two": {"kernel": "spectrum", "k": 2},
+        "three": {"kernel": "spectrum", "k": 3},
+        "numbers": {"kernel": "linear"},
+        "text": {"choose": ["two", "three"]},
+        "mixed": {"choose": ["two", "numbers"]},
+    }
+    config["datasets"] = {
+        "plain": {"fasta": "a.fa", "solvers": ["csvc"]},
+        "few": {"fasta": "a.fa", "kernels": ["text"]},
+    }
+    assert dataset_methods(check_config(config), "plain") == [("two", "csvc"), ("three", "csvc"), ("text", "csvc")]
+    assert dataset_methods(config, "few") == [("text", "csvc"), ("text", "psvc")]
+    assert kernel_candidates(config, "text") == ["two", "three"]
+    assert kernel_candidates(config, "two") == ["two"]
+    config["datasets"]["few"]["kernels"] = ["mixed"]
+    with pytest.raises(ConfigError, match=r"kernels\.mixed: kernel 'linear' takes features"):
+        check_config(config)

@@ -41,7 +41,7 @@ def binary_task(X):
 
 def run(task, X, source, grid=GRID):
     folds = make_folds(task.labels, X, "stratified", k=4, seed=1)
-    return folds, [evaluate_fold(task, split, source, grid, **OPTIONS) for split in folds]
+    return folds, [evaluate_fold(task, split, {"k": source}, grid, **OPTIONS) for split in folds]
 
 
 class SpyKernel(Kernel):
@@ -69,7 +69,7 @@ def test_no_test_sequence_reaches_fit_in_outer_or_inner_folds():
     signs = dict(zip(X.ids, task.labels.signs(), strict=True))
     for split in folds:
         SpyKernel.seen.clear()
-        evaluate_fold(task, split, FittedKernel(SpyKernel(), X), GRID, **OPTIONS)
+        evaluate_fold(task, split, {"k": FittedKernel(SpyKernel(), X)}, GRID, **OPTIONS)
         test = {X.ids[row] for row in split.test}
         train = [X.ids[row] for row in split.train]
         assert len(SpyKernel.seen) == OPTIONS["inner_folds"] + 1
@@ -89,7 +89,7 @@ def test_test_columns_of_the_gram_are_never_read():
     for split, result in zip(folds, expected, strict=True):
         poisoned = compute_gram(SpectrumKernel(k=3), X)
         poisoned.values[:, split.test] = np.nan
-        again = evaluate_fold(task, split, StoredGram(poisoned), GRID, **OPTIONS)
+        again = evaluate_fold(task, split, {"k": StoredGram(poisoned)}, GRID, **OPTIONS)
         assert again.decisions == result.decisions
         assert again.choices == result.choices
 
@@ -265,9 +265,70 @@ def test_groups_of_the_fold_file_stay_together_in_the_inner_folds():
             return source.pair(train, test, y)
 
     for split in folds:
-        evaluate_fold(Task("all", labels), split, Spy(), GRID, groups=folds.groups, **OPTIONS)
+        evaluate_fold(Task("all", labels), split, {"k": Spy()}, GRID, groups=folds.groups, **OPTIONS)
     assert len(seen) == 4 * 3
     assert not any(train & test for train, test in seen)
+
+
+def choose(**kernels):
+    return json.dumps({"choose": [{"name": name, **spec} for name, spec in kernels.items()]})
+
+
+CANDIDATES = choose(
+    pairs={"kernel": "pairwise", "base": {"kernel": "spectrum", "k": 1}},
+    three={"kernel": "spectrum", "k": 3, "transforms": ["centre"]},
+    two={"kernel": "spectrum", "k": 2},
+)
+
+
+def test_kernels_to_choose_among_give_what_the_chosen_one_gives_alone(study, tmp_path):
+    argv = [*study, "-o", str(tmp_path / "all")]
+    argv[argv.index("--kernel") + 1] = CANDIDATES
+    assert main(argv) == 0
+    choices = read_tsv(tmp_path / "all" / "choices.tsv")
+    chosen = {row["split"]: row["value"] for row in choices if row["parameter"] == "kernel"}
+    assert len(chosen) == 4
+    assert set(chosen.values()) <= {"pairs", "three", "two"}
+    decided = {}
+    for item in json.loads(CANDIDATES)["choose"]:
+        name = item.pop("name")
+        argv = [*study, "-o", str(tmp_path / name)]
+        argv[argv.index("--kernel") + 1] = json.dumps(item)
+        assert main(argv) == 0
+        decided[name] = read_tsv(tmp_path / name / "decisions.tsv")
+        assert all(row["parameter"] == "C" for row in read_tsv(tmp_path / name / "choices.tsv"))
+    for row in read_tsv(tmp_path / "all" / "decisions.tsv"):
+        assert row in decided[chosen[row["split"]]]
+    inner = {
+        name: {row["split"]: float(row["inner_score"]) for row in read_tsv(tmp_path / name / "choices.tsv")}
+        for name in decided
+    }
+    for row in choices:
+        assert float(row["inner_score"]) == max(scores[row["split"]] for scores in inner.values())
+
+
+def test_stored_grams_of_kernels_to_choose_among(study, tmp_path, capsys):
+    X, paths = sequences(), []
+    for k in (3, 2):
+        paths.append(str(tmp_path / f"{k}.npy"))
+        compute_gram(SpectrumKernel(k=k), X, path=paths[-1])
+    argv = [*study]
+    argv[argv.index("--kernel") + 1] = CANDIDATES
+    assert main([*argv, "-o", str(tmp_path / "none")]) == 0
+    assert main([*argv, "--gram", *paths, "-o", str(tmp_path / "stored")]) == 0
+    for table in TABLES:
+        assert (tmp_path / "none" / table).read_bytes() == (tmp_path / "stored" / table).read_bytes()
+    for wrong, words in (
+        (paths[:1], "1 Gram matrices for 2 kernels that learn nothing"),
+        (paths[::-1], "another kernel"),
+    ):
+        capsys.readouterr()
+        assert main([*argv, "--gram", *wrong, "-o", str(tmp_path / "out")]) == 1
+        assert words in capsys.readouterr().err
+    for kernels in ('{"choose": ["spectrum"]}', '{"choose": {"kernel": "spectrum"}}', '{"choose": [{"name": 1}]}'):
+        argv[argv.index("--kernel") + 1] = kernels
+        assert main([*argv, "-o", str(tmp_path / "out")]) == 1
+        assert "list kernels, each with its name" in capsys.readouterr().err
 
 
 def test_checkpoints_of_another_identity_or_half_written_are_not_found(tmp_path):

@@ -598,6 +598,9 @@ def test_edd(get, shared_data):
         naive = np.where(task.labels.y == UNLABELLED, 0, np.where(task.split == "train", 1, 3) + (task.labels.y == 0))
         assert naive.tolist() == codes[:, j].tolist()
         assert task.used().tolist() == np.flatnonzero(codes[:, j]).tolist()
+    # the family in a header is the one held out
+    for name, task in made.tasks.items():
+        assert np.array_equal((task.labels.y == 1) & (task.split == "test"), task.labels.groups == name)
     assert len(get("edd_folds").task().labels.classes) == 27
 
 

@@ -437,6 +437,23 @@ def test_groups_survive_the_file(tmp_path):
     assert [split.name for split in again] == [split.name for split in foldset]
 
 
+def test_the_inner_loop_holds_out_whole_families_where_there_are_two():
+    # of b the training part holds one family only, of the negatives (a) three
+    labels = make_labels([str(i) for i in range(10)], list("aaaaaabbbb"), groups=list("xxyyzzppqq"))
+    roles = [*["train"] * 5, "test", "train", "train", "test", "test"]
+    groups = make_folds(labels, method="liao-noble", roles=roles).groups.tolist()
+    assert groups[:6] == [0, 0, 1, 1, 2, 2]
+    assert len(set(groups[6:8])) == 2
+    links = np.array([0, 1, 2, 3, 4, 5, 6, 6, 7, 8])
+    linked = make_folds(labels, method="liao-noble", roles=roles, links=links).groups
+    assert linked[6] == linked[7]
+    roles[8] = "train"
+    groups = make_folds(labels, method="predefined", roles=roles).groups.tolist()
+    assert groups[6:9] == [groups[6], groups[6], groups[8]]
+    # folds that are drawn hold the groups as they are given
+    assert make_folds(labels, method="grouped", k=2, seed=1).groups.tolist() == np.repeat(range(5), 2).tolist()
+
+
 def test_without_groups_the_file_has_no_column_for_them(tmp_path):
     labels = make_labels(list("abcd"), list("0101"))
     write_folds(tmp_path / "all.tsv", make_folds(labels, k=2))

@@ -314,6 +314,20 @@ def test_edge_choices_need_three_numbers_and_a_majority(tmp_path):
     assert edge_choices(Study(folder).datasets[0]) == {("spectrum", "svm", "C"): "largest"}
 
 
+def test_a_kernel_chosen_by_the_inner_loop_is_told(tmp_path):
+    kernels = {f"s{k}": {"kernel": "spectrum", "k": k} for k in (2, 3, 4)} | {"best": {"choose": ["s2", "s3", "s4"]}}
+    folder = write_study(tmp_path / "s", {"d": Shape()}, kernels, ONE)
+    text = Page(build_report(folder, folder / "report").read_text(encoding="utf-8")).text
+    assert "one of {s2, s3, s4}" in text
+    assert "the inner loop chose one of s2, s3, s4 for each training part" in text
+    assert "no Gram matrix for all units was found" not in text
+    chosen = [row for row in read_tsv(folder / "evaluate/d/best/svm/choices.tsv") if row["parameter"] == "kernel"]
+    counted = {name: sum(row["value"] == name for row in chosen) for name in ("s2", "s3", "s4")}
+    assert sum(counted.values()) == 5
+    for name, count in counted.items():
+        assert (f"{name} × {count}" in text) == (count > 0)
+
+
 def test_a_good_ranking_with_one_predicted_class_is_a_caveat(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, ONE)
     columns = ["task", "split", "n_train", "n_test", "auc", "sensitivity", "specificity"]

@@ -12,10 +12,11 @@ from seqkern.solvers import make_solver
 
 
 class Scaled:
-    """A stub: decisions are the first kernel column times a factor, so that specs can be told apart."""
+    """A stub: decisions are the first kernel column times a factor plus a shift, so that specs can be told apart."""
 
     def __init__(self, spec, kind):
         self.factor, self.kind, self.size = spec.get("factor", 1.0), kind, spec.get("size", ())
+        self.shift = spec.get("shift", 0.0)
 
     def complexity(self):
         return self.size
@@ -31,7 +32,7 @@ class Scaled:
         assert K.shape[1] == len(self.y)
         if self.kind == "multiclass":
             return np.stack([self.factor * (K[:, 0] == c) for c in range(3)], axis=1)
-        return self.factor * K[:, 0]
+        return self.factor * K[:, 0] + self.shift
 
     def predict(self, K):
         decisions = self.decision_function(K)
@@ -41,14 +42,14 @@ class Scaled:
 
 
 def revealing(y):
-    """Return kernel values whose every column is the label, and the list of what was asked for."""
+    """Return a kernel whose every column is the label, by name, and the list of what was asked for."""
     asked = []
 
     def pair(train, valid, y_train):
         asked.append((train, valid, y_train))
         return np.tile(y[train, None], len(train)).astype(float), np.tile(y[valid, None], len(train)).astype(float)
 
-    return pair, asked
+    return {"k": pair}, asked
 
 
 def binary(y, groups=None):
@@ -61,12 +62,12 @@ FACTORS = [{"solver": "s", "factor": factor} for factor in (-1.0, 0.0, 1.0)]
 @pytest.mark.parametrize("metric", ["auto", "auc", "roc50", "balanced_accuracy", "mcc", "accuracy"])
 def test_binary(metric):
     labels = binary([0, 1] * 10)
-    pair, asked = revealing(labels.signs())
-    choice = select(pair, labels, FACTORS, Scaled, folds=4, metric=metric, seed=1)
+    pairs, asked = revealing(labels.signs())
+    choice = select(pairs, labels, FACTORS, Scaled, folds=4, metric=metric, seed=1)
     assert choice.spec == FACTORS[2]
     assert choice.score == 1.0
     assert choice.scores.shape == (3, 4)
-    assert choice.specs == FACTORS
+    assert choice.candidates == [("k", spec) for spec in FACTORS]
     assert sorted(row for _, valid, _ in asked for row in valid) == list(range(20))
     for train, valid, y_train in asked:
         assert sorted([*train, *valid]) == list(range(20))
@@ -76,8 +77,8 @@ def test_binary(metric):
 @pytest.mark.parametrize("metric", ["auto", "macro_auc", "auc", "accuracy"])
 def test_several_classes(metric):
     labels = Labels([str(i) for i in range(18)], [0, 1, 2] * 6, "multiclass", ("a", "b", "c"))
-    pair, _ = revealing(labels.y)
-    choice = select(pair, labels, FACTORS, Scaled, folds=3, metric=metric)
+    pairs, _ = revealing(labels.y)
+    choice = select(pairs, labels, FACTORS, Scaled, folds=3, metric=metric)
     assert choice.spec == FACTORS[2]
     assert choice.score == 1.0
 
@@ -85,8 +86,8 @@ def test_several_classes(metric):
 @pytest.mark.parametrize("metric", ["auto", "r2", "rmse"])
 def test_real_labels(metric):
     labels = Labels([str(i) for i in range(12)], np.arange(12.0), "real")
-    pair, _ = revealing(labels.y)
-    choice = select(pair, labels, FACTORS, Scaled, folds=3, metric=metric)
+    pairs, _ = revealing(labels.y)
+    choice = select(pairs, labels, FACTORS, Scaled, folds=3, metric=metric)
     assert choice.spec == FACTORS[2]
     assert choice.score == (0.0 if metric == "rmse" else 1.0)
 
@@ -95,8 +96,8 @@ def test_score_is_the_mean_over_inner_folds():
     labels = binary([0, 1] * 8)
     rng = np.random.default_rng(0)
     values = rng.normal(size=16) + labels.y
-    pair, asked = revealing(values)
-    choice = select(pair, labels, FACTORS, Scaled, folds=4, seed=3)
+    pairs, asked = revealing(values)
+    choice = select(pairs, labels, FACTORS, Scaled, folds=4, seed=3)
     naive = [
         np.mean([values[i] > values[j] for i in valid[labels.y[valid] == 1] for j in valid[labels.y[valid] == 0]])
         for _, valid, _ in asked
@@ -107,13 +108,69 @@ def test_score_is_the_mean_over_inner_folds():
 
 def test_ties_go_to_the_simplest():
     labels = binary([0, 1] * 6)
-    pair, _ = revealing(labels.signs())
+    pairs, _ = revealing(labels.signs())
     grid = [{"size": (10, 0.1)}, {"size": (1, 0.1)}, {"size": (1, -0.5), "tol": 1}, {"size": (1, -0.5), "tol": 2}]
-    assert select(pair, labels, grid, Scaled).spec == grid[2]
-    assert select(pair, labels, grid[::-1], Scaled).spec == grid[3]
+    assert select(pairs, labels, grid, Scaled).spec == grid[2]
+    assert select(pairs, labels, grid[::-1], Scaled).spec == grid[3]
     # but never against the score
     better = [{"size": (1,), "factor": -1.0}, {"size": (100,), "factor": 1.0}]
-    assert select(pair, labels, better, Scaled).spec == better[1]
+    assert select(pairs, labels, better, Scaled).spec == better[1]
+
+
+def test_equal_rankings_go_to_the_better_classes():
+    """All rank perfectly; the shifted ones, though simpler, put everything in one class."""
+    labels = binary([0, 1] * 6)
+    pairs, _ = revealing(labels.signs())
+    grid = [{"shift": 9.0, "size": (0,)}, {"shift": -9.0, "size": (1,)}, {"shift": 0.5, "size": (2,)}]
+    for metric in ("auc", "roc50"):
+        choice = select(pairs, labels, grid, Scaled, metric=metric)
+        assert choice.spec == grid[2]
+        assert choice.score == 1.0
+        assert (choice.scores == 1.0).all()
+    # but never against the ranking
+    grid = [{"factor": -1.0}, {"factor": 1.0, "shift": 9.0}]
+    assert select(pairs, labels, grid, Scaled).spec == grid[1]
+
+
+def test_equal_classes_go_to_the_better_ranking():
+    labels = Labels([str(i) for i in range(18)], [0, 1, 2] * 6, "multiclass", ("a", "b", "c"))
+    pairs, _ = revealing(labels.y)
+    grid = [{"name": "ranks nothing"}, {"name": "ranks all"}]
+
+    class Predicts(Scaled):
+        def __init__(self, spec, kind):
+            super().__init__({}, kind)
+            self.name = spec["name"]
+
+        def decision_function(self, K):
+            return super().decision_function(K) * (self.name == "ranks all")
+
+        def predict(self, K):
+            return np.asarray(K[:, 0], dtype=np.int64)
+
+    choice = select(pairs, labels, grid, Predicts, metric="accuracy")
+    assert choice.spec == grid[1]
+    assert choice.score == 1.0
+
+
+def test_kernels_are_chosen_like_solvers():
+    labels = binary([0, 1] * 8)
+    good, asked = revealing(labels.signs())
+    noise = np.random.default_rng(1).normal(size=16)
+    pairs = {"noise": revealing(noise)[0]["k"], "good": good["k"], "again": revealing(labels.signs())[0]["k"]}
+    choice = select(pairs, labels, FACTORS, Scaled, folds=4)
+    assert (choice.kernel, choice.spec) == ("good", FACTORS[2])
+    assert choice.candidates == [(kernel, spec) for kernel in pairs for spec in FACTORS]
+    assert choice.scores.shape == (9, 4)
+    np.testing.assert_array_equal(choice.scores[3:6], choice.scores[6:])
+    # one matrix of each kernel for each inner fold, whatever the number of solvers
+    assert len(asked) == 4
+    # of equally good kernels the first, but of equally good solvers the simplest of any kernel
+    grid = [{"size": (2,)}, {"size": (1,)}]
+    choice = select({"a": good["k"], "b": good["k"]}, labels, grid, Scaled)
+    assert (choice.kernel, choice.spec) == ("a", grid[1])
+    # one solver specification, several kernels
+    assert select(pairs, labels, FACTORS[2:], Scaled).kernel == "good"
 
 
 def test_what_solvers_call_simple():
@@ -126,7 +183,7 @@ def test_what_solvers_call_simple():
 
 
 def test_one_specification_needs_no_loop():
-    choice = select(None, binary([0, 1]), FACTORS[:1], None)
+    choice = select({"k": None}, binary([0, 1]), FACTORS[:1], None)
     assert choice.spec == FACTORS[0]
     assert math.isnan(choice.score)
     assert choice.scores.shape == (1, 0)
@@ -144,7 +201,7 @@ def test_nothing_outside_the_training_part_is_reached():
         rows, cols = outer_train[train], outer_train[valid]
         return K[np.ix_(rows, rows)], K[np.ix_(cols, rows)]
 
-    choice = select(pair, binary(y[outer_train]), FACTORS, Scaled, folds=3)
+    choice = select({"k": pair}, binary(y[outer_train]), FACTORS, Scaled, folds=3)
     assert choice.spec == FACTORS[2]
     assert np.isfinite(choice.scores).all()
 
@@ -156,13 +213,13 @@ def test_groups_stay_together():
     assert len(folds) == 3
     for train, valid in folds:
         assert not set(groups[train]) & set(groups[valid])
-    pair, asked = revealing(labels.signs())
-    select(pair, labels, FACTORS, Scaled, folds=2)
+    pairs, asked = revealing(labels.signs())
+    select(pairs, labels, FACTORS, Scaled, folds=2)
     for train, valid, _ in asked:
         assert not set(groups[train]) & set(groups[valid])
-    pair, asked = revealing(labels.signs())
+    pairs, asked = revealing(labels.signs())
     given = np.arange(24) % 6
-    select(pair, labels, FACTORS, Scaled, folds=2, groups=given)
+    select(pairs, labels, FACTORS, Scaled, folds=2, groups=given)
     for train, valid, _ in asked:
         assert not set(given[train]) & set(given[valid])
 
@@ -188,8 +245,8 @@ def test_folds_that_cannot_be_scored_are_left_out():
     # one group holds most positives: its fold has no negatives beside it or the others lack positives
     groups = np.array(list("aaaabbcdef"))
     labels = binary([1, 1, 1, 1, 0, 1, 0, 0, 0, 0], groups=groups)
-    pair, asked = revealing(labels.signs())
-    choice = select(pair, labels, FACTORS, Scaled, folds=2)
+    pairs, asked = revealing(labels.signs())
+    choice = select(pairs, labels, FACTORS, Scaled, folds=2)
     assert choice.spec == FACTORS[2]
     scorable = [valid for _, valid, _ in asked if 0 < labels.y[valid].sum() < len(valid)]
     assert choice.scores.shape[1] == len(scorable)
@@ -198,15 +255,15 @@ def test_folds_that_cannot_be_scored_are_left_out():
 
 def test_refusals():
     labels = binary([0, 1] * 5)
-    pair, _ = revealing(labels.signs())
+    pairs, _ = revealing(labels.signs())
     with pytest.raises(ParameterError, match="did you mean 'roc50'"):
-        select(pair, labels, FACTORS, Scaled, metric="roc5")
+        select(pairs, labels, FACTORS, Scaled, metric="roc5")
     with pytest.raises(ParameterError, match="inner metric for real labels 'auc'"):
-        select(pair, Labels(list("ab"), [1.0, 2.0], "real"), FACTORS, Scaled, metric="auc")
+        select(pairs, Labels(list("ab"), [1.0, 2.0], "real"), FACTORS, Scaled, metric="auc")
     with pytest.raises(ParameterError, match="no solver"):
-        select(pair, labels, [], Scaled)
+        select(pairs, labels, [], Scaled)
     with pytest.raises(ParameterError, match="inner folds=1"):
-        select(pair, labels, FACTORS, Scaled, folds=1)
+        select(pairs, labels, FACTORS, Scaled, folds=1)
     real = Labels(list("abcd"), [1.0, 1.0, 1.0, 1.0], "real")
     with pytest.raises(FoldError, match="no inner fold can be scored"):
         select(revealing(real.y)[0], real, FACTORS, Scaled, folds=2)

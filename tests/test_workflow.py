@@ -26,6 +26,7 @@ STUDY = {
     "kernels": {
         "spectrum2": {"kernel": "spectrum", "k": 2},
         "pairwise": {"kernel": "pairwise", "base": {"kernel": "spectrum", "k": 1}},
+        "best": {"choose": ["spectrum2", "pairwise"]},
     },
     "solvers": {"csvc": {"solver": "csvc", "C": [0.1, 1]}},
 }
@@ -110,6 +111,8 @@ def test_a_run_ends_with_the_path_of_the_report(finished):
     # only the kernel that learns nothing has a stored matrix
     assert [path.name for path in (finished / "results/tiny/gram/donors").iterdir()] == ["spectrum2"]
     assert (finished / "results/tiny/evaluate/donors/pairwise/csvc/metrics.tsv").exists()
+    choices = (finished / "results/tiny/evaluate/donors/best/csvc/choices.tsv").read_text()
+    assert len(re.findall("\tkernel\t(spectrum2|pairwise)\t", choices)) == 2
 
 
 def test_nothing_is_done_twice(finished):
@@ -119,7 +122,7 @@ def test_nothing_is_done_twice(finished):
 def test_a_changed_kernel_reruns_its_own_jobs_only(finished):
     kernels = {**STUDY["kernels"], "spectrum2": {"kernel": "spectrum", "k": 3}}
     found = jobs(finished, *write_study(finished, kernels=kernels))
-    assert found == {"gram": 1, "evaluate": 1, "report": 1, "default": 1}
+    assert found == {"gram": 1, "evaluate": 2, "report": 1, "default": 1}
 
 
 def test_changed_input_is_read_again(tmp_path):

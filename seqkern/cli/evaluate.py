@@ -20,8 +20,18 @@ def add_arguments(parser):
     """Add the arguments of ``seqkern evaluate``."""
     parser.add_argument("dataset", help="folder that seqkern datasets wrote")
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
-    parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as spectrum:k=3")
-    parser.add_argument("--gram", help="Gram matrix over all units, for kernels that learn nothing from data")
+    parser.add_argument(
+        "--kernel",
+        required=True,
+        help="kernel, as text or JSON, such as spectrum:k=3; or kernels that the inner loop chooses among: "
+        '{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, ...]}',
+    )
+    parser.add_argument(
+        "--gram",
+        nargs="+",
+        default=[],
+        help="Gram matrix over all units for each kernel that learns nothing from data, in order",
+    )
     parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
     parser.add_argument("--inner-folds", type=int, default=3, help="folds of the inner loop (default 3)")
     parser.add_argument("--inner-metric", default="auto", help="what the inner loop maximises (default auto)")
@@ -39,7 +49,7 @@ def run(args):
     from ..solvers import expand_grid
 
     dataset = load_dataset(args.dataset)
-    source, identity = kernel_source(dataset, args)
+    sources, identity = kernel_sources(dataset, args)
     grid = expand_grid(args.solver)
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
     fold_sets = {name: read_folds(files[name], dataset.X.ids, task.labels) for name, task in dataset.tasks.items()}
@@ -57,7 +67,7 @@ def run(args):
         if row is None:
             groups = fold_sets[name].groups
             with _naming_split(args.dataset, files[name], split):
-                row = asdict(evaluate_fold(dataset.tasks[name], split, source, grid, groups=groups, **options))
+                row = asdict(evaluate_fold(dataset.tasks[name], split, sources, grid, groups=groups, **options))
             done.put(key, row)
         results.append(FoldResult(**row))
     write_results(output, results)
@@ -85,26 +95,44 @@ def _naming_split(dataset, folds, split):
         raise
 
 
-def kernel_source(dataset, args):
-    """Return where kernel values come from, and the identity of their kernel and data."""
+def kernel_sources(dataset, args):
+    """Return where kernel values come from, by the kernels' names, and the identity of kernels and data."""
     from ..build import build_digest
-    from ..config import split_transforms
+    from ..config import split_choice, split_transforms
     from ..evaluation.sources import FittedKernel, StoredGram
     from ..gram import open_gram
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
 
-    spec, transform_specs = split_transforms(parse_spec(args.kernel))
-    kernel = build_kernel(spec)
-    check_kind(kernel, dataset.kind, file=args.dataset)
-    transforms = [build_transform(item) for item in transform_specs]
-    identity = [build_digest(), kernel.identity(), transform_specs, dataset.X.digest()]
-    if args.gram and kernel.data_dependent:
+    kernels = {}
+    for name, entry in split_choice(parse_spec(args.kernel)).items():
+        spec, transform_specs = split_transforms(entry)
+        kernels[name] = build_kernel(spec), transform_specs
+        check_kind(kernels[name][0], dataset.kind, file=args.dataset)
+    _check_grams(args.gram, [kernel for kernel, _ in kernels.values()])
+    grams = iter(args.gram)
+    sources, identity = {}, [build_digest(), dataset.X.digest()]
+    for name, (kernel, transform_specs) in kernels.items():
+        transforms = [build_transform(item) for item in transform_specs]
+        identity.append([name, kernel.identity(), transform_specs])
+        if args.gram and not kernel.data_dependent:
+            sources[name] = StoredGram(open_gram(next(grams), dataset.X, kernel=kernel), transforms)
+        else:
+            sources[name] = FittedKernel(kernel, dataset.X, transforms, args.threads)
+    return sources, identity
+
+
+def _check_grams(grams, kernels):
+    """Raise ParameterError unless there is no Gram matrix, or one for each kernel that learns nothing from data."""
+    learning = [kernel.name for kernel in kernels if kernel.data_dependent]
+    if grams and len(learning) == len(kernels):
         raise ParameterError(
-            f"kernel {kernel.name!r} learns from data, so that one Gram matrix over all units has seen the test parts",
-            file=args.gram,
+            f"kernel {learning[0]!r} learns from data, so that one Gram matrix over all units has seen the test parts",
+            file=grams[0],
             remedy="leave out --gram: it is fitted on each training part",
         )
-    if args.gram:
-        return StoredGram(open_gram(args.gram, dataset.X, kernel=kernel), transforms), identity
-    return FittedKernel(kernel, dataset.X, transforms, args.threads), identity
+    if grams and len(grams) != len(kernels) - len(learning):
+        raise ParameterError(
+            f"{len(grams)} Gram matrices for {len(kernels) - len(learning)} kernels that learn nothing from data",
+            remedy="give one for each, in order",
+        )

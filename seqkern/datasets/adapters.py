@@ -4,6 +4,7 @@ Each takes a dict of role to path and the policies of reading, and returns `Part
 """
 
 import io
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ LIAO_NOBLE = {
     "3": "positive-test",
     "4": "negative-test",
 }
+SCOP_FAMILY = re.compile(r"(?<!\S)[a-l](\.\d+){3}(?!\S)")
 
 
 @dataclass(frozen=True)
@@ -113,11 +115,19 @@ def classes_beside(paths, policies):
 
 
 def families_by_table(paths, policies):
-    """FASTA and a table of roles: one column for each family held out, its numbers as in `LIAO_NOBLE`."""
+    """FASTA with the SCOP family in its headers (``a.1.1.1``), and a table of roles.
+
+    The table has one column for each family held out, its numbers as in `LIAO_NOBLE`.
+    """
     reading = read_records(paths["sequences"], **policies)
+    found = [SCOP_FAMILY.search(header) for header in reading.headers]
+    if None in found:
+        record = reading.sequences.ids[found.index(None)]
+        raise SequenceError("names no SCOP family", file=paths["sequences"], record=record, remedy="add it (a.1.1.1)")
     header, rows = rows_of_ids(paths["roles"], reading.sequences.ids, left_out=reading.left_out)
     families = zip(header[1:], list(zip(*rows, strict=True))[1:], strict=True)
-    return Parts(reading.sequences, {}, {name: [LIAO_NOBLE[cell] for cell in cells] for name, cells in families})
+    roles = {name: [LIAO_NOBLE[cell] for cell in cells] for name, cells in families}
+    return Parts(reading.sequences, {"family": [match[0] for match in found]}, roles)
 
 
 def expression(paths, policies):

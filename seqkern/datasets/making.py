@@ -149,10 +149,16 @@ def _family_roles(material, seed):
 
 
 def _tasks_of_roles(material, roles):
-    """Return one binary task for each list of roles ``positive-train``, ``negative-test``, …."""
+    """Return one binary task for each list of roles ``positive-train``, ``negative-test``, ….
+
+    Families that the source names are the groups, so that the inner loop holds out whole ones, as the task does.
+    """
     from .label_sources import unit_columns
 
-    extra = unit_columns(material.X.ids, material.columns, material.file)
+    columns = material.columns
+    if "family" in columns and "group" not in columns:
+        columns = {**columns, "group": columns["family"]}
+    extra = unit_columns(material.X.ids, columns, material.file)
     tasks = {}
     for name, given in roles.items():
         check_name("family", name)

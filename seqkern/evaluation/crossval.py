@@ -32,7 +32,7 @@ class FoldResult:
     cost: list = field(default_factory=list)
 
 
-def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed, groups=None):
+def evaluate_fold(task, split, sources, grid, *, inner_folds, metric, seed, groups=None):
     """Choose, train and test on one fold.
 
     Parameters
@@ -40,8 +40,8 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed, group
     task : Task
     split : Split
         Row indices of the training and the test part.
-    source : StoredGram or FittedKernel
-        Gives kernel values for index arrays.
+    sources : dict of str to StoredGram or FittedKernel
+        The kernels to choose among, by name; each gives kernel values for index arrays.
     grid : list of dict
         Solver specifications to choose among.
     inner_folds : int
@@ -69,7 +69,7 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed, group
         y = labels.signs() if labels.kind == "binary" else labels.y
         train_labels = labels.take(split.train)
         choice = select(
-            lambda train, valid, y_train: source.pair(split.train[train], split.train[valid], y_train),
+            {name: _within(source, split.train) for name, source in sources.items()},
             train_labels,
             grid,
             make_solver,
@@ -79,7 +79,7 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed, group
             groups=None if groups is None else groups[split.train],
         )
         clock.lap("choose")
-        K_train, K_test = source.pair(split.train, split.test, y[split.train])
+        K_train, K_test = sources[choice.kernel].pair(split.train, split.test, y[split.train])
         clock.lap("kernel")
         solver = make_solver(choice.spec, labels.kind).fit(K_train, y[split.train])
         clock.lap("train")
@@ -92,10 +92,15 @@ def evaluate_fold(task, split, source, grid, *, inner_folds, metric, seed, group
     return FoldResult(
         decisions=[place | row for row in _decision_rows(test, decisions, predicted)],
         metrics=place | sizes | scores(labels.kind, test.y, decisions, _codes(labels.kind, predicted)),
-        choices=[place | row for row in _choice_rows(choice)],
+        choices=[place | row for row in _choice_rows(choice, sources)],
         fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place},
         cost=[place | row for row in clock.laps],
     )
+
+
+def _within(source, rows):
+    """Return the `pair` of a source for rows that count within the training part `rows`."""
+    return lambda train, valid, y_train: source.pair(rows[train], rows[valid], y_train)
 
 
 def _codes(kind, predicted):
@@ -117,9 +122,10 @@ def _decision_rows(labels, decisions, predicted):
         yield row
 
 
-def _choice_rows(choice):
-    """Return one row for each parameter of the chosen solver, with the score of the inner loop."""
-    for name, value in choice.spec.items():
+def _choice_rows(choice, kernels):
+    """Return one row for the chosen kernel, where there were several, and for each parameter of the solver."""
+    chosen = [("kernel", choice.kernel)] if len(kernels) > 1 else []
+    for name, value in (*chosen, *choice.spec.items()):
         if name != "solver":
             yield {"parameter": name, "value": value, "inner_score": choice.score}
 

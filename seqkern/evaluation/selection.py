@@ -1,4 +1,4 @@
-"""The inner loop: choose a solver's hyperparameters on a training part alone.
+"""The inner loop: choose a solver's hyperparameters, and one of several kernels, on a training part alone.
 
 Kernel values come from a function of row numbers, so that a kernel that learns from data is fitted anew on
 each inner training part, and nothing outside the training part can be reached.
@@ -47,6 +47,8 @@ METRICS = {
         "rmse": lambda y, decisions, predicted: -metrics.rmse(y, predicted),
     },
 }
+# A ranking says nothing of the threshold: of solvers that rank equally well, one may put everything in one class.
+TIES = {"binary": ("auc", "balanced_accuracy"), "multiclass": ("macro_auc", "balanced_accuracy"), "real": ()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,35 +57,39 @@ class Choice:
 
     Attributes
     ----------
+    kernel : str
+        The name of the chosen kernel.
     spec : dict
         The chosen solver specification.
     score : float
-        Its mean over the inner folds; NaN where there was one specification only and nothing to choose.
-    specs : list of dict
-        All that were compared.
-    scores : ndarray of float64, shape (n_specs, n_folds)
+        Their mean over the inner folds; NaN where there was one candidate only and nothing to choose.
+    candidates : list of (str, dict)
+        All that were compared: the name of a kernel and a solver specification.
+    scores : ndarray of float64, shape (n_candidates, n_folds)
         The score of each on each inner fold; no columns where there was nothing to choose.
     """
 
+    kernel: str
     spec: dict
     score: float
-    specs: list
+    candidates: list
     scores: np.ndarray
 
 
-def select(pair, labels, specs, make_solver, *, folds=3, metric="auto", seed=0, groups=None):
-    """Choose among solver specifications by cross-validation within a training part.
+def select(pairs, labels, specs, make_solver, *, folds=3, metric="auto", seed=0, groups=None):
+    """Choose among kernels and solver specifications by cross-validation within a training part.
 
     Inner folds are stratified, and keep groups together where there are any. A class with fewer members (or
     groups) than `folds` lowers their number, to two at least. An inner fold is left out where a class is
-    missing so that it cannot be trained on or scored. Of equal scores the simplest specification wins: the
-    one whose solver has the least `complexity`, then the first of the list.
+    missing so that it cannot be trained on or scored. Equal scores are told apart by the metrics of `TIES`, in
+    order; then the simplest candidate wins: the one whose solver has the least `complexity`, then the first.
 
     Parameters
     ----------
-    pair : callable
-        ``pair(train, valid, y_train)`` returns ``(K_train, K_valid)``: kernel values of the inner training
-        rows among themselves and of the validation rows against them. Rows count within the training part.
+    pairs : dict of str to callable
+        For each kernel, ``pair(train, valid, y_train)`` returns ``(K_train, K_valid)``: kernel values of the
+        inner training rows among themselves and of the validation rows against them. Rows count within the
+        training part.
     labels : Labels
         Of the training part.
     specs : list of dict
@@ -104,42 +110,48 @@ def select(pair, labels, specs, make_solver, *, folds=3, metric="auto", seed=0, 
     Raises
     ------
     ParameterError
-        If there is no specification, or the metric does not suit the labels.
+        If there is no kernel or no specification, or the metric does not suit the labels.
     FoldError
         If a class has one member (or group) only, or no inner fold can be scored.
     """
-    specs = list(specs)
-    if not specs:
+    candidates = [(kernel, spec) for kernel in pairs for spec in specs]
+    if not candidates:
         raise ParameterError("no solver to choose from", remedy="give at least one")
-    score = _metric(metric, labels.kind)
+    measures = [_metric(name, labels.kind) for name in (metric, *TIES[labels.kind])]
     check_integer("inner folds", folds, 2)
     check_integer("seed", seed, 0)
-    if len(specs) == 1:
-        return Choice(specs[0], math.nan, specs, np.empty((1, 0)))
+    if len(candidates) == 1:
+        return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
     y = labels.signs() if labels.kind == "binary" else labels.y
-    columns = []
-    for train, valid in inner_folds(labels, folds, seed, labels.groups if groups is None else groups):
-        K_train, K_valid = pair(train, valid, y[train])
-        column = []
-        for spec in specs:
-            solver = make_solver(spec, labels.kind).fit(K_train, y[train])
-            predicted = solver.predict(K_valid)
-            decisions = predicted if labels.kind == "real" else solver.decision_function(K_valid)
-            if labels.kind == "binary":
-                predicted = np.asarray(predicted) > 0
-            column.append(score(labels.y[valid], decisions, predicted))
-        columns.append(column)
-    scores = np.array(columns, dtype=np.float64).T.reshape(len(specs), len(columns))
-    scores = scores[:, ~np.isnan(scores).any(axis=0)]
-    if not scores.shape[1]:
+    parts = list(inner_folds(labels, folds, seed, labels.groups if groups is None else groups))
+    scores = np.full((len(measures), len(candidates), len(parts)), np.nan)
+    for f, (train, valid) in enumerate(parts):
+        for i, pair in enumerate(pairs.values()):
+            K_train, K_valid = pair(train, valid, y[train])
+            for j, spec in enumerate(specs):
+                solver = make_solver(spec, labels.kind).fit(K_train, y[train])
+                outcome = labels.y[valid], *_decided(solver, K_valid, labels.kind)
+                scores[:, i * len(specs) + j, f] = [measure(*outcome) for measure in measures]
+    usable = ~np.isnan(scores[0]).any(axis=0)
+    if not usable.any():
         raise FoldError(
             "no inner fold can be scored", remedy="give more units, fewer inner folds or another inner metric"
         )
-    means = scores.mean(axis=1)
-    # scores that differ by rounding errors only are equal
-    sizes = [make_solver(spec, labels.kind).complexity() for spec in specs]
-    best = min(range(len(specs)), key=lambda s: (-round(float(means[s]), 12), sizes[s], s))
-    return Choice(specs[best], float(means[best]), specs, scores)
+    scores = scores[:, :, usable]
+    means = scores.mean(axis=2)
+    # scores that differ by rounding errors only are equal, and so are all where a metric is not defined
+    ranks = -np.nan_to_num(means).round(12)
+    sizes = [make_solver(spec, labels.kind).complexity() for _, spec in candidates]
+    best = min(range(len(candidates)), key=lambda c: (*ranks[:, c], sizes[c], c))
+    return Choice(*candidates[best], float(means[0, best]), candidates, scores[0])
+
+
+def _decided(solver, K, kind):
+    """Return the decision values and predictions of a fitted solver, binary ones as booleans."""
+    predicted = solver.predict(K)
+    if kind == "real":
+        return predicted, predicted
+    return solver.decision_function(K), np.asarray(predicted) > 0 if kind == "binary" else predicted
 
 
 def inner_folds(labels, folds, seed, groups=None):

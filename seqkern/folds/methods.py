@@ -201,11 +201,28 @@ METHODS = {
 
 
 def inner_groups(units, method, options):
-    """Return the groups that an inner loop must keep together too, or None: given, linked, of one locus."""
+    """Return the groups that an inner loop must keep together too, or None: given, linked, of one locus.
+
+    Where a task has parts of its own, a class with one given group only in the training part is an exception: its
+    units are single, since the inner loop could not divide it otherwise.
+    """
     # parts given by chromosome need no gap, so it may not be known
     known = method == "locus" and (hasattr(units.X, "lengths") or "gap" in options)
     loci = _loci(units, **options) if known else None
-    return units.groups(units.labels.groups, loci)
+    groups = units.labels.groups
+    if groups is not None and units.roles is not None:
+        groups = _divisible(groups, units.classes(), np.char.endswith(units.roles, "train"))
+    return units.groups(groups, loci)
+
+
+def _divisible(groups, y, train):
+    """Return the groups as numbers, units of a class with fewer than two groups in the training part single."""
+    groups = np.unique(groups, return_inverse=True)[1]
+    for code in np.unique(y):
+        rows = np.flatnonzero(train & (y == code))
+        if len(np.unique(groups[rows])) < 2:
+            groups[rows] = groups.max() + 1 + np.arange(len(rows))
+    return groups
 
 
 def options_of(method):

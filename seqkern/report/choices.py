@@ -8,23 +8,25 @@ from .view import method_name, paragraph
 MOST_ROWS = 1500
 
 
-def gridded(dataset, solver):
-    """Return a dict of parameter to the list of values that the inner loop could choose from."""
+def gridded(dataset, kernel, solver):
+    """Return a dict of parameter to the list of values that the inner loop could choose from; also of ``kernel``."""
     spec = dataset.study.spec("solvers", solver)
-    return {name: values for name, values in spec.items() if isinstance(values, list) and len(values) > 1}
+    grid = {name: values for name, values in spec.items() if isinstance(values, list) and len(values) > 1}
+    kernels = dataset.study.spec("kernels", kernel).get("choose")
+    return {"kernel": kernels, **grid} if kernels else grid
 
 
 def edge_choices(dataset):
     """Return {(kernel, solver, parameter): "smallest" or "largest"} where that end of a grid was chosen most.
 
     Only grids of three numbers or more have ends that tell something, and only choices count that left the
-    inner loop something to gain: of equally good values it takes the simplest, so a score of 1 says nothing.
+    inner loop something to gain: a score of 1 is reached by many values, and says nothing of a wider grid.
     """
     choices = dataset.choices
     choices = choices[~(choices["inner_score"] >= 1 - 1e-9)]
     result = {}
     for (kernel, solver, parameter), part in choices.groupby(["kernel", "solver", "parameter"], sort=False):
-        grid = [_as_number(value) for value in gridded(dataset, solver).get(parameter, ())]
+        grid = [_as_number(value) for value in gridded(dataset, kernel, solver).get(parameter, ())]
         if len(grid) < 3 or None in grid:
             continue
         chosen = [_as_number(value) for value in part["value"]]
@@ -57,8 +59,8 @@ def choices_section(view):
         return view.section("choices", "Chosen hyperparameters", paragraph(text))
     intro = (
         "For each training part an inner loop of cross-validation, which never sees the test part, chose "
-        "among the values of the configuration; of equally good ones it took the simplest. The table counts "
-        "how often each value was chosen."
+        "among the values of the configuration; of equally good ones it took those that also recognise the "
+        "classes best, then the simplest. The table counts how often each value was chosen."
     )
     rows, edges = [], edge_choices(dataset)
     for (kernel, solver), part in choices.groupby(["kernel", "solver"], sort=False):
@@ -67,7 +69,7 @@ def choices_section(view):
             order = sorted(counts.index, key=_natural)
             text = [tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order]
             end = edges.get((kernel, solver, parameter))
-            warning = f" ⚠ mostly the {end} of {len(gridded(dataset, solver)[parameter])}" if end else None
+            warning = f" ⚠ mostly the {end} of {len(gridded(dataset, kernel, solver)[parameter])}" if end else None
             score = number(chosen["inner_score"].mean())
             rows.append([method_name((kernel, solver)), parameter, [text, tag("small", warning)], score])
     columns = [
@@ -91,8 +93,9 @@ def _searched(dataset):
     choices = dataset.choices
     if not dataset.study.config.get("solvers") or not len(choices):
         return choices
-    grids = {solver: gridded(dataset, solver) for solver in dataset.solvers}
-    keep = [name in grids[solver] for solver, name in zip(choices["solver"], choices["parameter"], strict=True)]
+    grids = {method: gridded(dataset, *method) for method in dataset.methods}
+    methods = zip(choices["kernel"], choices["solver"], strict=True)
+    keep = [name in grids[method] for method, name in zip(methods, choices["parameter"], strict=True)]
     return choices[np.array(keep, dtype=bool)]
 
 

@@ -40,7 +40,11 @@ def made_section(study, config):
     for kind, key, registry in (("kernels", "kernel", KERNELS), ("solvers", "solver", SOLVERS)):
         for name in study.config.get(kind) or {}:
             spec = study.spec(kind, name)
-            rows.append([name, key, spec_text(spec, key), class_sentence(registry, str(spec.get(key)))])
+            text, sentence = spec_text(spec, key), class_sentence(registry, str(spec.get(key)))
+            if "choose" in spec:
+                text = f"one of {{{', '.join(map(str, spec['choose']))}}}"
+                sentence = "Several kernels, of which the inner loop chooses one for each training part."
+            rows.append([name, key, text, sentence])
     columns = [Column(title, False) for title in ("Name", "Is a", "As configured", "What it is")]
     methods = table("Kernels and solvers of this study; values in braces were searched", columns, rows, class_="text")
     packages = [part for name, version in versions() for part in (tag("dt", name), tag("dd", version))]

@@ -145,6 +145,9 @@ def gram_section(view):
 
 def _why_none(view, kernel):
     """Return why a kernel has no thumbnail."""
+    choose = view.dataset.study.spec("kernels", kernel).get("choose")
+    if choose:
+        return f"the inner loop chose one of {', '.join(choose)} for each training part."
     built = view.dataset.study.kernel(kernel)
     if built is not None and built.data_dependent:
         return "this kernel learns from the training part: there is one matrix for each, and none for all."

@@ -11,7 +11,7 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
 from seqkern.build import build_digest
-from seqkern.config import check_config, dataset_methods, load_config, split_transforms
+from seqkern.config import check_config, dataset_methods, kernel_candidates, load_config, split_transforms
 from seqkern.datasets import entry_files
 from seqkern.errors import SeqkernError
 from seqkern.kernels import build_kernel
@@ -39,7 +39,11 @@ LOGS = f"logs/{STUDY['study']}"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 BUILD = build_digest()
 METHODS = [(dataset, *method) for dataset in STUDY["datasets"] for method in dataset_methods(STUDY, dataset)]
-KERNELS = {name: build_kernel(split_transforms(spec)[0]) for name, spec in STUDY["kernels"].items()}
+LEARNS = {
+    name: build_kernel(split_transforms(spec)[0]).data_dependent
+    for name, spec in STUDY["kernels"].items()
+    if "choose" not in spec
+}
 
 
 wildcard_constraints:
@@ -55,10 +59,23 @@ def as_json(value):
 
 def option(name, value):
     """Return a command-line option with its value, or nothing where there is no value."""
-    return f"{name} {shlex.quote(str(value))}" if value else ""
+    values = [value] if isinstance(value, str) else value
+    return f"{name} {shlex.join(values)}" if values else ""
 
 
-def stored_grams():
-    """Return all (data set, kernel) whose Gram matrix serves every fold."""
-    pairs = dict.fromkeys((dataset, kernel) for dataset, kernel, _ in METHODS)
-    return [(dataset, kernel) for dataset, kernel in pairs if not KERNELS[kernel].data_dependent]
+def kernel_entry(kernel):
+    """Return a kernel entry with the specifications, not the names alone, of the kernels that it chooses among."""
+    kernels = STUDY["kernels"]
+    if "choose" not in kernels[kernel]:
+        return kernels[kernel]
+    return {"choose": [{"name": name, **kernels[name]} for name in kernel_candidates(STUDY, kernel)]}
+
+
+def learns(kernel):
+    """Tell whether a kernel entry holds a kernel that is fitted on each training part."""
+    return any(LEARNS[name] for name in kernel_candidates(STUDY, kernel))
+
+
+def stored_grams(dataset, kernel):
+    """Return the Gram matrices, over all units of a data set, that serve every fold of a kernel entry."""
+    return [f"{RESULTS}/gram/{dataset}/{name}/gram.npy" for name in kernel_candidates(STUDY, kernel) if not LEARNS[name]]

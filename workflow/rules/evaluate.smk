@@ -5,11 +5,7 @@ rule evaluate:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
-        gram=lambda wildcards: (
-            [f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/gram.npy"]
-            if (wildcards.dataset, wildcards.kernel) in stored_grams()
-            else []
-        ),
+        gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel),
     output:
         multiext(
             f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/",
@@ -25,9 +21,9 @@ rule evaluate:
         f"{BENCHMARKS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}.jsonl"
     conda:
         "../envs/seqkern.yaml"
-    threads: lambda wildcards: 2 if KERNELS[wildcards.kernel].data_dependent else 1
+    threads: lambda wildcards: 2 if learns(wildcards.kernel) else 1
     params:
-        kernel=lambda wildcards: as_json(STUDY["kernels"][wildcards.kernel]),
+        kernel=lambda wildcards: as_json(kernel_entry(wildcards.kernel)),
         solver=lambda wildcards: as_json(STUDY["solvers"][wildcards.solver]),
         gram=lambda wildcards, input: option("--gram", input.gram),
         folds=STUDY["inner"]["folds"],

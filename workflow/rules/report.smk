@@ -5,7 +5,7 @@ rule report:
     input:
         [f"{RESULTS}/datasets/{dataset}/summary.json" for dataset in STUDY["datasets"]],
         [f"{RESULTS}/folds/{dataset}" for dataset in STUDY["datasets"]],
-        [f"{RESULTS}/gram/{dataset}/{kernel}/gram.npy" for dataset, kernel in stored_grams()],
+        list(dict.fromkeys(path for dataset, kernel, _ in METHODS for path in stored_grams(dataset, kernel))),
         [f"{RESULTS}/evaluate/{dataset}/{kernel}/{solver}/metrics.tsv" for dataset, kernel, solver in METHODS],
     output:
         page=f"{RESULTS}/report/index.html",
