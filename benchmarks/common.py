@@ -24,6 +24,7 @@ DATA = Path(os.environ.get("SEQKERN_DATA", HERE.parents[1] / "shared" / "data"))
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 SETS = {
     "ctcf": (["tfbs/CTCF.train.fasta"], "ACGT", 2000, 100),
+    "ctcf-test": (["tfbs/CTCF.test.fasta"], "ACGT", 2000, 100),
     "scop-train": (["scop_families/1.34.train.fasta"], PROTEIN, 2075, 134),
     "scop": (["scop_families/1.34.train.fasta", "scop_families/1.34.test.fasta"], PROTEIN, 3312, 139),
     "random-200": ([], "ACGT", 6500, 200),
