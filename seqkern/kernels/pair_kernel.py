@@ -1,0 +1,343 @@
+"""What the kernels on pairs of k-mers share: pairs at given distances, annotated or at positions."""
+
+from dataclasses import dataclass, replace
+from itertools import repeat
+
+import numpy as np
+
+from ..alphabets import as_alphabet
+from ..errors import ParameterError, SequenceError
+from ..parameters import check_choice, check_real
+from . import _fold
+from .dense import WIDEST, dense_block
+from .kmer_kernel import MOST_NAMES, KmerKernel
+from .kmer_pairs import Pairs, annotation_letters, check_pair_space, find_symbols, pairs_fit
+from .kmers import MOST_CODES
+from .pair_names import name_pairs, note_name
+from .planner import SAMPLE_RECORDS, Workload
+from .positions import FORMS, PositionBlock, distance_weights, position_costs
+from .product import FeatureBlocks, Term
+from .sparse import SparseBlock
+
+
+@dataclass(frozen=True)
+class PairWorkload(Workload):
+    """A Workload of annotated letters.
+
+    Attributes
+    ----------
+    notes : int
+        How many annotation letters there are.
+    """
+
+    notes: int = 1
+
+
+class PairKernel(KmerKernel):
+    """Base of the kernels on pairs of k-mers. A family writes `_distances`, `min_length` and `_name`."""
+
+    algorithms = ("dense", "index")
+    annotation = None
+    annotation_letters = None
+    distance_weight = None
+    sigma = 1.0
+
+    @property
+    def tracks(self):
+        """Names of the tracks that the sequences must carry."""
+        return () if self.annotation is None else (self.annotation,)
+
+    def _distances(self, k):
+        """Return the range of the distances between the starts of the two k-mers."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _name(first, second, k, distance):
+        """Return the name of the pair of two k-mers (str, or arrays of them)."""
+        raise NotImplementedError
+
+    # ---- checks and costs -----------------------------------------------------------------------
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self.distance_weight is not None:
+            check_choice("distance_weight", self.distance_weight, FORMS)
+            if self.presence:
+                raise ParameterError(
+                    "presence has no meaning at positions", remedy="choose presence=false or no distance_weight"
+                )
+        check_real("sigma", self.sigma, 0, open_low=True)
+        letters = self.annotation_letters
+        if letters is not None and (not letters or not str(letters).isascii() or len(set(letters)) < len(letters)):
+            raise ParameterError(
+                f"annotation_letters={letters!r} is not possible", remedy="give distinct ASCII letters"
+            )
+
+    def _check_sequences(self, X):
+        if self.short == "zero":
+            return
+        short = np.flatnonzero(X.lengths < self.min_length())
+        if len(short):
+            raise SequenceError(
+                f"{X.lengths[short[0]]} letters are too few: a pair of k-mers needs {self.min_length()}",
+                record=X.ids[short[0]],
+                remedy="leave it out, choose a smaller k, or short=zero",
+            )
+
+    def _workload(self, X, Y=None):
+        work = Workload.of(X, Y)
+        if self.annotation is None:
+            return PairWorkload(**vars(work))
+        cols = X if Y is None else Y
+        notes = self._notes(cols)
+        some = find_symbols(cols.take(slice(None, None, max(1, len(cols) // SAMPLE_RECORDS))), self.annotation, notes)
+        counts = np.bincount(some.codes, minlength=some.size)[: some.size]
+        shares = counts / max(1, counts.sum())
+        work = replace(work, match=float(shares @ shares), common=float(shares.max(initial=0.0)))
+        return PairWorkload(**vars(work), notes=max(1, len(notes)))
+
+    def _choose(self, work, size, k):
+        check_pair_space(size * work.notes, k, self._distances(k))
+        return super()._choose(work, size, k)
+
+    def _costs(self, work, size, k):
+        distances, size = self._distances(k), size * work.notes
+        if not pairs_fit(size, k, distances):
+            return {}
+        lists = min(len(distances), work.longest + 1)
+        space = size ** (2 * k) * len(distances)
+        # Pairs nearer than k rest on fewer letters.
+        near = [min(k + d, 2 * k) for d in distances[:k]]
+        letters = [*near, *[2 * k] * (lists - len(near))] or [2 * k]
+        agree = sum(work.match**n for n in letters) / len(letters)
+        if self.distance_weight is not None:
+            reach = len(distance_weights(self.distance_weight, work.longest, self.sigma))
+            return position_costs(work, agree, lists, reach)
+        costs = {}
+        if work.col_letters * lists <= MOST_CODES:
+            costs["index"] = work.index(agree, space, lists)
+        if space <= WIDEST:
+            costs["dense"] = work.dense(space, max(work.common**n for n in letters), lists)
+        return costs
+
+    # ---- the matrix -----------------------------------------------------------------------------
+
+    def _prepare(self, X, like):
+        self._check_sequences(X)
+        notes = self._notes(X)
+        if like is None:
+            work = self._workload(X)
+            names = [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
+            choices, others = (names, notes), repeat(None)
+        else:
+            choices, others = like.choices, iter(like.blocks)
+        terms = [
+            Term(weight, [(1, self._features_block(X, k, algorithm, choices[1], notes, next(others)))])
+            for k, weight, algorithm in zip(self._lengths(), self._weights(), choices[0], strict=True)
+        ]
+        return FeatureBlocks(terms, 1.0, choices)
+
+    def _notes(self, X):
+        """Return the annotation letters that count, uint8, or None without annotation."""
+        if self.annotation is None:
+            return None
+        track = X.tracks[self.annotation]
+        if track.dtype != np.uint8 or track.ndim != 1:
+            raise SequenceError(f"track {self.annotation!r} has no letters", remedy="give one letter for each letter")
+        seen = annotation_letters(X, self.annotation)
+        if self.annotation_letters is None:
+            return seen
+        notes = np.frombuffer(self.annotation_letters.encode("ascii"), dtype=np.uint8)
+        if not np.isin(seen, notes).all():
+            other = seen[~np.isin(seen, notes)][0]
+            inside = X.codes[X.positions()] < X.alphabet.size
+            first = np.flatnonzero((track[X.positions()] == other) & inside)[0]
+            raise SequenceError(
+                f"annotation letter {note_name(other)!r} is not one of {self.annotation_letters!r}",
+                record=X.ids[int(np.searchsorted(np.cumsum(X.lengths), first, side="right"))],
+                remedy="add it to annotation_letters",
+            )
+        return notes
+
+    def _pairs(self, X, k, notes):
+        """Return the Pairs of `X`."""
+        return Pairs(find_symbols(X, self.annotation, notes, self.reverse_complement), k, self._distances(k))
+
+    def _features_block(self, X, k, algorithm, notes, own_notes, other):
+        """Return the block for one k, of features with the annotation letters `notes`.
+
+        Those that `X` has besides count in the record's product with itself only.
+        """
+        pairs = self._pairs(X, k, notes)
+        if self.distance_weight is not None:
+            block = PositionBlock(*pairs.find(positions=True), self._weigh, other, smooth=algorithm == "dense")
+        elif algorithm == "dense":
+            block = dense_block(pairs, self.presence)
+        else:
+            block = SparseBlock(self._counted(pairs), other)
+        if notes is not None and not np.isin(own_notes, notes).all():
+            own = self._features_block(X, k, "index", own_notes, own_notes, None)
+            block.squares = own.squares
+            if hasattr(block, "largest"):
+                block.largest = own.largest
+        return block
+
+    def _weigh(self, length):
+        """Return the weights of distances less than `length`."""
+        return distance_weights(self.distance_weight, length, self.sigma)
+
+    def _counted(self, pairs):
+        """Return Pairs as Counted."""
+        counted = pairs.find().count()
+        if self.presence:
+            counted.count[:] = 1
+        return counted
+
+    # ---- features -------------------------------------------------------------------------------
+
+    def features(self, X):
+        """Return the explicit features.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of float64, shape (n, sum over k of distances · s**(2k))
+            One column for each pair over the s letters (annotated letters), distance after distance, one k after the
+            other. The matrix times its transpose is the kernel matrix, not normalised.
+
+        Raises
+        ------
+        ParameterError
+            With `distance_weight`; with `annotation` but without `annotation_letters`: then the columns would depend
+            on the sequences.
+        """
+        from scipy.sparse import csr_matrix, hstack
+
+        self.check_parameters()
+        self._check_explicit()
+        X = self.coerce(X)
+        self._check_sequences(X)
+        notes, parts = self._notes(X), []
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            pairs = self._pairs(X, k, notes)
+            counted = self._counted(pairs)
+            columns = counted.feature
+            if counted.vocabulary is not None:
+                columns = counted.vocabulary[columns].astype(np.int64)
+            values = np.sqrt(weight) * counted.count
+            parts.append(csr_matrix((values, columns, counted.start), shape=(len(X), pairs.space)))
+        features = hstack(parts, format="csr")
+        features.sort_indices()
+        return features
+
+    def feature_names(self, alphabet=None):
+        """Return the names that the columns of `features` stand for, a list of str.
+
+        Parameters
+        ----------
+        alphabet : str or Alphabet, optional
+            By default the kernel's own.
+
+        Raises
+        ------
+        ParameterError
+            If neither is given, or there are too many.
+        """
+        self._check_explicit()
+        alphabet = self.alphabet if alphabet is None else alphabet
+        if alphabet is None:
+            raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
+        alphabet = as_alphabet(alphabet)
+        notes = None if self.annotation is None else np.frombuffer(self.annotation_letters.encode(), dtype=np.uint8)
+        size = alphabet.size * (1 if notes is None else len(notes))
+        spaces = [size ** (2 * k) * len(self._distances(k)) for k in self._lengths()]
+        if sum(spaces) > MOST_NAMES:
+            raise ParameterError(f"{sum(spaces)} names of features are too many", remedy="choose a smaller k")
+        names = [
+            self._names(np.arange(space), k, alphabet, notes) for space, k in zip(spaces, self._lengths(), strict=True)
+        ]
+        return [name for part in names for name in part]
+
+    def _check_explicit(self):
+        """Raise ParameterError unless there are explicit features."""
+        if self.distance_weight is not None:
+            raise ParameterError(
+                f"kernel {self.name!r} has no explicit features at positions", remedy="leave out distance_weight"
+            )
+        if self.annotation is not None and self.annotation_letters is None:
+            raise ParameterError("features depend on the annotation's letters", remedy="give annotation_letters=…")
+
+    def _names(self, codes, k, alphabet, notes):
+        """Return the names of pairs with these codes, a list of str."""
+        return name_pairs(codes, k, self._distances(k), alphabet.letters, notes, self._name)
+
+    # ---- taken apart ----------------------------------------------------------------------------
+
+    def _attribute(self, X, support, coefficients):
+        """Share what an occurrence of a pair adds equally by the letters of its two k-mers.
+
+        With `presence` the occurrences of a pair in a record share what one adds.
+        """
+        notes = self._common_notes(X, support)
+        first, total = np.cumsum(X.lengths) - X.lengths, np.zeros(int(X.lengths.sum()))
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
+            found, positions = pairs.find(positions=True)
+            values = weight * self._occurrence_values(pairs, theirs, coefficients)[0]
+            starts = positions + np.repeat(first, np.diff(found.start))
+            number = (found.codes[0] // np.uint64(pairs.word_space**2)).astype(np.int64)
+            for t in np.unique(number):
+                here, distance = number == t, self._distances(k)[int(t)]
+                offsets = np.concatenate((np.arange(k), distance + np.arange(k)))
+                _fold.spread(values[here], starts[here], offsets, total)
+        return total
+
+    def _word_weights(self, X, support, coefficients):
+        """Give the pairs' names; with distance weights, what the occurrences in `X` and `support` add on average."""
+        notes, words, weights = self._common_notes(X, support), [], []
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
+            codes = np.concatenate((pairs.find().codes[0], theirs.find().codes[0]))
+            distinct, number = np.unique(codes, return_inverse=True)
+            if self.distance_weight is None:
+                means = self._code_weights(distinct, theirs, coefficients)
+            else:
+                values = np.concatenate(self._occurrence_values(pairs, theirs, coefficients))
+                means = np.bincount(number, weights=values, minlength=len(distinct)) / np.bincount(number)
+            words += self._names(distinct, k, X.alphabet, notes)
+            weights.append(weight * means)
+        return words, np.concatenate(weights)
+
+    def _common_notes(self, X, support):
+        """Return the annotation letters of two sets, or None without annotation."""
+        return None if self.annotation is None else np.union1d(self._notes(X), self._notes(support))
+
+    def _code_weights(self, codes, theirs, coefficients):
+        """Return Σ_j coefficients[j]·Φ_f(z_j) for features with ascending distinct codes."""
+        counted = self._counted(theirs)
+        known = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
+        sums = np.zeros(len(known) + 1)
+        _fold.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, sums)
+        place = np.minimum(np.searchsorted(known, codes), max(0, len(known) - 1))
+        return np.where(known[place] == codes, sums[place], 0.0) if len(known) else np.zeros(len(codes))
+
+    def _occurrence_values(self, pairs, theirs, coefficients):
+        """Return what each occurrence adds to Σ_j c_j·K(x, z_j): of `pairs`, and with positions of `theirs` too."""
+        if self.distance_weight is not None:
+            columns = PositionBlock(*theirs.find(positions=True), self._weigh)
+            rows = PositionBlock(*pairs.find(positions=True), self._weigh, columns)
+            gathered = columns.gather(0, coefficients)
+            return [block.shares(gathered) for block in (rows, columns)]
+        found = pairs.find()
+        distinct, number = np.unique(found.codes[0], return_inverse=True)
+        values = self._code_weights(distinct, theirs, coefficients)[number]
+        if self.presence:
+            record = np.repeat(np.arange(len(found)), np.diff(found.start))
+            _, which, often = np.unique(
+                record * max(1, len(distinct)) + number, return_inverse=True, return_counts=True
+            )
+            values = values / often[which]
+        return [values]
