@@ -6,6 +6,7 @@ t-th of the given distances apart has the code (t·s^k + u)·s^k + v. A pair wit
 exist; letters between the k-mers do not matter.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ from . import _kmer_pairs
 from .kmers import CODE_LIMIT, MOST_CODES, NO_COMPLEMENT, Occurrences, code_type, per_record
 
 NO_SYMBOL = 0xFFFF
+LEAST_PART = 1 << 14  # features
+MOST_PARTS = 64
 NO_WORDS = np.zeros(0, dtype=np.uint32)
 NO_POSITIONS = np.zeros(0, dtype=np.int32)
 
@@ -113,10 +116,6 @@ class Pairs:
         check_pair_space(symbols.size, k, distances)
         self.start, self.k = symbols.start, k
         self.word_space = symbols.size**k
-        self.space = self.word_space**2 * len(distances)
-        longest = int(np.diff(symbols.start).max(initial=0))
-        # A distance beyond the longest record has a place among the codes, and no pair.
-        self.distances = np.array([d for d in distances[: longest + 1] if d <= longest - k], dtype=np.int64)
         self._words = np.empty(len(symbols.codes), dtype=np.uint32)
         self._reverse = NO_WORDS if symbols.complement is None else np.empty_like(self._words)
         self._found = np.empty(len(symbols), dtype=np.int64)
@@ -124,6 +123,25 @@ class Pairs:
         _kmer_pairs.code_words(
             symbols.codes, symbols.start, k, symbols.size, complement, self._words, self._reverse, self._found
         )
+        self._set_distances(distances)
+
+    def _set_distances(self, distances):
+        self._range, self.space = distances, self.word_space**2 * len(distances)
+        # A distance beyond the longest record has a place among the codes, and no pair.
+        longest = int(np.diff(self.start).max(initial=0))
+        self.distances = np.array([d for d in distances[: longest + 1] if d <= longest - self.k], dtype=np.int64)
+
+    def parts(self):
+        """Return the Pairs of each distance apart, if there are many features, or all in one: a list of Pairs.
+
+        Posting lists are made fastest if where they end fits into the cache.
+        """
+        if self.word_space**2 < LEAST_PART or len(self._range) > MOST_PARTS:
+            return [self]
+        parts = [copy(self) for _ in self._range]
+        for part, distance in zip(parts, self._range, strict=True):
+            part._set_distances(range(distance, distance + 1))
+        return parts
 
     def __len__(self):
         return len(self.start) - 1

@@ -132,7 +132,7 @@ class PairKernel(KmerKernel):
         else:
             choices, others = like.choices, iter(like.blocks)
         terms = [
-            Term(weight, [(1, self._features_block(X, k, algorithm, choices[1], notes, next(others)))])
+            Term(weight, [(1, block) for block in self._blocks(X, k, algorithm, choices[1], notes, others)])
             for k, weight, algorithm in zip(self._lengths(), self._weights(), choices[0], strict=True)
         ]
         return FeatureBlocks(terms, 1.0, choices)
@@ -163,24 +163,26 @@ class PairKernel(KmerKernel):
         """Return the Pairs of `X`."""
         return Pairs(find_symbols(X, self.annotation, notes, self.reverse_complement), k, self._distances(k))
 
-    def _features_block(self, X, k, algorithm, notes, own_notes, other):
-        """Return the block for one k, of features with the annotation letters `notes`.
+    def _blocks(self, X, k, algorithm, notes, own_notes, others):
+        """Return the blocks for one k, of features with the annotation letters `notes`.
 
         Those that `X` has besides count in the record's product with itself only.
         """
         pairs = self._pairs(X, k, notes)
         if self.distance_weight is not None:
-            block = PositionBlock(*pairs.find(positions=True), self._weigh, other, smooth=algorithm == "dense")
+            found = pairs.find(positions=True)
+            blocks = [PositionBlock(*found, self._weigh, next(others), smooth=algorithm == "dense")]
         elif algorithm == "dense":
-            block = dense_block(pairs, self.presence)
+            blocks = [dense_block(pairs, self.presence)]
+            next(others)
         else:
-            block = SparseBlock(self._counted(pairs), other)
+            blocks = [SparseBlock(self._counted(part), next(others)) for part in pairs.parts()]
         if notes is not None and not np.isin(own_notes, notes).all():
-            own = self._features_block(X, k, "index", own_notes, own_notes, None)
-            block.squares = own.squares
-            if hasattr(block, "largest"):
-                block.largest = own.largest
-        return block
+            complete = self._blocks(X, k, "index", own_notes, own_notes, repeat(None))
+            blocks[0].squares = sum(block.squares for block in complete) - sum(block.squares for block in blocks[1:])
+            if hasattr(blocks[0], "largest"):
+                blocks[0].largest = sum(block.largest for block in complete)
+        return blocks
 
     def _weigh(self, length):
         """Return the weights of distances less than `length`."""
