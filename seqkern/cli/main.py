@@ -22,6 +22,7 @@ VERBS = {
     "report": "write the HTML page and the tables of a study",
     "train": "train a model that can be applied to new sequences",
     "predict": "apply a model to new sequences",
+    "explain": "show which letters and words of new sequences a model's decisions rest on",
     "kernels": "list the kernels and their parameters",
     "solvers": "list the solvers and their parameters",
 }

@@ -42,7 +42,7 @@ def run(args):
         out = stack.enter_context(atomic_write(args.output, "w")) if args.output else _standard_output()
         show = stack.enter_context(progress_counter("predict", " records"))
         stack.enter_context(naming_file(name))
-        for number, X in enumerate(_chunks(model, args)):
+        for number, X in enumerate(read_chunks(model, args)):
             decisions = model.decision(X, n_threads=args.threads)
             predicted = model.classify(decisions).tolist()
             rows = decisions.tolist() if multiclass else [[value] for value in decisions.tolist()]
@@ -66,7 +66,7 @@ def _standard_output():
     return sys.stdout
 
 
-def _chunks(model, args):
+def read_chunks(model, args):
     """Yield the sequences in sets of bounded size, read under the model's policies."""
     from ..errors import LetterError
     from ..fasta import iter_fasta

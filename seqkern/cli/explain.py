@@ -1,0 +1,84 @@
+"""``seqkern explain``: what the letters and words of new sequences add to a model's decisions."""
+
+import argparse
+
+from .common import add_policies, add_threads, naming_file, tell_counts
+from .predict import read_chunks
+
+EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
+
+
+def add_arguments(parser):
+    """Add the verb's arguments."""
+    parser.add_argument("model", help="file that seqkern train wrote")
+    parser.add_argument("fasta", help="new sequences, plain or compressed; - is standard input")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="DIR",
+        help="folder for index.html, letters.tsv, words.tsv, decisions.tsv and the pictures",
+    )
+    parser.add_argument("--pair", metavar="A:B", help="of several classes, the two whose machine is explained")
+    parser.add_argument(
+        "--top", type=_count, default=10, metavar="N", help="print the N words of largest weight (default: 10)"
+    )
+    parser.add_argument(
+        "--plots", type=_count, default=12, metavar="N", help="draw the first N sequences (default: 12)"
+    )
+    add_threads(parser)
+    group = parser.add_argument_group("reading FASTA")
+    add_policies(group, ids=("header", "number"), default="as in training")
+
+
+def run(args):
+    """Run the verb."""
+    from pathlib import Path
+
+    from ..errors import SeqkernError
+    from ..explain import Explainer
+    from ..explain.files import write_explanation
+    from ..model import load_model
+    from ..progress import progress_counter
+    from ..textfiles import source_name
+    from ..tsv import format_cell
+
+    model = load_model(args.model)
+    try:
+        explainer = Explainer(model, args.pair)
+    except SeqkernError as error:
+        error.file = args.model
+        raise
+    name, counts = source_name(args.fasta), {}
+    with progress_counter("explain", " records") as show, naming_file(name):
+        words = write_explanation(
+            explainer,
+            _counting(read_chunks(model, args), counts),
+            args.output,
+            model=Path(args.model).name,
+            fasta=Path(name).name,
+            plots=args.plots,
+            show=show,
+            n_threads=args.threads,
+        )
+    tell_counts(counts, name)
+    print(Path(args.output) / "index.html")
+    if explainer.no_words:
+        print(f"  {explainer.no_words}")
+    for word, weight, count in words[: args.top]:
+        print("  " + "\t".join(map(format_cell, (word, weight, count))))
+
+
+def _counting(chunks, counts):
+    """Yield the chunks, and add up what the policies of reading touched."""
+    for X in chunks:
+        for what, count in X.counts.items():
+            counts[what] = counts.get(what, 0) + count
+        yield X
+
+
+def _count(text):
+    """Return a whole number."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not possible; give a whole number")
+    return int(text)

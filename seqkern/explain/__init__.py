@@ -1,0 +1,12 @@
+"""Why a model decides as it does: contributions of letters, weights of words, prediction profiles.
+
+`explanation.py` takes decisions apart, `words.py` collects the words, `profile.py` draws a profile, `page.py`
+writes the page, and `files.py` everything into one folder. Who calls whom::
+
+    seqkern explain ─▶ files ─▶ Explainer ─▶ affine form ─▶ kernel's attributions, word weights
+                         └────▶ profile, page
+"""
+
+from .explanation import Explainer, Explanation, explain
+
+__all__ = ["Explainer", "Explanation", "explain"]

@@ -1,0 +1,192 @@
+"""Decisions taken apart: what each letter and each word adds to them.
+
+f(x) − b = Σ_i s_i(x), one term for each letter of x: what the kernel shares among its letters (`Kernel._attribute`),
+weighted by the machine's coefficients. For gapped k-mers that is the attribution of gkmExplain (Shrikumar, Prakash,
+Kundaje, Bioinformatics 35, 2019); for k-mers the prediction profile of KeBABS (Palme, Hochreiter, Bodenhofer,
+Bioinformatics 31, 2015).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..affine import affine_form
+from ..errors import ModelError, ParameterError
+from ..kernels.additive import word_weights
+from .words import WordTable
+
+PIECE_LETTERS = 1 << 18
+PIECE_BYTES = 1 << 25
+EXACT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What letters and words add to the decisions about n sequences.
+
+    Attributes
+    ----------
+    sequences : SequenceSet, n records
+    decision : ndarray of float64, shape (n,)
+    bias : float
+        Part of every decision.
+    contributions : ndarray of float64, shape (letters,)
+        Record after record; their sum over a record is its decision minus the bias.
+    offsets : ndarray of int64, shape (n + 1,)
+        Where each record's contributions start.
+    words : list of str
+        By the absolute value of their weights, the largest first; empty if the kernel has none.
+    weights : ndarray of float64, shape (words,)
+        What one occurrence of a word adds to the decision about a sequence x, before the division by √K(x, x) of a
+        normalised kernel.
+    """
+
+    sequences: object
+    decision: np.ndarray
+    bias: float
+    contributions: np.ndarray
+    offsets: np.ndarray
+    words: list
+    weights: np.ndarray
+
+    def of(self, i):
+        """Return the contributions of the letters of record i, float64 (letters of it,)."""
+        return self.contributions[self.offsets[i] : self.offsets[i + 1]]
+
+
+def explain(model, X, *, pair=None):
+    """Take a model's decisions apart.
+
+    Parameters
+    ----------
+    model : Model
+        Of sequences.
+    X : SequenceSet or list of str
+    pair : str, optional
+        Of several classes, the two whose machine is explained: ``"A:B"``.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    ModelError
+        If the model was trained on a table of features, or the sequences have another alphabet.
+    ParameterError
+        If the kernel has no letters that its values could be shared among, the solver's decisions are no weighted
+        sums of kernel values, or `pair` is missing or unknown.
+    SequenceError
+        If the kernel cannot take a sequence.
+    """
+    explainer = Explainer(model, pair)
+    X = explainer.coerce(X)
+    results = [explainer.letters(piece) for piece in explainer.pieces(X)]
+    table = WordTable(explainer.both_strands)
+    explainer.collect_words(X, table)
+    words = table.sorted()
+    return Explanation(
+        X,
+        np.concatenate([np.zeros(0), *(decision for decision, _ in results)]),
+        explainer.bias,
+        np.concatenate([np.zeros(0), *(shares for _, shares in results)]),
+        np.concatenate(([0], np.cumsum(X.lengths))),
+        [word for word, _, _ in words],
+        np.array([weight for _, weight, _ in words], dtype=np.float64),
+    )
+
+
+class Explainer:
+    """A model, or one machine of it, ready to be explained; parameters and errors are those of `explain`.
+
+    Attributes
+    ----------
+    model : Model
+        Binary or real.
+    bias : float
+    both_strands : bool
+        Whether a word stands for its reverse complement too.
+    no_words : str or None
+        Why there are no words; known after the first `collect_words`.
+    """
+
+    def __init__(self, model, pair=None):
+        if model.alphabet is None:
+            raise ModelError(
+                "was trained on a table of features, which have no letters", remedy="give a model of sequences"
+            )
+        self.model = _one_machine(model, pair)
+        self.form = affine_form(self.model.kernel, self.model.support, self.model.solver, self.model.transforms)
+        self.bias = self.form.constant
+        self.both_strands = _counts_both_strands(self.model.kernel)
+        self.no_words = None
+
+    def coerce(self, X):
+        """Return `X` as a SequenceSet with the model's alphabet, checked."""
+        return self.model._coerced(X)
+
+    def pieces(self, X):
+        """Yield the records of `X` in sets for which a matrix against the model's sequences is of bounded size."""
+        most = max(1, PIECE_BYTES // (8 * max(1, len(self.model.support))))
+        start = 0
+        ends = np.cumsum(X.lengths)
+        while start < len(X):
+            before = ends[start] - X.lengths[start]
+            stop = int(np.searchsorted(ends, before + PIECE_LETTERS, side="right"))
+            stop = min(max(stop, start + 1), start + most)
+            yield X.take(slice(start, stop))
+            start = stop
+
+    def letters(self, X, n_threads=None):
+        """Return (decisions, contributions) of a SequenceSet, float64 (n,) and (letters,), checked to sum up."""
+        decision, shares = self.model.decision(X, n_threads=n_threads), self.form.attributions(X)
+        records = np.repeat(np.arange(len(X)), X.lengths)
+        sums = np.bincount(records, weights=shares, minlength=len(X)) + self.bias
+        scale = np.bincount(records, weights=np.abs(shares), minlength=len(X)) + abs(self.bias)
+        odd = np.flatnonzero(~(np.abs(sums - decision) <= EXACT * np.maximum(1.0, scale)))
+        if len(odd):
+            raise ModelError(
+                f"contributions sum to {sums[odd[0]]:.12g}, the decision is {decision[odd[0]]:.12g}: an error in "
+                f"kernel {self.model.kernel.name!r}",
+                record=X.ids[odd[0]],
+                remedy="please report it",
+            )
+        return decision, shares
+
+    def collect_words(self, X, table):
+        """Add the words of `X`, and of the model's sequences, to a `WordTable`."""
+        form = self.form
+        try:
+            words, weights = word_weights(form.kernel, X, form.support, form.coefficients)
+        except ParameterError as error:
+            self.no_words = error.problem
+            return
+        table.add(X, words, weights)
+
+
+def _one_machine(model, pair):
+    """Return the model itself if its decision is one number, else the machine of two classes as a Model."""
+    if model.kind != "multiclass":
+        if pair is not None:
+            raise ParameterError(
+                f"pair={pair!r} is for models of several classes, and this one is {model.kind}", remedy="leave it out"
+            )
+        return model
+    places = {name: i for i, name in enumerate(model.classes)}
+    pairs = {f"{a}:{b}": (i, j) for a, i in places.items() for b, j in places.items() if i != j}
+    if pair not in pairs:
+        given = "tells several classes apart by votes" if pair is None else f"has no two classes {pair!r}"
+        raise ParameterError(
+            f"the model {given}; only the machine of two classes can be explained",
+            remedy=f"choose pair={next(iter(pairs))}, or two others of {', '.join(model.classes)}",
+        )
+    a, b = sorted(pairs[pair])
+    classes = (model.classes[a], model.classes[b])
+    return replace(model, solver=model.solver.machine(a, b), kind="binary", classes=classes)
+
+
+def _counts_both_strands(kernel):
+    """Return whether a kernel, or one inside it, takes a word for its reverse complement."""
+    return bool(getattr(kernel, "reverse_complement", False)) or any(
+        map(_counts_both_strands, getattr(kernel, "bases", ()))
+    )

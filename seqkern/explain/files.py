@@ -1,0 +1,271 @@
+"""One folder with everything about a model's decisions: tables, pictures, a page."""
+
+import inspect
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from .. import __version__
+from ..archive import atomic_write, check_writable
+from ..report.markup import clean, number, plural, tag
+from ..tsv import format_cell, write_tsv
+from .page import render_page
+from .profile import as_file, profile
+from .words import WordTable
+
+MOST_NAME = 60
+PICTURE = re.compile(r"profile-\d{4,}\.svg")
+LONGEST_MEAN = 1200
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A profile to be drawn.
+
+    Attributes
+    ----------
+    contributions : ndarray of float64, shape (L,)
+    letters : str
+    bias : float
+    caption : object
+        What `tag` takes.
+    label : str
+        The same as plain text.
+    ends : tuple of float
+        What the axis covers at least.
+    """
+
+    contributions: np.ndarray
+    letters: str
+    bias: float
+    caption: object
+    label: str
+    ends: tuple = ()
+
+    def drawn(self):
+        """Return the SVG."""
+        return profile(self.contributions, self.letters, self.bias, self.label, self.ends)
+
+
+@dataclass
+class Summary:
+    """What the page tells about the model and the new sequences."""
+
+    model: str
+    fasta: str
+    kernel: str
+    solver: str
+    n_trained: int
+    classes: tuple
+    bias: float
+    normalised: bool
+    both_strands: bool
+    n: int = 0
+    n_plots: int = 0
+    n_words: int = 0
+    no_words: str | None = None
+    counts: dict = field(default_factory=dict)
+    version: str = __version__
+
+    def add(self, predicted):
+        """Count predictions."""
+        self.n += len(predicted)
+        for name in predicted if self.classes else ():
+            self.counts[name] = self.counts.get(name, 0) + 1
+
+    def predicted(self):
+        """Return how many sequences there are, and of each predicted class."""
+        total = number(self.n, 0)
+        if not self.classes:
+            return total
+        return [total, ": ", ", ".join(f"{self.counts.get(name, 0)} {name}" for name in reversed(self.classes))]
+
+
+@dataclass(frozen=True)
+class _Record:
+    """One sequence, its letters' contributions, its decision and prediction."""
+
+    name: str
+    letters: str
+    contributions: np.ndarray
+    decision: float
+    predicted: object
+
+    def letter_lines(self):
+        """Yield its lines of ``letters.tsv``: numbers with all their digits, so that they sum to the decision."""
+        name = format_cell(self.name)
+        values = self.contributions.tolist()
+        for position, (letter, value) in enumerate(zip(self.letters, values, strict=True), start=1):
+            yield f"{name}\t{position}\t{letter}\t{value!r}\n"
+
+    def decision_line(self, bias):
+        """Return its line of ``decisions.tsv``."""
+        cells = (format_cell(self.name), len(self.letters), repr(self.decision), repr(bias))
+        return "\t".join(map(str, (*cells, format_cell(self.predicted)))) + "\n"
+
+    def shown(self, explainer):
+        """Return what is drawn of it."""
+        outcome = f": {self.predicted}, decision " if explainer.model.kind == "binary" else ": predicted "
+        caption = [tag("b", _short(self.name)), outcome, number(self.decision, 3)]
+        label = f"Prediction profile of {_short(self.name)}{outcome}{self.decision:.3f}"
+        return Shown(self.contributions, self.letters, explainer.bias, caption, label)
+
+
+class _Means:
+    """Mean contributions by position, for each prediction, while all sequences have one length."""
+
+    def __init__(self, explainer):
+        self.explainer = explainer
+        self.length = None
+        self.groups = {}
+
+    def add(self, X, shares, predicted):
+        """Add sequences with the contributions of their letters."""
+        lengths = set(X.lengths.tolist()) | ({self.length} - {None})
+        self.length = lengths.pop() if len(lengths) == 1 and 0 < max(lengths) <= LONGEST_MEAN else 0
+        if not self.length:
+            return
+        letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
+        binary = self.explainer.model.kind == "binary"
+        names = np.array(predicted) if binary else np.zeros(len(X))
+        for name in set(names.tolist()):
+            sums, tallies, count = self.groups.get(name, (0.0, 0, 0))
+            here = names == name
+            codes = np.arange(X.alphabet.size)[:, None, None]
+            tallies = tallies + (letters[here] == codes).sum(axis=1)
+            self.groups[name] = sums + shares[here].sum(axis=0), tallies, count + int(here.sum())
+
+    def shown(self):
+        """Return a list of Shown: one for each class, the positive first."""
+        if not self.length or sum(count for _, _, count in self.groups.values()) < 2:
+            return []
+        model, bias = self.explainer.model, self.explainer.bias
+        found = []
+        means = [sums / count for sums, _, count in self.groups.values()]
+        ends = float(np.min(means)), float(np.max(means))  # one scale for all
+        for name, (sums, tallies, count) in sorted(self.groups.items(), key=lambda item: str(item[0])):
+            who = plural(count, "sequence") + (f" predicted as {name}" if model.kind == "binary" else "")
+            letters = [model.alphabet.letters[code] for code in tallies.argmax(axis=0)]
+            often = 2 * tallies.max(axis=0) >= count
+            text = "".join(letter if yes else "·" for letter, yes in zip(letters, often, strict=True))
+            caption = [tag("b", who), ": mean contribution of each position"]
+            found.append((name, Shown(sums / count, text, bias, caption, f"Mean prediction profile of {who}", ends)))
+        order = {name: i for i, name in enumerate(reversed(model.classes))}
+        return [item for _, item in sorted(found, key=lambda pair: order.get(pair[0], 0))]
+
+
+def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, show=None, n_threads=None):
+    """Explain the decisions about any number of sequences, in bounded memory.
+
+    Parameters
+    ----------
+    explainer : Explainer
+    chunks : iterable of SequenceSet
+    out_dir : path-like
+        Gets ``index.html``, ``letters.tsv``, ``words.tsv``, ``decisions.tsv`` and ``profile-0001.svg``, ….
+    model, fasta : str
+        What the page calls them.
+    plots : int
+        At most so many sequences are drawn: the first.
+    show : callable, optional
+        ``show(done)`` is called with the number of sequences done.
+    n_threads : int, optional
+
+    Returns
+    -------
+    list of (str, float, int or None)
+        Words, weights and occurrences, the largest absolute weight first.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be written; none is left half written.
+    """
+    out_dir = Path(out_dir)
+    check_writable(out_dir / "index.html")
+    summary = _summary(explainer, model, fasta)
+    table, means, shown = WordTable(explainer.both_strands), _Means(explainer), []
+    with (
+        atomic_write(out_dir / "letters.tsv", "w") as letters,
+        atomic_write(out_dir / "decisions.tsv", "w") as decisions,
+    ):
+        letters.write("id\tposition\tletter\tcontribution\n")
+        decisions.write("id\tletters\tdecision\tbias\tpredicted\n")
+        for X in (piece for chunk in chunks for piece in explainer.pieces(chunk)):
+            decision, shares = explainer.letters(X, n_threads=n_threads)
+            predicted = explainer.model.classify(decision).tolist()
+            explainer.collect_words(X, table)
+            for i, part in enumerate(np.split(shares, np.cumsum(X.lengths)[:-1])):
+                record = _Record(X.ids[i], X.string(i), part, float(decision[i]), predicted[i])
+                letters.writelines(record.letter_lines())
+                decisions.write(record.decision_line(explainer.bias))
+                if len(shown) < plots:
+                    shown.append(record.shown(explainer))
+            means.add(X, shares, predicted)
+            summary.add(predicted)
+            if show is not None:
+                show(summary.n)
+        words = table.sorted()
+        summary.n_words, summary.no_words, summary.n_plots = len(words), explainer.no_words, len(shown)
+        page = render_page(summary, shown, means.shown(), words)
+    write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), _word_rows(words))
+    pictures = [f"profile-{number_:04d}.svg" for number_ in range(1, len(shown) + 1)]
+    for name, item in zip(pictures, shown, strict=True):
+        with atomic_write(out_dir / name, "w") as file:
+            file.write(as_file(item.drawn()))
+    with atomic_write(out_dir / "index.html", "w") as file:
+        file.write(page)
+    for path in out_dir.iterdir():  # of an earlier run with more of them
+        if PICTURE.fullmatch(path.name) and path.name not in pictures:
+            path.unlink()
+    return words
+
+
+def _summary(explainer, model, fasta):
+    """Return the Summary before any sequence was read."""
+    machine = explainer.model
+    return Summary(
+        model=model,
+        fasta=fasta,
+        kernel=_text(machine.kernel),
+        solver=_text(machine.solver),
+        n_trained=machine.record["n"],
+        classes=machine.classes if machine.kind == "binary" else (),
+        bias=explainer.bias,
+        normalised=bool(machine.kernel.normalize),
+        both_strands=explainer.both_strands,
+    )
+
+
+def _word_rows(words):
+    """Yield the rows of ``words.tsv``."""
+    for word, weight, count in words:
+        yield word, repr(weight), count
+
+
+def _text(item):
+    """Return a kernel or solver on one line, without switches and policies that are at their defaults."""
+    defaults = {name: item.default for name, item in inspect.signature(type(item)).parameters.items()}
+    skipped = (*getattr(item, "execution_parameters", ()), "tol", "max_iter")
+    params = item.get_params(deep=False).items()
+    given = [
+        f"{name}={_value(value)}"
+        for name, value in params
+        if name not in skipped and (value != defaults[name] or type(value) in (int, float))
+    ]
+    return f"{item.name}:{','.join(given)}" if given else item.name
+
+
+def _value(value):
+    """Return a parameter's value; kernels in parentheses."""
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(_value, value))}]"
+    return f"({_text(value)})" if hasattr(value, "get_params") else str(value)
+
+
+def _short(name):
+    """Return a name that fits into a caption."""
+    name = clean(name)
+    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"

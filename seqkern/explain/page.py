@@ -1,0 +1,181 @@
+"""The page that shows why a model decides as it does: profiles, words, how to read them."""
+
+from pathlib import Path
+
+from ..report.markup import Column, Markup, escape, number, plural, table, tag
+
+REPORT_STYLE = Path(__file__).parent.parent / "report" / "style.css"
+STYLE = Path(__file__).with_name("style.css")
+MOST_BARS = 15
+
+
+def render_page(summary, profiles, means, words):
+    """Return the whole page.
+
+    Parameters
+    ----------
+    summary : Summary
+    profiles : list of Shown
+        The sequences that are drawn.
+    means : list of Shown
+        Mean profiles of sequences of one length, by their prediction; may be empty.
+    words : list of (str, float, int or None)
+        As `WordTable.sorted` gives them.
+    """
+    styles = "\n".join(path.read_text(encoding="utf-8") for path in (REPORT_STYLE, STYLE))
+    head = [
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", f"{summary.model} · seqkern explain"),
+        Markup(f"<style>\n{styles}</style>"),
+    ]
+    title = tag(
+        "header",
+        tag("p", "seqkern explain", class_="kicker"),
+        tag("h1", "Why the model decides as it does"),
+        tag("p", f"{summary.model}, applied to {summary.fasta}", class_="lead"),
+    )
+    sections = [
+        _facts(summary),
+        _reading(summary),
+        _means_section(means) if means else None,
+        _profiles_section(summary, profiles) if profiles else None,
+        _words_section(summary, words),
+        _files_section(summary),
+    ]
+    return (
+        Markup("<!DOCTYPE html>\n")
+        + tag("html", tag("head", head), tag("body", title, tag("main", sections)), lang="en")
+        + "\n"
+    )
+
+
+def _facts(summary):
+    """Return what was explained, as a list of facts."""
+    facts = [
+        ("kernel", tag("code", summary.kernel)),
+        ("solver", tag("code", summary.solver)),
+        ("trained on", plural(summary.n_trained, "sequence")),
+        ("new sequences", summary.predicted()),
+        ("bias b", number(summary.bias, 4)),
+    ]
+    return tag("dl", [[tag("dt", name), tag("dd", value)] for name, value in facts], class_="facts")
+
+
+def _reading(summary):
+    """Return how to read the pictures."""
+    if summary.classes:
+        negative, positive = summary.classes
+        up = [_key("positive"), "up speaks for ", tag("b", positive)]
+        down = [_key("negative"), "down for ", tag("b", negative)]
+        outcome = [" Above zero the prediction is ", tag("b", positive), "."]
+    else:
+        up, down = [_key("positive"), "up makes the number larger"], [_key("negative"), "down smaller"]
+        outcome = []
+    return tag(
+        "section",
+        tag("h2", "How to read it"),
+        tag(
+            "p",
+            "A decision is the sum of what the letters of a sequence contribute, and of the bias b, which is the same "
+            "for all. The curve shows the contribution of each letter: ",
+            up,
+            ", ",
+            down,
+            ". The dashed line is at −b/L, for a sequence of L letters: the decision is the area between curve and "
+            "line above it, minus the area below it.",
+            outcome,
+        ),
+        tag(
+            "p",
+            "A word that two sequences share speaks for its place only through the letters that it covers: its weight "
+            "is divided equally among them. Contributions say what this model uses, not what is true of the biology; "
+            "neighbouring letters share words, so a peak is usually a little wider than its cause.",
+            class_="note",
+        ),
+    )
+
+
+def _key(side):
+    """Return a small square in the colour of a side."""
+    return tag("span", class_=f"key {side}")
+
+
+def _figure(shown):
+    """Return one profile with its caption, in a box of its own that scrolls sideways."""
+    box = tag("div", shown.drawn(), class_="scroll", tabindex="0", role="region", aria_label=shown.label)
+    return tag("figure", tag("figcaption", shown.caption), box)
+
+
+def _means_section(means):
+    """Return the mean profiles."""
+    intro = (
+        "All new sequences have one length, so that position means the same in each of them. These are means over "
+        "sequences; the letters are the most frequent ones, a dot where none has half of the sequences."
+    )
+    figures = [_figure(shown) for shown in means]
+    return tag("section", tag("h2", "On average, by position"), tag("p", intro), tag("div", figures, class_="profiles"))
+
+
+def _profiles_section(summary, profiles):
+    """Return the profiles of single sequences."""
+    first = f"The first {len(profiles)} of {summary.n} sequences" if summary.n > len(profiles) else "All sequences"
+    intro = f"{first}, in the order of the file. Each has a scale of its own. "
+    figures = tag("div", [_figure(shown) for shown in profiles], class_="profiles")
+    return tag("section", tag("h2", "Prediction profiles"), tag("p", intro), figures)
+
+
+def _words_section(summary, words):
+    """Return the words with the largest weights, those for and those against."""
+    heading = tag("h2", "Words")
+    if not words:
+        return tag("section", heading, tag("p", f"There are none: {summary.no_words}.", class_="missing"))
+    intro = [
+        f"What one occurrence of a word adds to a decision: the largest of {plural(summary.n_words, 'weight')}. ",
+        "The kernel is normalised: what is added is divided by the length of the sequence's vector of words. "
+        if summary.normalised
+        else None,
+        "Of two words that are each other's reverse complement, one stands for both. "
+        if summary.both_strands
+        else None,
+        "All are in ",
+        tag("a", "words.tsv", href="words.tsv"),
+        ".",
+    ]
+    negative, positive = summary.classes or ("smaller numbers", "larger numbers")
+    largest = max(abs(weight) for _, weight, _ in words) or 1.0
+    sides = [
+        _bars(f"For {positive}", "positive", [row for row in words if row[1] > 0][:MOST_BARS], largest),
+        _bars(f"For {negative}", "negative", [row for row in words if row[1] < 0][:MOST_BARS], largest),
+    ]
+    return tag("section", heading, tag("p", intro), tag("div", sides, class_="words"))
+
+
+def _bars(caption, side, rows, largest):
+    """Return a table of words with a bar for each weight."""
+    columns = [
+        Column("Word", False),
+        Column("Weight"),
+        Column("", False),
+        Column("Occurs", True, "how often it occurs in the new sequences"),
+    ]
+    cells = []
+    for word, weight, count in rows:
+        bar = tag("span", class_=f"bar {side}", style=f"width: {100 * abs(weight) / largest:.1f}%")
+        occurs = escape("–") if count is None else number(count, 0)
+        cells.append([word, number(weight, 3), tag("td", bar, class_="wide"), occurs])
+    return tag("div", table(caption, columns, cells))
+
+
+def _files_section(summary):
+    """Return what the other files hold."""
+    files = {
+        "decisions.tsv": "decision, bias and prediction of each sequence",
+        "letters.tsv": "the contribution of each letter; those of a sequence sum to its decision minus the bias",
+        "words.tsv": "words, weights, and how often they occur in the new sequences",
+    }
+    items = [tag("li", tag("a", name, href=name), f": {text}") for name, text in files.items()]
+    if summary.n_plots:
+        items.append(tag("li", "profile-0001.svg and so on: the profiles, as pictures of their own"))
+    made = f"Made by seqkern {summary.version}."
+    return tag("section", tag("h2", "Files"), tag("ul", items), tag("p", made, class_="note"))

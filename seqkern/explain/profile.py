@@ -1,0 +1,156 @@
+"""Prediction profiles as SVG: what each letter of a sequence adds to the decision, as a curve of steps.
+
+As KeBABS draws them: the contributions s_i are a step function over the positions, with a dashed line at −b/L, the bias
+shared among the L letters. As f(x) = Σ_i (s_i + b/L), the decision is the area above that line minus the area below.
+Long sequences continue in further rows; very long ones are drawn in bins.
+"""
+
+import math
+
+import numpy as np
+
+from ..report.markup import Markup, tag
+
+POSITIVE, NEGATIVE = "#0072b2", "#d55e00"
+INK, SOFT, PALE = "#1c1c1c", "#5a5a5a", "#c9c4b8"
+PER_ROW = 100
+MOST_LETTERS = 1200
+STEP = 10.0
+LEFT, RIGHT, TOP = 62.0, 12.0, 8.0
+HEIGHT, ROW = 110.0, 152.0
+WEAK = 0.15
+FONT = "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
+
+
+def profile(contributions, letters, bias, label, ends=()):
+    """Return one sequence's profile as an SVG element that may also stand in a file of its own.
+
+    Parameters
+    ----------
+    contributions : ndarray of float64, shape (L,)
+    letters : str
+        One for each position.
+    bias : float
+    label : str
+        What is shown, for readers who do not see it.
+    ends : tuple of float
+        Values that the axis covers too.
+    """
+    values, size = np.asarray(contributions, dtype=np.float64), len(contributions)
+    share = -bias / max(1, size)
+    if size > MOST_LETTERS:
+        width = -(-size // MOST_LETTERS)
+        edges = np.arange(0, size, width)
+        values = np.add.reduceat(values, edges) / np.diff([*edges, size])
+        letters = ""
+    else:
+        width = 1
+    low, high, ticks = _scale(min(0.0, share, *values, *ends), max(0.0, share, *values, *ends))
+    longest = min(PER_ROW, max(1, len(values)))
+    rows = [
+        _row(values[first : first + PER_ROW], letters[first : first + PER_ROW], first, width, share, low, high, ticks)
+        for first in range(0, max(1, len(values)), PER_ROW)
+    ]
+    placed = [tag("g", row, transform=f"translate(0 {TOP + ROW * i:g})") for i, row in enumerate(rows)]
+    w, h = LEFT + STEP * longest + RIGHT, TOP + ROW * len(rows)
+    return tag(
+        "svg",
+        placed,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {w:g} {h:g}",
+        width=f"{w:g}",
+        height=f"{h:g}",
+        role="img",
+        aria_label=label,
+        font_family=FONT,
+        font_size="10",
+    )
+
+
+def _row(values, letters, first, width, share, low, high, ticks):
+    """Return one row: the curve above, the letters and positions below."""
+
+    def y(value):
+        return round(HEIGHT * (high - value) / (high - low), 2)
+
+    end = LEFT + STEP * len(values)
+    parts = [
+        tag("path", d=_area(np.maximum(values, 0), y), fill=POSITIVE, fill_opacity="0.75"),
+        tag("path", d=_area(np.minimum(values, 0), y), fill=NEGATIVE, fill_opacity="0.75"),
+        tag("path", d=f"M{LEFT:g} {y(0)}H{end:g}", stroke=SOFT, stroke_width="0.6"),
+        tag("path", d=_steps(values, y), fill="none", stroke=INK, stroke_width="0.8"),
+        tag("path", d=f"M{LEFT:g} {y(share)}H{end:g}", stroke=INK, stroke_width="1", stroke_dasharray="4 3"),
+        tag("path", d=f"M{LEFT:g} 0V{HEIGHT:g}", stroke=SOFT, stroke_width="0.6"),
+    ]
+    for tick, text in ticks:
+        parts.append(tag("path", d=f"M{LEFT - 3:g} {y(tick)}h3", stroke=SOFT, stroke_width="0.6"))
+        parts.append(tag("text", text, x=f"{LEFT - 6:g}", y=f"{y(tick) + 3.5:g}", text_anchor="end", fill=SOFT))
+    parts += _letters(values, letters, max(abs(low), abs(high)))
+    last = first + len(values)
+    for place in range(first, last):
+        if (place + 1) % 10 == 0 or place == first:
+            x = LEFT + STEP * (place - first + 0.5)
+            text = f"{place * width + 1:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+            parts.append(tag("text", text, x=f"{x:g}", y=f"{HEIGHT + 28:g}", text_anchor="middle", fill=SOFT))
+    return parts
+
+
+def _letters(values, letters, largest):
+    """Return the letters below the curve, in the colours of their contributions; weak ones are grey."""
+    groups = {SOFT: [], POSITIVE: [], NEGATIVE: []}
+    for place, letter in enumerate(letters):
+        value = values[place]
+        colour = SOFT if abs(value) < WEAK * largest else POSITIVE if value > 0 else NEGATIVE
+        groups[colour].append((place, letter))
+    parts = []
+    for colour, found in groups.items():
+        if found:
+            x = " ".join(f"{LEFT + STEP * (place + 0.5):g}" for place, _ in found)
+            text = "".join(letter for _, letter in found)
+            weight = None if colour == SOFT else "700"
+            parts.append(
+                tag(
+                    "text",
+                    text,
+                    class_="letters",
+                    x=x,
+                    y=f"{HEIGHT + 14:g}",
+                    text_anchor="middle",
+                    fill=colour,
+                    font_weight=weight,
+                )
+            )
+    return parts
+
+
+def _steps(values, y):
+    """Return the step curve as a path."""
+    if not len(values):
+        return "M0 0"
+    path = [f"M{LEFT:g} {y(values[0])}"]
+    for i, value in enumerate(values):
+        path.append(f"V{y(value)}H{LEFT + STEP * (i + 1):g}")
+    return "".join(path)
+
+
+def _area(values, y):
+    """Return the area between the step curve and zero as a path."""
+    if not len(values):
+        return "M0 0"
+    return f"M{LEFT:g} {y(0)}{_steps(values, y).replace('M', 'L', 1)}V{y(0)}Z"
+
+
+def _scale(low, high):
+    """Return the ends of the axis, widened a little, and its ticks with their texts."""
+    if not high > low:
+        low, high = -1.0, 1.0
+    step = 10.0 ** math.floor(math.log10((high - low) / 2))
+    step = next(step * factor for factor in (0.5, 1, 2, 5, 10) if (high - low) / (step * factor) <= 4)
+    ticks = [step * i for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    room = 0.04 * (high - low)
+    return low - room, high + room, [(tick, f"{tick:.3g}".replace("-", "\N{MINUS SIGN}")) for tick in ticks]
+
+
+def as_file(svg):
+    """Return an SVG element as the text of a file."""
+    return Markup(f'<?xml version="1.0" encoding="UTF-8"?>\n{svg}\n')

@@ -1,0 +1,336 @@
+"""Σ_j c_j·K(x, z_j) of every kernel: folded, and shared among letters and words."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from naive import encode, kmers, random_strings, reverse_complement
+from test_kernel_contract import EXAMPLES, random_sequences
+
+from seqkern.affine import affine_form
+from seqkern.errors import ParameterError, SequenceError
+from seqkern.gram.transforms import build_transform
+from seqkern.kernels import SpectrumKernel, build_kernel
+from seqkern.kernels.additive import attributions, fold, word_weights
+from seqkern.kernels.product import FeatureBlocks, FeatureKernel, Term
+from seqkern.kernels.real import RealDenseBlock, RealSparseBlock
+from seqkern.kernels.words import spread
+from seqkern.solvers import make_solver
+from seqkern.tables import FeatureTable
+
+OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
+NO_LETTERS = {"mismatch"}
+NO_WORDS = {"mismatch"}
+BY_MATRIX = {"polynomial", "product", "rbf", "sigmoid"}
+
+
+def sums_of(X, shares):
+    """The sum over the letters of each record."""
+    return np.array([part.sum() for part in np.split(shares, np.cumsum(X.lengths)[:-1])])
+
+
+@pytest.fixture(params=OF_SEQUENCES)
+def case(request):
+    """A kernel, sequences to be decided about, support sequences, coefficients; the kernel fitted on the support."""
+    kernel = EXAMPLES[request.param]
+    X, support = random_sequences(kernel, seed=1), random_sequences(kernel, seed=2)
+    return kernel.fit(support), X, support, np.random.default_rng(3).normal(size=len(support))
+
+
+def expected(kernel, X, support, coefficients):
+    """Return Σ_j c_j·K(x, z_j) and Σ_j |c_j·K(x, z_j)|."""
+    terms = kernel.kernel(X, support) * coefficients
+    return terms.sum(axis=1), np.abs(terms).sum(axis=1)
+
+
+def test_letters_share_the_whole_value(case):
+    kernel, X, support, coefficients = case
+    if kernel.name in NO_LETTERS:
+        with pytest.raises(ParameterError, match="letter by letter"):
+            attributions(kernel, X, support, coefficients)
+        return
+    shares = attributions(kernel, X, support, coefficients)
+    assert shares.shape == (X.lengths.sum(),)
+    value, size = expected(kernel, X, support, coefficients)
+    assert np.all(np.abs(sums_of(X, shares) - value) <= 1e-9 * size)
+    assert np.abs(shares).max() > 0
+
+
+def test_shares_are_those_of_the_sequence_alone(case):
+    kernel, X, support, coefficients = case
+    if kernel.name in NO_LETTERS:
+        return
+    together = np.split(attributions(kernel, X, support, coefficients), np.cumsum(X.lengths)[:-1])
+    for i in (0, 2, len(X) - 1):
+        alone = attributions(kernel, X.take([i]), support, coefficients)
+        np.testing.assert_allclose(alone, together[i], rtol=1e-9, atol=1e-12 * np.abs(together[i]).max())
+
+
+def test_shares_are_linear_in_the_coefficients(case):
+    kernel, X, support, coefficients = case
+    if kernel.name in NO_LETTERS:
+        return
+    whole = attributions(kernel, X, support, coefficients)
+    halves = [
+        attributions(kernel, X, support, np.where(np.arange(len(support)) % 2 == odd, coefficients, 0.0))
+        for odd in (0, 1)
+    ]
+    np.testing.assert_allclose(sum(halves), whole, rtol=1e-9, atol=1e-9 * np.abs(whole).max())
+
+
+def test_words_have_weights(case):
+    kernel, X, support, coefficients = case
+    if kernel.name in NO_WORDS:
+        with pytest.raises(ParameterError, match="no words"):
+            word_weights(kernel, X, support, coefficients)
+        return
+    words, weights = word_weights(kernel, X, support, coefficients)
+    assert len(words) == len(weights) == len(set(words)) > 0
+    assert all(isinstance(word, str) for word in words)
+    assert np.isfinite(weights).all()
+    assert np.abs(weights).max() > 0
+    double = word_weights(kernel, X, support, 2 * coefficients)
+    assert double[0] == words
+    np.testing.assert_allclose(double[1], 2 * weights, rtol=1e-9, atol=1e-9 * np.abs(weights).max())
+
+
+def test_fold_gives_the_values_of_the_matrix(case):
+    kernel, X, support, coefficients = case
+    columns = kernel.prepare(support)
+    folded = fold(kernel, columns, coefficients)
+    assert (folded is None) == (kernel.name in BY_MATRIX)
+    if folded is None:
+        return
+    rows = kernel.prepare(X, like=columns)
+    value, size = expected(kernel, X, support, coefficients)
+    values = folded(rows)
+    assert np.all(np.abs(values - value) <= 1e-9 * size)
+    one_by_one = [folded(rows.rows(i, i + 1)) for i in range(len(X))]
+    assert np.concatenate(one_by_one).tobytes() == values.tobytes()
+    alone = [folded(kernel.prepare(X.take([i]), like=columns)) for i in range(len(X))]
+    assert np.concatenate(alone).tobytes() == values.tobytes()
+
+
+# ---- the spectrum kernel, against the definition ----------------------------------------------------------
+
+
+def naive_shares(strings, support, coefficients, k, presence, rc):
+    """Each occurrence of a word adds its weight, shared by its letters; with `presence` the first sharing is among
+    the occurrences."""
+
+    def words(string):
+        return [min(word, reverse_complement(word)) if rc else word for word in kmers(string, k)]
+
+    weight = Counter()
+    for string, c in zip(support, coefficients, strict=True):
+        for word, count in Counter(words(string)).items():
+            weight[word] += c * (1 if presence else count)
+    shares = []
+    for string in strings:
+        own, counts = np.zeros(len(string)), Counter(words(string))
+        for i in range(len(string) - k + 1):
+            word = string[i : i + k]
+            if "*" not in word:
+                word = min(word, reverse_complement(word)) if rc else word
+                own[i : i + k] += weight[word] / k / (counts[word] if presence else 1)
+        shares.append(own)
+    return np.concatenate(shares), weight
+
+
+@pytest.mark.parametrize("rc", [False, True])
+@pytest.mark.parametrize("presence", [False, True])
+@pytest.mark.parametrize("k", [1, 3, 40])
+def test_spectrum_shares_are_the_naive_ones(k, presence, rc):
+    strings, support = random_strings(9, 0, 70, seed=1), random_strings(11, 0, 70, seed=2)
+    strings += ["A" * 50, "*" * 9, ""]
+    support += ["A" * 45, strings[0]]
+    coefficients = np.random.default_rng(0).normal(size=len(support))
+    kernel = SpectrumKernel(k, presence=presence, reverse_complement=rc, normalize=False, short="zero")
+    X, Z = encode(strings), encode(support)
+    shares, weight = naive_shares(strings, support, coefficients, k, presence, rc)
+    np.testing.assert_allclose(attributions(kernel, X, Z, coefficients), shares, rtol=1e-12, atol=1e-12)
+    words, weights = word_weights(kernel, X, Z, coefficients)
+    found = {min(w, reverse_complement(w)) if rc else w for s in (*strings, *support) for w in kmers(s, k)}
+    assert set(words) == found
+    np.testing.assert_allclose(weights, [weight[word] for word in words], rtol=1e-12, atol=1e-12)
+
+
+def test_mixed_spectrum_adds_its_lengths():
+    X, Z = encode(random_strings(5, 10, 30, seed=1)), encode(random_strings(7, 10, 30, seed=2))
+    c = np.random.default_rng(0).normal(size=7)
+    kernel = SpectrumKernel([2, 3], weights=[0.5, 2.0], normalize=False)
+    parts = [attributions(SpectrumKernel(k, normalize=False), X, Z, c) for k in (2, 3)]
+    np.testing.assert_allclose(attributions(kernel, X, Z, c), 0.5 * parts[0] + 2.0 * parts[1], rtol=1e-12)
+
+
+def test_protein_words_are_spelled():
+    kernel = SpectrumKernel(2, normalize=False)
+    X = encode(["WYVW"], "protein")
+    words, weights = word_weights(kernel, X, X, np.array([1.0]))
+    assert dict(zip(words, weights.tolist(), strict=True)) == {"WY": 1.0, "YV": 1.0, "VW": 1.0}
+
+
+def test_spread_shares_equally():
+    np.testing.assert_array_equal(spread([3.0, 1.0], [0, 1], (0, 2), 4), [1.5, 0.5, 1.5, 0.5])
+
+
+# ---- kernels made of kernels ------------------------------------------------------------------------------
+
+
+def data():
+    X, Z = encode(random_strings(6, 20, 30, seed=1)), encode(random_strings(8, 20, 30, seed=2))
+    return X, Z, np.random.default_rng(0).normal(size=8)
+
+
+def test_part_gives_nothing_to_the_other_letters():
+    X, Z, c = data()
+    shares = np.split(attributions(build_kernel("spectrum:k=2,part=3:-4"), X, Z, c), np.cumsum(X.lengths)[:-1])
+    inner = attributions(build_kernel("spectrum:k=2"), X.part(3, -4), Z.part(3, -4), c)
+    assert all(not part[:3].any() and not part[-4:].any() for part in shares)
+    np.testing.assert_array_equal(np.concatenate([part[3:-4] for part in shares]), inner)
+    words, _ = word_weights(build_kernel("spectrum:k=2,part=3:-4"), X, Z, c)
+    assert all(word.endswith(" [3:-4]") for word in words)
+
+
+def test_a_polynomial_of_degree_one_is_its_base():
+    X, Z, c = data()
+    kernel = build_kernel("polynomial:degree=1,gamma=2,coef0=0,base=(spectrum:k=2)")
+    base = attributions(build_kernel("spectrum:k=2"), X, Z, c)
+    np.testing.assert_allclose(attributions(kernel, X, Z, c), 2 * base, rtol=1e-9, atol=1e-12)
+
+
+def test_a_product_of_two_equals_is_their_square():
+    X, Z, c = data()
+    product = attributions(build_kernel("spectrum:k=2*spectrum:k=2"), X, Z, c)
+    square = attributions(build_kernel("polynomial:degree=2,coef0=0,base=(spectrum:k=2)"), X, Z, c)
+    np.testing.assert_allclose(product, square, rtol=1e-9, atol=1e-12)
+
+
+def test_what_rests_on_no_letter_is_shared_by_all():
+    kernel = build_kernel("rbf:gamma=0.5,base=(spectrum:k=3)")
+    X, Z = encode(["AAAAACC"]), encode(["GGGGGG"])
+    value = kernel.kernel(X, Z)[0, 0]
+    assert value > 0
+    np.testing.assert_allclose(attributions(kernel, X, Z, np.array([2.0])), np.full(7, 2 * value / 7))
+
+
+def test_a_sequence_without_letters_cannot_share():
+    kernel = build_kernel("rbf:gamma=0.5,base=(spectrum:k=3,short=zero,normalize=false)")
+    with pytest.raises(SequenceError, match=r"'2'.*no letters"):
+        attributions(kernel, encode(["AAAA", ""]), encode(["AAAA"]), np.array([1.0]))
+
+
+def test_pairwise_radial_is_refused_with_a_remedy():
+    X, Z, c = data()
+    kernel = build_kernel("pairwise:vector_kernel=rbf,base=(spectrum:k=2)").fit(Z)
+    with pytest.raises(ParameterError, match="vector_kernel=linear"):
+        attributions(kernel, X, Z, c)
+
+
+def test_kernels_of_numbers_fold_but_have_no_letters():
+    rng = np.random.default_rng(0)
+    X, Z = FeatureTable(rng.normal(size=(5, 3))), FeatureTable(rng.normal(size=(7, 3)))
+    c = rng.normal(size=7)
+    kernel = build_kernel("linear:normalize=true")
+    columns = kernel.prepare(Z)
+    rows = kernel.prepare(X, like=columns)
+    np.testing.assert_allclose(fold(kernel, columns, c)(rows), kernel.kernel(X, Z) @ c, rtol=1e-12)
+    with pytest.raises(ParameterError, match="letter by letter"):
+        kernel._attribute(X, Z, c)
+
+
+# ---- blocks of features -----------------------------------------------------------------------------------
+
+
+class RealKernel(FeatureKernel):
+    """Real features, for the blocks that no kernel of this package has yet."""
+
+    normalize = False
+
+    def __init__(self, block):
+        self.block_type = block
+
+    def _prepare(self, X, like):
+        return FeatureBlocks([Term(0.7, [(1, self.block_type(X.values))])], 2.0)
+
+
+@pytest.mark.parametrize("block", [RealDenseBlock, RealSparseBlock])
+def test_real_blocks_fold(block):
+    rng = np.random.default_rng(0)
+    X, Z = (np.where(rng.random((n, 6)) < 0.4, rng.normal(size=(n, 6)), 0.0) for n in (40, 37))
+    c = rng.normal(size=37)
+    kernel = RealKernel(block)
+    cols, rows = (kernel._prepare(FeatureTable(values), None) for values in (Z, X))
+    values = kernel._fold(cols, c)(rows)
+    np.testing.assert_allclose(values, 1.4 * (X @ Z.T) @ c, rtol=1e-12, atol=1e-12)
+    assert kernel._fold(cols, c)(rows.rows(17, 35)).tobytes() == values[17:35].tobytes()
+    half = kernel._fold(cols.rows(5, 30), c[5:30])(rows)
+    np.testing.assert_allclose(half, 1.4 * (X @ Z[5:30].T) @ c[5:30], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("longest", [60, 2000, 70_000])
+def test_dense_counts_of_every_width_fold(longest):
+    strings = ["A" * longest, "ACGT" * 9, *random_strings(20, 5, 60)]
+    kernel = SpectrumKernel(2, normalize=False, algorithm="dense")
+    X = encode(strings)
+    columns = kernel.prepare(X)
+    c = np.random.default_rng(0).normal(size=len(X))
+    value = kernel.kernel(X) @ c
+    np.testing.assert_allclose(fold(kernel, columns, c)(columns), value, rtol=1e-9)
+
+
+# ---- machines ---------------------------------------------------------------------------------------------
+
+CHAINS = [
+    [],
+    ["centre"],
+    ["normalise"],
+    ["normalise:zero_diagonal=zero"],
+    ["repair:method=flip"],
+    ["repair:method=clip", "centre"],
+    ["repair:method=shift", "normalise", "centre"],
+]
+
+
+def fitted(solver, chain, kernel):
+    """Return (X, solver, transforms) of a machine on an indefinite kernel, and the decisions about new units."""
+    X, Z = encode(random_strings(12, 20, 30, seed=1)), encode(random_strings(30, 20, 30, seed=2))
+    y = np.where(np.arange(30) % 3 == 0, 1.0, -1.0)
+    kernel = build_kernel(kernel)
+    K, diagonal, transforms = kernel.kernel(Z), kernel.diagonal(Z), []
+    K_new, new_diagonal = kernel.kernel(X, Z), kernel.diagonal(X)
+    for spec in chain:
+        transforms.append(build_transform(spec).fit(K, diagonal))
+        K, diagonal = transforms[-1].transform_train()
+        K_new, new_diagonal = transforms[-1].transform(K_new, new_diagonal)
+    machine = make_solver(solver, "binary").fit(np.ascontiguousarray(K), y)
+    return kernel, X, Z, machine, transforms, machine.decision_function(K_new)
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=str)
+@pytest.mark.parametrize("solver", ["csvc:C=1", "psvc:epsilon=0.1"])
+@pytest.mark.parametrize("kernel", ["spectrum:k=2,normalize=false", "sigmoid:coef0=-1,base=(spectrum:k=2)"])
+def test_affine_form_is_the_decision(solver, chain, kernel):
+    if "sigmoid" in kernel and any("normalise" in item for item in chain):
+        pytest.skip("its diagonal is not positive")
+    kernel, X, Z, machine, transforms, decision = fitted(solver, chain, kernel)
+    form = affine_form(kernel, Z, machine, transforms)
+    shares = form.attributions(X)
+    np.testing.assert_allclose(sums_of(X, shares) + form.constant, decision, rtol=1e-9, atol=1e-9)
+    columns = kernel.prepare(Z)
+    folded = form.fold(columns)
+    if folded is not None:
+        np.testing.assert_allclose(folded(kernel.prepare(X, like=columns)), decision, rtol=1e-9, atol=1e-10)
+
+
+def test_normalising_what_is_centred_is_refused():
+    kernel, _, Z, machine, transforms, _ = fitted("csvc", ["centre", "normalise"], "spectrum:k=2,normalize=false")
+    with pytest.raises(ParameterError, match="normalise first"):
+        affine_form(kernel, Z, machine, transforms)
+
+
+def test_a_solver_that_is_no_sum_is_refused():
+    kernel, _, Z, machine, transforms, _ = fitted("csvc", [], "spectrum:k=2")
+    machine.linear = lambda: None
+    with pytest.raises(ParameterError, match="choose a solver"):
+        affine_form(kernel, Z, machine, transforms)

@@ -1,0 +1,120 @@
+"""``seqkern explain``: from a model file and FASTA to a folder of tables, pictures and a page."""
+
+import csv
+
+import pytest
+from test_cli_predict import TRAIN, fails, records, write
+
+from seqkern.cli.main import main
+from seqkern.fasta import read_fasta
+from seqkern.model import load_model
+
+
+@pytest.fixture
+def files(tmp_path):
+    return [write(tmp_path / f"{name}.fa", *records(name, 30)) for name in ("pos", "neg")]
+
+
+@pytest.fixture
+def new(tmp_path):
+    return write(tmp_path / "new.fa", *records("pos", 12, seed=1), *records("neg", 12, seed=1))
+
+
+@pytest.fixture
+def model(tmp_path, files, capsys):
+    path = str(tmp_path / "m.seqkern")
+    assert main(["train", *files, *TRAIN, "-o", path]) == 0
+    capsys.readouterr()
+    return path
+
+
+def read_table(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def test_a_folder_is_written_and_the_top_words_are_printed(tmp_path, model, new, capsys):
+    out = tmp_path / "deep" / "out"
+    assert main(["explain", model, new, "-o", str(out), "--top", "3", "--plots", "2"]) == 0
+    printed, err = capsys.readouterr()
+    assert err == ""
+    lines = printed.splitlines()
+    assert lines[0] == str(out / "index.html")
+    table = read_table(out / "words.tsv")
+    assert [line.split()[0] for line in lines[1:]] == [row["word"] for row in table[:3]]
+    weights = [abs(float(row["weight"])) for row in table]
+    assert weights == sorted(weights, reverse=True)
+    assert sorted(path.name for path in out.glob("*.svg")) == ["profile-0001.svg", "profile-0002.svg"]
+
+
+def test_contributions_in_the_file_sum_to_the_decisions_of_predict(tmp_path, model, new, capsys):
+    out, predictions = tmp_path / "out", tmp_path / "p.tsv"
+    assert main(["explain", model, new, "-o", str(out)]) == 0
+    assert main(["predict", model, new, "-o", str(predictions)]) == 0
+    sums = {}
+    for row in read_table(out / "letters.tsv"):
+        sums[row["id"]] = sums.get(row["id"], 0.0) + float(row["contribution"])
+    decisions = read_table(out / "decisions.tsv")
+    assert [row["id"] for row in decisions] == read_fasta(new).ids
+    exact = load_model(model).decision(read_fasta(new)).tolist()
+    for row, value, told in zip(decisions, exact, read_table(predictions), strict=True):
+        assert float(row["decision"]) == value
+        assert abs(sums[row["id"]] - (value - float(row["bias"]))) <= 1e-9
+        assert row["predicted"] == told["predicted"]
+
+
+def test_reading_follows_the_policies(tmp_path, model, new, capsys):
+    with open(new, "a") as file:
+        file.write(">odd\nACGTNNACGT\n")
+    assert "'N'" in fails(capsys, "explain", model, new, "-o", str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+    assert main(["explain", model, new, "-o", str(tmp_path / "out"), "--unknown", "mask"]) == 0
+    assert "2 masked letters" in capsys.readouterr().err
+    rows = [row for row in read_table(tmp_path / "out" / "letters.tsv") if row["id"] == "odd"]
+    assert "".join(row["letter"] for row in rows) == "ACGT**ACGT"
+    assert [float(row["contribution"]) for row in rows[4:6]] == [0.0, 0.0]
+
+
+def test_several_classes_need_a_pair(tmp_path, new, capsys):
+    texts = [write(tmp_path / f"{name}.fa", *records(name, 20)) for name in ("pos", "neg", "third")]
+    path, out = str(tmp_path / "m.seqkern"), str(tmp_path / "out")
+    assert main(["train", *texts, "--kernel", "spectrum:k=3", "--solver", "csvc:C=1", "-o", path]) == 0
+    classes = load_model(path).classes
+    err = fails(capsys, "explain", path, new, "-o", out)
+    assert f"pair={classes[0]}:{classes[1]}" in err
+    assert path in err
+    assert main(["explain", path, new, "-o", out, "--pair", f"{classes[2]}:{classes[0]}"]) == 0
+    assert {row["predicted"] for row in read_table(f"{out}/decisions.tsv")} <= {classes[0], classes[2]}
+
+
+def test_a_kernel_without_letters_is_one_line(tmp_path, files, new, capsys):
+    path = str(tmp_path / "m.seqkern")
+    kernel = "pairwise:vector_kernel=rbf,base=(spectrum:k=2)"
+    assert main(["train", *files, "--kernel", kernel, "--solver", "csvc:C=1", "-o", path]) == 0
+    err = fails(capsys, "explain", path, new, "-o", str(tmp_path / "out"))
+    assert "letter by letter" in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("option", [["--top", "-1"], ["--plots", "x"], ["--threads", "0"]])
+def test_numbers_that_are_none_are_wrong_usage(tmp_path, model, new, option, capsys):
+    assert main(["explain", model, new, "-o", str(tmp_path / "out"), *option]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_no_plots_and_no_words_are_possible(tmp_path, model, new, capsys):
+    out = tmp_path / "out"
+    assert main(["explain", model, new, "-o", str(out), "--plots", "0", "--top", "0"]) == 0
+    assert capsys.readouterr().out == f"{out / 'index.html'}\n"
+    assert not list(out.glob("*.svg"))
+
+
+def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path, model, new, capsys):
+    (tmp_path / "out").write_text("mine")
+    assert "cannot be written" in fails(capsys, "explain", model, new, "-o", str(tmp_path / "out"))
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_missing_and_damaged_models_are_one_line(tmp_path, new, capsys):
+    assert "no such file" in fails(capsys, "explain", str(tmp_path / "none"), new, "-o", str(tmp_path / "out"))
+    assert "is no model" in fails(capsys, "explain", new, new, "-o", str(tmp_path / "out"))

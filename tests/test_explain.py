@@ -1,0 +1,400 @@
+"""Decisions of trained models taken apart: sums, words, profiles, pages."""
+
+import csv
+import dataclasses
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from naive import encode, kmers, random_strings
+from test_kernel_contract import EXAMPLES, random_sequences
+
+from seqkern.alphabets import DNA
+from seqkern.errors import ModelError, ParameterError
+from seqkern.explain import Explainer, explain
+from seqkern.explain import explanation as explanation_module
+from seqkern.explain import words as words_module
+from seqkern.explain.files import write_explanation
+from seqkern.explain.profile import MOST_LETTERS, profile
+from seqkern.explain.words import WordTable, read_pattern
+from seqkern.gram.transforms import build_transform
+from seqkern.kernels import build_kernel
+from seqkern.labels import make_labels
+from seqkern.model import load_model
+from seqkern.sequences import SequenceSet
+from seqkern.simulate import simulate
+from seqkern.tables import FeatureTable
+from seqkern.training import train_model
+
+OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
+REFUSED = {"mismatch"}
+
+
+def record_sums(explanation):
+    return np.array([explanation.of(i).sum() for i in range(len(explanation.decision))])
+
+
+def check_sums(explanation):
+    difference = record_sums(explanation) - (explanation.decision - explanation.bias)
+    assert np.abs(difference).max() <= 1e-9
+
+
+@pytest.mark.parametrize("solver", ["csvc:C=1", "psvc:epsilon=0.1"])
+@pytest.mark.parametrize("key", OF_SEQUENCES)
+def test_contributions_sum_to_the_decision_minus_the_bias(key, solver):
+    kernel = EXAMPLES[key]
+    X, new = random_sequences(kernel, seed=4), random_sequences(kernel, seed=5)
+    labels = make_labels(X.ids, ["a" if i % 3 == 0 else "b" for i in range(len(X))])
+    model = train_model(X, labels, kernel, solver)
+    if kernel.name in REFUSED:
+        with pytest.raises(ParameterError, match="letter by letter"):
+            explain(model, new)
+        return
+    explanation = explain(model, new)
+    check_sums(explanation)
+    np.testing.assert_allclose(
+        explanation.decision, model._by_matrix(model.kernel.prepare(new, like=model.columns)), rtol=1e-9, atol=1e-9
+    )
+    assert len(explanation.words) == len(explanation.weights) > 0
+    assert np.all(np.diff(np.abs(explanation.weights)) <= 0)
+
+
+# ---- donor sites ------------------------------------------------------------------------------------------
+
+
+def donors(seed=1):
+    data = simulate("donor", seed, n_positive=60, n_decoy=120)
+    return data.sequences, make_labels(data.sequences.ids, data.table["label"], positive="donor")
+
+
+def train(kernel="spectrum:k=3", solver="csvc:C=1", transforms=(), data=None):
+    X, labels = data or donors()
+    return train_model(X, labels, build_kernel(kernel), solver, transforms=[build_transform(t) for t in transforms])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return train()
+
+
+def test_the_site_stands_out():
+    kernel = "spectrum:k=3,part=20:32 + spectrum:k=3,part=28:40"
+    new, labels = donors(seed=2)
+    explanation = explain(train(kernel), new)
+    mean = explanation.contributions.reshape(len(new), 60)[labels.y == labels.classes.index("donor")].mean(axis=0)
+    site = slice(27, 36)  # -3 to +6 of the cut after letter 30
+    assert mean[site].sum() > 0.8 * np.abs(mean).sum()
+    assert {29, 30, 31, 32} >= set(np.argsort(mean)[-3:].tolist())
+    assert {"GTA [28:40]", "GGT [28:40]"} & set(explanation.words[:6])
+
+
+@pytest.mark.parametrize(
+    "transforms", [["centre"], ["normalise"], ["normalise", "centre"], ["repair:method=shift", "normalise"]], ids=str
+)
+def test_transforms_are_worked_in(transforms):
+    new = donors(seed=2)[0].take(slice(0, 10))
+    check_sums(explain(train("spectrum:k=3,normalize=false", transforms=transforms), new))
+
+
+def test_the_model_file_explains_alike(tmp_path, model):
+    model.save(tmp_path / "m.seqkern")
+    new = donors(seed=2)[0]
+    first, second = explain(model, new), explain(load_model(tmp_path / "m.seqkern"), new.strings())
+    assert first.contributions.tobytes() == second.contributions.tobytes()
+    assert first.words == second.words
+
+
+def test_real_labels_are_explained():
+    X, _ = donors()
+    model = train(
+        "spectrum:k=2",
+        "psvr:epsilon=0.05",
+        data=(X, make_labels(X.ids, [f"{i / 9}" for i in range(len(X))], kind="real")),
+    )
+    assert model.kind == "real"
+    check_sums(explain(model, X.take(slice(0, 20))))
+
+
+def test_a_machine_of_two_classes_is_explained():
+    X, labels = donors()
+    names = ["three" if i % 3 == 0 else labels.classes[y] for i, y in enumerate(labels.y)]
+    model = train(data=(X, make_labels(X.ids, names)))
+    assert model.kind == "multiclass"
+    with pytest.raises(ParameterError, match="pair=") as caught:
+        explain(model, X)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ParameterError, match="no two classes 'donor:donor'"):
+        explain(model, X, pair="donor:donor")
+    for pair in ("donor:three", "three:donor", "decoy:three"):
+        explanation = explain(model, X.take(slice(0, 9)), pair=pair)
+        check_sums(explanation)
+        assert Explainer(model, pair).model.classes == tuple(sorted(pair.split(":")))
+    pairs = [("decoy", "donor"), ("decoy", "three"), ("donor", "three")]
+    votes = np.zeros((len(X), 3))
+    for a, b in pairs:
+        decision = Explainer(model, f"{a}:{b}").model.decision(X)
+        votes[np.arange(len(X)), [model.classes.index(b if value > 0 else a) for value in decision]] += 1
+    assert np.array_equal(votes, np.round(model.decision(X)))
+
+
+def test_a_pair_is_refused_where_there_is_one_machine(model):
+    with pytest.raises(ParameterError, match="several classes"):
+        explain(model, donors()[0], pair="donor:decoy")
+
+
+def test_features_have_no_letters():
+    X = FeatureTable(np.random.default_rng(0).normal(size=(20, 3)))
+    model = train_model(X, make_labels(X.ids, ["a", "b"] * 10), build_kernel("linear"), "csvc:C=1")
+    with pytest.raises(ModelError, match="features"):
+        explain(model, X)
+
+
+def test_another_alphabet_is_refused(model):
+    with pytest.raises(ModelError, match="trained on dna"):
+        explain(model, SequenceSet.from_strings(["MKV" * 9], "protein"))
+
+
+def test_pieces_do_not_change_a_letter(model, monkeypatch):
+    new = donors(seed=2)[0]
+    whole = explain(model, new)
+    monkeypatch.setattr(explanation_module, "PIECE_LETTERS", 100)
+    parts = [len(piece) for piece in Explainer(model).pieces(new)]
+    assert sum(parts) == len(new)
+    assert max(parts) == 1
+    again = explain(model, new)
+    assert again.contributions.tobytes() == whole.contributions.tobytes()
+    assert again.words == whole.words
+    np.testing.assert_allclose(again.weights, whole.weights, rtol=1e-12)
+
+
+def test_a_wrong_kernel_is_found_out(model, monkeypatch):
+    explainer = Explainer(model)
+    form = explainer.form
+    explainer.form = dataclasses.replace(form, coefficients=form.coefficients * (1 + 1e-7))
+    with pytest.raises(ModelError, match="please report"):
+        explainer.letters(donors(seed=2)[0])
+
+
+def test_nothing_to_explain_is_nothing(model):
+    explanation = explain(model, donors()[0].take(slice(0, 0)))
+    assert explanation.decision.shape == (0,)
+    assert explanation.contributions.shape == (0,)
+
+
+# ---- words ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("ACG", ("ACG", (0, 1, 2), None, None)),
+        ("AC..GT", ("ACGT", (0, 1, 4, 5), None, None)),
+        ("AC(1)GT", ("ACGT", (0, 1, 1, 2), None, None)),
+        ("A(0)A", ("AA", (0, 0), None, None)),
+        ("ACG [3:]", ("ACG", (0, 1, 2), 3, None)),
+        ("ACG [-7:20]", ("ACG", (0, 1, 2), -7, 20)),
+        ("ACG|HHE", None),
+        ("", None),
+        ("..", None),
+        ("acg", None),
+    ],
+)
+def test_names_of_words_are_read(name, pattern):
+    assert read_pattern(name, DNA) == pattern
+
+
+def test_occurrences_are_counted():
+    strings = [*random_strings(30, 0, 40, masked=0.1), "", "ACACAC"]
+    X = encode(strings)
+    table = WordTable()
+    table.add(X, ["AC", "A.C", "AC [2:]", "T(3)G", "other feature"], np.array([1.0, -3.0, 2.0, 0.5, 0.1]))
+    found = {word: (weight, count) for word, weight, count in table.sorted()}
+    assert [row[0] for row in table.sorted()] == ["A.C", "AC [2:]", "AC", "T(3)G", "other feature"]
+    assert found["AC"] == (1.0, sum(kmers(s, 2).count("AC") for s in strings))
+    assert found["AC [2:]"][1] == sum(kmers(s[2:], 2).count("AC") for s in strings)
+    assert found["A.C"][1] == sum(s[i] == "A" and s[i + 2] == "C" for s in strings for i in range(len(s) - 2))
+    assert found["T(3)G"][1] == sum(s[i] == "T" and s[i + 3] == "G" for s in strings for i in range(len(s) - 3))
+    assert found["other feature"] == (0.1, None)
+
+
+def test_occurrences_of_both_strands():
+    table = WordTable(both_strands=True)
+    table.add(encode(["AACCTT", "GGTT"]), ["AAC", "AAG"], np.ones(2))
+    assert {word: count for word, _, count in table.sorted()} == {"AAC": 2, "AAG": 1}
+
+
+def test_a_table_of_too_many_words_keeps_the_heavy_ones(monkeypatch):
+    monkeypatch.setattr(words_module, "MOST_WORDS", 3)
+    table, X = WordTable(), encode(["ACGT"])
+    table.add(X, list("ACG"), np.array([1.0, 5.0, 2.0]))
+    assert (len(table), table.dropped) == (3, 0)
+    table.add(X, ["AA", "CC", "GG", "TT"], np.array([-4.0, 0.5, 0.1, 3.0]))
+    assert [word for word, _, _ in table.sorted()] == ["C", "AA", "TT"]
+    assert table.dropped == 4
+
+
+# ---- pictures and the page --------------------------------------------------------------------------------
+
+
+class Text(HTMLParser):
+    """Collect the text and the tags of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.text = [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.mark.parametrize("size", [0, 1, 99, 100, 101, MOST_LETTERS, MOST_LETTERS + 1, 30_000])
+def test_profiles_of_any_length_are_svg(size):
+    rng = np.random.default_rng(0)
+    letters = "".join(rng.choice(list("ACGT"), size))
+    root = ElementTree.fromstring(profile(rng.normal(size=size), letters, -0.5, "a <label> & more"))
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert root.get("aria-label") == "a <label> & more"
+    coloured = [el for el in root.iter("{http://www.w3.org/2000/svg}text") if el.get("class") == "letters"]
+    if 0 < size <= MOST_LETTERS:
+        assert sorted("".join(el.text for el in coloured)) == sorted(letters)
+        assert all(len(el.get("x").split()) == len(el.text) for el in coloured)
+    else:
+        assert not coloured
+
+
+@pytest.mark.parametrize(
+    "values", [np.zeros(5), np.full(5, 1e-300), np.full(5, -1e300), np.array([1e-9, 1, -1e9, 0, 3])]
+)
+def test_profiles_of_any_values_are_svg(values):
+    text = profile(np.array(values), "ACGTA", 0.0, "x")
+    ElementTree.fromstring(text)
+    assert "nan" not in text
+    assert "inf" not in text
+
+
+def test_a_profile_has_the_area_of_the_decision():
+    """The steps' heights, read off the path, sum to the decision minus the bias."""
+    values = np.array([0.5, -0.25, 1.0, 0.0])
+    root = ElementTree.fromstring(profile(values, "ACGT", 0.4, "x"))
+    paths = [el for el in root.iter("{http://www.w3.org/2000/svg}path")]
+    steps = next(el.get("d") for el in paths if el.get("fill") == "none")
+    heights = [float(part.split("H")[0]) for part in steps.split("V")[1:]]
+    zero = next(float(el.get("d").split("H")[0].split()[1]) for el in paths if el.get("stroke") and not el.get("fill"))
+    dashed = next(float(el.get("d").split("H")[0].split()[1]) for el in paths if el.get("stroke-dasharray"))
+    scale = (zero - heights[2]) / 1.0
+    np.testing.assert_allclose((zero - np.array(heights)) / scale, values, atol=2e-3)
+    np.testing.assert_allclose((zero - dashed) / scale, -0.4 / 4, atol=2e-3)
+
+
+def read_table(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def write(model, X, folder, plots=3, pair=None):
+    return write_explanation(Explainer(model, pair), [X], folder, model="m.seqkern", fasta="new.fa", plots=plots)
+
+
+def test_files_hold_what_explain_says(tmp_path, model):
+    new = donors(seed=2)[0].take(slice(50, 80))
+    words = write(model, new, tmp_path / "out")
+    explanation = explain(model, new)
+    letters, decisions, table = (read_table(tmp_path / f"out/{n}.tsv") for n in ("letters", "decisions", "words"))
+    assert [float(row["contribution"]) for row in letters] == explanation.contributions.tolist()
+    assert [row["letter"] for row in letters] == list("".join(new.strings()))
+    assert [int(row["position"]) for row in letters] == [i for _ in range(30) for i in range(1, 61)]
+    assert [row["id"] for row in letters] == np.repeat(new.ids, 60).tolist()
+    assert [float(row["decision"]) for row in decisions] == explanation.decision.tolist()
+    assert {float(row["bias"]) for row in decisions} == {explanation.bias}
+    assert [row["predicted"] for row in decisions] == model.predict(new).tolist()
+    assert [row["word"] for row in table] == explanation.words == [word for word, _, _ in words]
+    assert [float(row["weight"]) for row in table] == explanation.weights.tolist()
+    counts = [sum(kmers(s, 3).count(row["word"]) for s in new.strings()) for row in table]
+    assert [int(row["occurrences"]) for row in table] == counts
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "decisions.tsv",
+        "index.html",
+        "letters.tsv",
+        "profile-0001.svg",
+        "profile-0002.svg",
+        "profile-0003.svg",
+        "words.tsv",
+    ]
+    ElementTree.parse(tmp_path / "out/profile-0003.svg")
+
+
+def test_the_page_says_what_it_shows(tmp_path, model):
+    new = donors(seed=2)[0]
+    write(model, new, tmp_path, plots=4)
+    page = Text((tmp_path / "index.html").read_text())
+    for said in ("spectrum:k=3", "The first 4 of 180 sequences", "For donor", "For decoy", "predicted as donor"):
+        assert said in page.text
+    assert sum(tag == "svg" for tag, _ in page.tags) == 2 + 4
+    assert not [tag for tag, attributes in page.tags if tag in ("script", "link", "img") or "src" in attributes]
+
+
+def test_names_from_files_are_text_and_never_paths(tmp_path, model):
+    new = donors(seed=2)[0].take(slice(0, 2))
+    evil = ["../../<script>alert(1)</script>", "a\tb\x01" + "x" * 500]
+    write_explanation(Explainer(model), [new.replace(ids=evil)], tmp_path / "o", model="<m>", fasta="&f")
+    text = (tmp_path / "o/index.html").read_text()
+    assert "<script" not in text
+    assert "<m>" not in text
+    assert "\x01" not in text
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["o"]
+    assert {row["id"] for row in read_table(tmp_path / "o/decisions.tsv")} == {evil[0], "a b\x01" + "x" * 500}
+    ElementTree.parse(tmp_path / "o/profile-0002.svg")
+
+
+def test_same_input_same_bytes(tmp_path, model):
+    new = donors(seed=2)[0].take(slice(0, 5))
+    for name in "ab":
+        write(model, new, tmp_path / name)
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_pictures_of_an_earlier_run_are_removed(tmp_path, model):
+    new = donors(seed=2)[0].take(slice(0, 5))
+    write(model, new, tmp_path, plots=5)
+    (tmp_path / "profile-mine.svg").write_text("mine")
+    write(model, new, tmp_path, plots=2)
+    assert sorted(p.name for p in tmp_path.glob("profile*")) == [
+        "profile-0001.svg",
+        "profile-0002.svg",
+        "profile-mine.svg",
+    ]
+
+
+def test_nothing_is_left_behind_by_an_error(tmp_path, model):
+    def chunks():
+        yield donors(seed=2)[0]
+        raise ModelError("stop")
+
+    with pytest.raises(ModelError, match="stop"):
+        write_explanation(Explainer(model), chunks(), tmp_path / "out", model="m", fasta="f")
+    assert not (tmp_path / "out").exists()
+
+
+def test_sequences_of_unequal_lengths_have_no_mean_profile(tmp_path, model):
+    X = donors(seed=2)[0]
+    strings = X.strings()
+    strings[7] = strings[7][:40]
+    write(model, encode(strings), tmp_path, plots=1)
+    page = Text((tmp_path / "index.html").read_text())
+    assert "by position" not in page.text
+    assert sum(tag == "svg" for tag, _ in page.tags) == 1
+
+
+def test_a_protein_model_is_explained(tmp_path):
+    X = SequenceSet.from_strings(random_strings(30, 30, 60, "ACDEFGHIKLMNPQRSTVWY", masked=0), "protein")
+    model = train("spectrum:k=2", data=(X, make_labels(X.ids, ["a", "b"] * 15)))
+    write(model, X, tmp_path)
+    page = Text((tmp_path / "index.html").read_text())
+    assert "by position" not in page.text
+    assert "For a" in page.text
