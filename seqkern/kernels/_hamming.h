@@ -1,0 +1,197 @@
+/* Counting pairs of windows by their Hamming distance, many columns at once; see `_hamming_diagonals.h`. */
+#ifndef SEQKERN_HAMMING_H
+#define SEQKERN_HAMMING_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "_simd.h"
+
+enum {
+    CLASSES = 8,     /* counts of matches that one walk tells apart */
+    MOST_PLANES = 5, /* bits of a count of matches */
+    LEVELS = 56,     /* bits of a count of windows */
+    FIRST_KEPT = 3,  /* the lower ones are in registers */
+};
+
+/* One vector of lanes. */
+typedef struct {
+    const void *match;   /* [letter][position] lanes with that letter there; one position more than there are letters */
+    const void *valid;   /* [window] lanes that have that many windows */
+    ptrdiff_t positions; /* the second size of `match` */
+    ptrdiff_t windows;   /* of the longest lane */
+} lane_block;
+
+/* kept[level][class] and waiting[level][class], vectors: counts in binary, and carries that wait for a second one. */
+typedef struct {
+    void *kept;
+    void *waiting;
+    uint64_t arrived; /* carries so far; bit b says that one waits at level FIRST_KEPT + b */
+} lane_counts;
+
+typedef void (*stretch_function)(const lane_block *, const ptrdiff_t *, ptrdiff_t, ptrdiff_t, int, lane_counts *);
+
+#ifdef SEQKERN_X86
+
+#define NAME(name) name##_avx512
+#define TARGET AVX512
+#define LANES 512
+#define vec __m512i
+#define LOAD(address) _mm512_load_si512((const void *)(address))
+#define ZERO _mm512_setzero_si512()
+#define ONES _mm512_set1_epi64(-1)
+#define AND(a, b) _mm512_and_si512(a, b)
+#define XOR(a, b) _mm512_xor_si512(a, b)
+#define AND3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x80)
+#define XOR3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x96)
+#define MAJORITY(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0xe8)
+#define CHANGE(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x60)
+#include "_hamming_diagonals.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef vec
+#undef LOAD
+#undef ZERO
+#undef ONES
+#undef AND
+#undef XOR
+#undef AND3
+#undef XOR3
+#undef MAJORITY
+#undef CHANGE
+
+/* Without an instruction of three operands. */
+#define AND3(a, b, c) AND(AND(a, b), c)
+#define XOR3(a, b, c) XOR(XOR(a, b), c)
+#define MAJORITY(a, b, c) XOR(AND(XOR(a, b), XOR(a, c)), a)
+#define CHANGE(a, b, c) AND(a, XOR(b, c))
+
+#define NAME(name) name##_avx2
+#define TARGET AVX2
+#define LANES 256
+#define vec __m256i
+#define LOAD(address) _mm256_load_si256((const __m256i *)(address))
+#define ZERO _mm256_setzero_si256()
+#define ONES _mm256_set1_epi64x(-1)
+#define AND(a, b) _mm256_and_si256(a, b)
+#define XOR(a, b) _mm256_xor_si256(a, b)
+#include "_hamming_diagonals.h"
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef vec
+#undef LOAD
+#undef ZERO
+#undef ONES
+#undef AND
+#undef XOR
+
+#else
+#define AND3(a, b, c) AND(AND(a, b), c)
+#define XOR3(a, b, c) XOR(XOR(a, b), c)
+#define MAJORITY(a, b, c) XOR(AND(XOR(a, b), XOR(a, c)), a)
+#define CHANGE(a, b, c) AND(a, XOR(b, c))
+#endif
+
+#define NAME(name) name##_plain
+#define TARGET
+#if defined(__GNUC__)
+typedef uint64_t plain_lanes __attribute__((vector_size(16)));
+#define LANES 128
+#define vec plain_lanes
+#define ZERO ((vec){0, 0})
+#else
+#define LANES 64
+#define vec uint64_t
+#define ZERO ((vec)0)
+#endif
+#define LOAD(address) (*(const vec *)(address))
+#define ONES (~ZERO)
+#define AND(a, b) ((a) & (b))
+#define XOR(a, b) ((a) ^ (b))
+#include "_hamming_diagonals.h"
+enum { PLAIN_LANES = LANES };
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef vec
+#undef LOAD
+#undef ZERO
+#undef ONES
+#undef AND
+#undef XOR
+
+/* Return how many lanes a vector has. */
+static inline int lanes_of(int level)
+{
+    return level == 2 ? 512 : level == 1 ? 256 : PLAIN_LANES;
+}
+
+static inline stretch_function find_stretch_function(int level, int planes, int classes)
+{
+#ifdef SEQKERN_X86
+    if (level == 2)
+        return stretches_avx512[planes - 4][classes - 1];
+    if (level == 1)
+        return stretches_avx2[planes - 4][classes - 1];
+#endif
+    return stretches_plain[planes - 4][classes - 1];
+}
+
+/* Set the bit of one lane of a block for each of its letters, and for each of its windows. */
+static inline void fill_lane(uint8_t *match, uint8_t *valid, ptrdiff_t positions, int lanes, int lane,
+                             const uint8_t *letters, ptrdiff_t windows, ptrdiff_t length)
+{
+    const ptrdiff_t bytes = lanes / 8;
+    const uint8_t bit = (uint8_t)(1 << lane % 8);
+    match += lane / 8;
+    valid += lane / 8;
+    for (ptrdiff_t p = 0; p < windows + length - 1; ++p)
+        match[(letters[p] * positions + p) * bytes] |= bit;
+    for (ptrdiff_t p = 0; p < windows; ++p)
+        valid[p * bytes] |= bit;
+}
+
+/* Transpose 8 × 8 bits: bit c of byte r becomes bit r of byte c. */
+static inline uint64_t transpose_bits(uint64_t x)
+{
+    uint64_t t = (x ^ x >> 7) & 0x00AA00AA00AA00AAull;
+    x ^= t ^ t << 7;
+    t = (x ^ x >> 14) & 0x0000CCCC0000CCCCull;
+    x ^= t ^ t << 14;
+    t = (x ^ x >> 28) & 0x00000000F0F0F0F0ull;
+    return x ^ t ^ t << 28;
+}
+
+/* Add the counts of the first `used` lanes, binary numbers of `bits` bits, to totals[m][columns[lane]]. */
+static void add_lanes(const lane_counts *counts, int lanes, int classes, int bits, const int64_t *columns, int used,
+                      int64_t *totals, ptrdiff_t width)
+{
+    const uint8_t *kept = (const uint8_t *)counts->kept;
+    const ptrdiff_t bytes = lanes / 8;
+    for (int m = 0; m < classes; ++m, totals += width)
+        for (int group = 0; group * 8 < used; ++group) {
+            uint64_t number[8] = {0};
+            for (int low = 0; low < bits; low += 8) {
+                uint64_t x = 0;
+                for (int b = 0; b < 8 && low + b < bits; ++b)
+                    x |= (uint64_t)kept[((low + b) * CLASSES + m) * bytes + group] << 8 * b;
+                if (x) {
+                    x = transpose_bits(x);
+                    for (int lane = 0; lane < 8; ++lane)
+                        number[lane] |= (x >> 8 * lane & 0xff) << low;
+                }
+            }
+            for (int lane = group * 8; lane < used && lane < group * 8 + 8; ++lane)
+                totals[columns[lane]] += (int64_t)number[lane - group * 8];
+        }
+}
+
+static inline void settle(int level, lane_counts *counts)
+{
+    CALL_LEVEL(level, settle, counts);
+}
+
+#endif

@@ -1,0 +1,318 @@
+"""Windows of two sequences compared by their Hamming distance, for the product engine.
+
+K(x, y) = Σ_h weights[h]·N_h(x, y), N_h the number of pairs of windows of l letters that differ in h positions. Two
+exact ways to the N_h:
+
+- ``diagonals``: many columns at once, each a bit of a vector. The number of letters that two windows share, kept as
+  binary digits in several vectors, changes by at most one from a pair of windows to the next on their diagonal.
+- ``pairs``: window against window, packed into words. For windows that have weights of their own.
+
+Both give integers; weights that are not integers come in at the end, once for each entry, in a fixed order.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ParameterError
+from . import _hamming, _kmers, _product
+from .kmers import NO_COMPLEMENT, per_record
+from .planner import Cost
+
+LARGEST_LENGTH = 31
+CLASSES = 8  # distances that one walk tells apart
+LARGEST_WEIGHT = 2**62
+NO_WEIGHTS = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Walks:
+    """How the classes that walks count make up the distances.
+
+    Attributes
+    ----------
+    passes : ndarray of int64, shape (walks, 3)
+        Planes, classes, and offset of the codes; see `_hamming_diagonals.h`.
+    distances : list of ndarray of int64
+        For each walk the distance that each code stands for.
+    """
+
+    passes: np.ndarray
+    distances: list
+
+    @classmethod
+    def up_to(cls, length, largest):
+        """Return the walks that tell the distances 0 … `largest` of windows of `length` letters apart."""
+        return min((cls._with(length, largest, planes) for planes in (4, 5) if length < 2**planes), key=cls.steps)
+
+    @classmethod
+    def _with(cls, length, largest, planes):
+        # No other count of matches may have the code of a class: a few more classes keep them out.
+        first = max(largest % CLASSES + 1, length + CLASSES + 1 - 2**planes)
+        passes, distances = [], []
+        low = 0
+        while low <= largest:
+            classes = CLASSES if low else first
+            highest = low + classes - 1
+            offset = (2**planes - CLASSES - (length - highest)) % 2**planes
+            passes.append((planes, classes, offset))
+            distances.append(np.arange(highest, low - 1, -1))
+            low = highest + 1
+        return cls(np.array(passes, dtype=np.int64), distances)
+
+    def steps(self):
+        """Return how many operations on vectors a step takes, about."""
+        return int((2 * self.passes[:, 0] + 3 * self.passes[:, 1]).sum())
+
+
+class HammingBlock:
+    """Σ over pairs of windows (a of x, b of y) of u(a)·v(b)·weights[h(a, b)], u and v the windows' weights.
+
+    Parameters
+    ----------
+    X : SequenceSet of n records
+        A window with a masked letter does not count.
+    length : int
+        Letters of a window, 1 to 31.
+    weights : array_like, shape (length + 1,)
+        For each Hamming distance. If all are integers, so are the sums; else they are float64.
+    strands : {"one", "both"}
+        With "both", a pair counts weights[h(a, b)] + weights[h(a, reverse complement of b)].
+    algorithm : {"diagonals", "pairs"}
+        How to compute; the numbers are the same. Rows follow their columns.
+    window_weights : array_like of int, shape (windows,), optional
+        The weight of each window, in the order of `find_windows`; by default 1. Needs "pairs".
+    like : HammingBlock, optional
+        The columns that these rows will be compared with.
+
+    Attributes
+    ----------
+    squares : ndarray of int64, shape (n,), or of float64 if `real`
+        The sum for each record and itself.
+    largest : float
+        No sum of two records exceeds the root of the product of the blocks' `largest`.
+    real : bool
+        Whether some weight is no integer.
+
+    Raises
+    ------
+    ParameterError
+        For a length or weights that are not possible.
+    """
+
+    def __init__(
+        self, X, length, weights, *, strands="one", algorithm="diagonals", window_weights=None, like=None
+    ):
+        if not 1 <= length <= LARGEST_LENGTH:
+            raise ParameterError(
+                f"windows of {length} letters are not possible", remedy=f"choose 1 to {LARGEST_LENGTH} letters"
+            )
+        self.length, self.size = length, X.alphabet.size
+        self.weights, self.real = _as_weights(weights, length)
+        self.algorithm = algorithm if like is None else like.algorithm
+        if window_weights is not None and self.algorithm != "pairs":
+            raise ParameterError("windows with weights need pairs", remedy="choose algorithm=pairs")
+        self.complement = NO_COMPLEMENT if strands == "one" else X.alphabet.complement_codes
+        self.letters = X.codes
+        self._find_stretches(X)
+        self.start = np.concatenate(([0], np.cumsum(self.windows)))[self.stretches]
+        self.window_weights = NO_WEIGHTS
+        if window_weights is not None:
+            self.window_weights = np.ascontiguousarray(window_weights, dtype=np.int64)
+        self.words = self._pack(NO_COMPLEMENT)
+        self.squares = self._squares()
+        self.largest = self._largest()
+        if self.algorithm == "pairs":
+            self.other_words = self._pack(self.complement) if len(self.complement) else None
+        else:
+            self.walks, self.sparse_weights, self.rest = _walks_for(length, self.weights)
+            self.words = None
+
+    def _find_stretches(self, X):
+        """Find the stretches of windows without a masked letter: first letter, number of windows, by record."""
+        numbers = np.empty(len(X), dtype=np.int64)
+        _kmers.count_stretches(X.codes, X.starts, X.stops, self.length, self.size, numbers)
+        self.stretches = per_record(numbers)
+        self.first = np.empty(self.stretches[-1], dtype=np.int64)
+        self.windows = np.empty(self.stretches[-1], dtype=np.int64)
+        _hamming.find_stretches(X.codes, X.starts, X.stops, self.length, self.size, self.first, self.windows)
+
+    def _pack(self, complement):
+        """Return the windows of one strand as words, uint32 (bits of a letter, windows)."""
+        bits = max(1, (self.size - 1).bit_length())
+        words = np.empty((bits, int(self.windows.sum())), dtype=np.uint32)
+        _hamming.pack_windows(self.letters, self.first, self.windows, complement, self.length, words)
+        return words
+
+    def _squares(self):
+        totals = np.zeros((len(self.start) - 1, self.length + 1, 1), dtype=np.int64)
+        self._compare(self.words, self, 0, 0, True, totals)
+        if len(self.complement):
+            self._compare(self._pack(self.complement), self, 0, 0, True, totals)
+        return _weighted(totals, self.weights)[:, 0]
+
+    def _largest(self):
+        if len(self.window_weights):
+            sums = np.concatenate(([0.0], np.cumsum(np.abs(self.window_weights.astype(np.float64)))))[self.start]
+            most = np.diff(sums).max(initial=0.0)
+        else:
+            most = float(np.diff(self.start).max(initial=0))
+        heaviest = max(abs(float(weight)) for weight in self.weights)
+        return (2.0 if len(self.complement) else 1.0) * heaviest * float(most) ** 2
+
+    def accumulate(self, row, cols, first, last, factor, upper, sums):
+        """Add factor · the sums of rows and columns to `sums`; the parameters are those of `SparseBlock.accumulate`.
+
+        `sums` is float64 (then `factor` is 1) if `real`, else int32 or int64.
+        """
+        if last <= first or not len(sums):
+            return
+        if self.algorithm == "pairs":
+            totals = np.zeros((len(sums), self.length + 1, last - first), dtype=np.int64)
+            self._compare(self.words, cols, row, first, False, totals)
+            if len(self.complement):
+                self._compare(self.other_words, cols, row, first, False, totals)
+        else:
+            totals = self._walk(row, cols, first, last, len(sums))
+        values = _weighted(totals, self.weights)
+        sums += values if self.real else (factor * values).astype(sums.dtype)
+
+    def _compare(self, words, cols, row, first, own, totals):
+        _hamming.compare(
+            words,
+            self.start,
+            self.window_weights,
+            cols.words,
+            cols.start,
+            cols.window_weights,
+            _product.level(),
+            row,
+            first,
+            own,
+            totals,
+        )
+
+    def _walk(self, row, cols, first, last, n_rows):
+        """Return N_h of rows and columns, int64 (rows, length + 1, columns)."""
+        level = _product.level()
+        lanes = _hamming.lanes(level)
+        starts, windows, columns = cols._lanes(first, last, lanes)
+        classes = int(self.walks.passes[:, 1].sum())
+        totals = np.zeros((n_rows, classes, last - first), dtype=np.int64)
+        longest = self.windows[self.stretches[row] : self.stretches[row + n_rows]].max(initial=0) + self.length
+        memory = 64 + sum(_hamming.block_bytes(n, self.length, self.size, level) for n in windows[::lanes].tolist())
+        _hamming.count(
+            self.letters,
+            self.stretches,
+            self.first,
+            self.windows,
+            self.complement,
+            cols.letters,
+            starts,
+            windows,
+            columns,
+            self.size,
+            self.length,
+            level,
+            self.walks.passes,
+            row,
+            int(longest),
+            np.empty(memory, dtype=np.uint8),
+            np.empty(_hamming.scratch_bytes(level, int(longest)), dtype=np.uint8),
+            totals,
+        )
+        return self._distances(totals, row, cols, first, last)
+
+    def _lanes(self, first, last, lanes):
+        """Return first letter, windows and column of each lane for the columns `first` … `last`.
+
+        Stretches much longer than others are cut, so that the lanes of a vector are full.
+        """
+        span = slice(self.stretches[first], self.stretches[last])
+        starts, windows = self.first[span], self.windows[span]
+        columns = np.repeat(np.arange(last - first), np.diff(self.stretches[first : last + 1]))
+        if not len(windows):
+            return starts, windows, columns
+        pieces = -(-windows // _lane_length(windows, lanes))
+        which = np.repeat(np.arange(len(windows)), pieces)
+        piece = np.arange(len(which)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        even, odd = (windows // pieces)[which], (windows % pieces)[which]
+        starts = starts[which] + piece * even + np.minimum(piece, odd)
+        windows = even + (piece < odd)
+        order = np.argsort(-windows, kind="stable")
+        return starts[order], windows[order], columns[which][order]
+
+    def _distances(self, totals, row, cols, first, last):
+        """Turn the classes of walks into distances."""
+        n_rows, _, width = totals.shape
+        found = np.zeros((n_rows, self.length + 1, width), dtype=np.int64)
+        at = 0
+        for (_, classes, _), distances in zip(self.walks.passes, self.walks.distances, strict=True):
+            part = totals[:, at : at + classes].copy()
+            for bit in (1, 2, 4):
+                for code in range(classes):
+                    if not code & bit and code | bit < classes:
+                        part[:, code] -= part[:, code | bit]
+            for code, h in enumerate(distances):
+                if h <= self.length:
+                    found[:, h] = part[:, code]
+            at += classes
+        if self.rest:
+            own = np.diff(self.start)[row : row + n_rows] * (2 if len(self.complement) else 1)
+            others = np.diff(cols.start)[first:last]
+            found[:, -1] = own[:, None] * others - found[:, :-1].sum(axis=1)
+        return found
+
+
+def _walks_for(length, weights):
+    needed = [h for h, weight in enumerate(weights) if weight != 0]
+    rest = bool(needed) and needed[-1] == length
+    largest = max(needed[-1] - rest if needed else 0, 0)
+    return Walks.up_to(length, largest), weights, rest
+
+
+def _lane_length(windows, lanes):
+    return int(windows.max())
+
+
+def _as_weights(weights, length):
+    """Return the weights as int64, or as float64 if some are no integers, and whether they are."""
+    if len(weights) != length + 1:
+        raise ParameterError(f"{len(weights)} weights for {length} letters", remedy=f"give {length + 1}")
+    real = not all(float(weight).is_integer() for weight in weights)
+    if real:
+        return np.array([float(weight) for weight in weights]), True
+    if max(abs(int(weight)) for weight in weights) >= LARGEST_WEIGHT:
+        raise ParameterError("weights beyond 62 bits are not possible", remedy="divide them by a power of two")
+    return np.array([int(weight) for weight in weights], dtype=np.int64), False
+
+
+def _weighted(totals, weights):
+    """Return Σ_h weights[h]·totals[:, h], in the order of h, without those that are zero."""
+    out = np.zeros((len(totals), totals.shape[2]), dtype=weights.dtype)
+    for h, weight in enumerate(weights):
+        if weight:
+            out += weight * totals[:, h]
+    return out
+
+
+def hamming_costs(work, size, length, weights, both, weighted=False):
+    """Return the Cost of each algorithm of a HammingBlock: {"diagonals": …, "pairs": …}.
+
+    Parameters
+    ----------
+    work : Workload
+        Of the windows of one strand.
+    size : int
+        Letters of the alphabet.
+    length : int
+    weights : array_like, shape (length + 1,)
+    both : bool
+        Both strands count.
+    weighted : bool
+        Windows have weights: diagonals cannot do it.
+    """
+    pairs = work.row_letters * work.col_letters / (2 if work.symmetric else 1) * (2 if both else 1)
+    costs = {} if weighted else {"diagonals": Cost(pairs * 0.01e-9)}
+    costs["pairs"] = Cost(pairs * 1e-9)
+    return costs
