@@ -188,16 +188,16 @@ def test_nothing_to_explain_is_nothing(model):
 @pytest.mark.parametrize(
     ("name", "pattern"),
     [
-        ("ACG", ("ACG", (0, 1, 2), None, None)),
-        ("AC..GT", ("ACGT", (0, 1, 4, 5), None, None)),
-        ("AC(1)GT", ("ACGT", (0, 1, 1, 2), None, None)),
-        ("A(0)A", ("AA", (0, 0), None, None)),
-        ("ACG [3:]", ("ACG", (0, 1, 2), 3, None)),
-        ("ACG [-7:20]", ("ACG", (0, 1, 2), -7, 20)),
-        ("ACG|HHE", None),
-        ("", None),
-        ("..", None),
-        ("acg", None),
+        ("ACG", ("ACG", ((0, 1, 2), None, None))),
+        ("AC..GT", ("ACGT", ((0, 1, 4, 5), None, None))),
+        ("AC(1)GT", ("ACGT", ((0, 1, 1, 2), None, None))),
+        ("A(0)A", ("AA", ((0, 0), None, None))),
+        ("ACG [3:]", ("ACG", ((0, 1, 2), 3, None))),
+        ("A.G [-7:20]", ("AG", ((0, 2), -7, 20))),
+        ("ACG|HHE", ("ACG|HHE", None)),
+        ("", ("", None)),
+        ("..", ("..", None)),
+        ("acg", ("acg", None)),
     ],
 )
 def test_names_of_words_are_read(name, pattern):

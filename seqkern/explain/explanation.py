@@ -15,7 +15,8 @@ from ..errors import ModelError, ParameterError
 from ..kernels.additive import word_weights
 from .words import WordTable
 
-PIECE_LETTERS = 1 << 18
+PIECE_LETTERS = 1 << 16
+WORDS_LETTERS = 1 << 20
 PIECE_BYTES = 1 << 25
 EXACT = 1e-9
 
@@ -81,9 +82,10 @@ def explain(model, X, *, pair=None):
     """
     explainer = Explainer(model, pair)
     X = explainer.coerce(X)
-    results = [explainer.letters(piece) for piece in explainer.pieces(X)]
-    table = WordTable(explainer.both_strands)
-    explainer.collect_words(X, table)
+    table, results = WordTable(explainer.both_strands), []
+    for part in explainer.pieces(X, WORDS_LETTERS):
+        explainer.collect_words(part, table)
+        results += [explainer.letters(piece) for piece in explainer.pieces(part)]
     words = table.sorted()
     return Explanation(
         X,
@@ -125,14 +127,15 @@ class Explainer:
         """Return `X` as a SequenceSet with the model's alphabet, checked."""
         return self.model._coerced(X)
 
-    def pieces(self, X):
-        """Yield the records of `X` in sets for which a matrix against the model's sequences is of bounded size."""
+    def pieces(self, X, letters=None):
+        """Yield the records of `X` in sets of so many letters, whose matrix against the model's is of bounded size."""
+        letters = PIECE_LETTERS if letters is None else letters
         most = max(1, PIECE_BYTES // (8 * max(1, len(self.model.support))))
         start = 0
         ends = np.cumsum(X.lengths)
         while start < len(X):
             before = ends[start] - X.lengths[start]
-            stop = int(np.searchsorted(ends, before + PIECE_LETTERS, side="right"))
+            stop = int(np.searchsorted(ends, before + letters, side="right"))
             stop = min(max(stop, start + 1), start + most)
             yield X.take(slice(start, stop))
             start = stop

@@ -11,6 +11,7 @@ from .. import __version__
 from ..archive import atomic_write, check_writable
 from ..report.markup import clean, number, plural, tag
 from ..tsv import format_cell, write_tsv
+from .explanation import WORDS_LETTERS
 from .page import render_page
 from .profile import as_file, profile
 from .words import WordTable
@@ -193,10 +194,9 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
     ):
         letters.write("id\tposition\tletter\tcontribution\n")
         decisions.write("id\tletters\tdecision\tbias\tpredicted\n")
-        for X in (piece for chunk in chunks for piece in explainer.pieces(chunk)):
+        for X in _pieces(explainer, chunks, table):
             decision, shares = explainer.letters(X, n_threads=n_threads)
             predicted = explainer.model.classify(decision).tolist()
-            explainer.collect_words(X, table)
             for i, part in enumerate(np.split(shares, np.cumsum(X.lengths)[:-1])):
                 record = _Record(X.ids[i], X.string(i), part, float(decision[i]), predicted[i])
                 letters.writelines(record.letter_lines())
@@ -221,6 +221,14 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
         if PICTURE.fullmatch(path.name) and path.name not in pictures:
             path.unlink()
     return words
+
+
+def _pieces(explainer, chunks, table):
+    """Yield the sequences in pieces, after their words were added to the table."""
+    for chunk in chunks:
+        for part in explainer.pieces(chunk, WORDS_LETTERS):
+            explainer.collect_words(part, table)
+            yield from explainer.pieces(part)
 
 
 def _summary(explainer, model, fasta):

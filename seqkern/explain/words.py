@@ -1,5 +1,6 @@
 """Words with their weights and how often they occur, collected from any number of sequences in bounded memory."""
 
+import functools
 import re
 
 import numpy as np
@@ -40,15 +41,15 @@ class WordTable:
         has one weight in all of them.
         """
         patterns = [read_pattern(word, X.alphabet) for word in words]
-        counts = {}
-        for kind in {pattern[1:] for pattern in patterns if pattern}:
-            counts |= {(text, *kind): count for text, count in self._count(X, *kind).items()}
-        for word, pattern, weight in zip(words, patterns, weights.tolist(), strict=True):
-            row = self._rows.setdefault(word, [weight, 0, 0 if pattern else None])
+        counts = {kind: self._count(X, *kind) for kind in {kind for _, kind in patterns} - {None}}
+        for word, (text, kind), weight in zip(words, patterns, weights.tolist(), strict=True):
+            row = self._rows.get(word)
+            if row is None:
+                row = self._rows[word] = [weight, 0, None if kind is None else 0]
             row[0] += (weight - row[0]) * len(X) / max(1, row[1] + len(X))
             row[1] += len(X)
-            if pattern:
-                row[2] += counts.get(pattern, 0)
+            if kind is not None:
+                row[2] += counts[kind].get(text, 0)
         if len(self._rows) > 2 * MOST_WORDS:
             kept = self.sorted()[:MOST_WORDS]
             self.dropped += len(self._rows) - len(kept)
@@ -88,19 +89,25 @@ def read_pattern(name, alphabet):
 
     Returns
     -------
-    (str, tuple of int, int or None, int or None) or None
-        The letters, their offsets from the first, start and stop of the part; None for another feature.
+    letters : str
+    kind : (tuple of int, int or None, int or None), or None
+        The letters' offsets from the first, start and stop of the part; None for another feature.
     """
+    if name and not name.strip(alphabet.letters):
+        return name, _window(len(name))
     match = PART.fullmatch(name)
-    name, *ends = match.groups() if match else (name, "", "")
-    first, distance, second = (PAIR.fullmatch(name) or PAIR.fullmatch(f"{name}(0)")).groups()
+    whole, *ends = match.groups() if match else (name, "", "")
+    first, distance, second = (PAIR.fullmatch(whole) or PAIR.fullmatch(f"{whole}(0)")).groups()
     places = [(letter, i) for i, letter in enumerate(first)]
     places += [(letter, i + int(distance)) for i, letter in enumerate(second)]
     places = [(letter, place) for letter, place in places if letter != "."]
     if not places or {letter for letter, _ in places} - set(alphabet.letters):
-        return None
-    return (
-        "".join(letter for letter, _ in places),
-        tuple(place for _, place in places),
-        *(int(end) if end else None for end in ends),
-    )
+        return name, None
+    letters = "".join(letter for letter, _ in places)
+    return letters, (tuple(place for _, place in places), *(int(end) if end else None for end in ends))
+
+
+@functools.cache
+def _window(size):
+    """Return the kind of a word of neighbouring letters, anywhere."""
+    return tuple(range(size)), None, None

@@ -83,19 +83,28 @@ def attributions(kernel, X, support, coefficients):
     ParameterError
         If the kernel's value has no letters to be shared among.
     """
-    X, support = kernel.coerce(X), kernel.coerce(support)
-    if not kernel.normalize:
-        return kernel._attribute(X, support, coefficients)
-    columns = kernel.prepare(support)
-    shares = kernel._attribute(X, support, over_root(coefficients, columns.raw_diagonal))
-    diagonal = kernel.prepare(X, like=columns).raw_diagonal
-    return over_root(shares, np.repeat(diagonal, X.lengths))
+    return _shares(kernel, X, support, coefficients, kernel._attribute)
 
 
 def row_attributions(kernel, X, support, coefficients):
     """Return what `attributions` does, the coefficients float64 (n, m): those of record i in row i."""
-    parts = [attributions(kernel, X.take([i]), support, row) for i, row in enumerate(coefficients)]
-    return np.concatenate([np.zeros(0), *parts])
+
+    def one_by_one(X, support, coefficients):
+        parts = [kernel._attribute(X.take([i]), support, row) for i, row in enumerate(coefficients)]
+        return np.concatenate([np.zeros(0), *parts])
+
+    return _shares(kernel, X, support, coefficients, one_by_one)
+
+
+def _shares(kernel, X, support, coefficients, attribute):
+    """Return ``attribute(X, support, coefficients)``, normalised as the kernel is."""
+    X, support = kernel.coerce(X), kernel.coerce(support)
+    if not kernel.normalize:
+        return attribute(X, support, coefficients)
+    columns = kernel.prepare(support)
+    shares = attribute(X, support, over_root(coefficients, columns.raw_diagonal))
+    diagonal = kernel.prepare(X, like=columns).raw_diagonal
+    return over_root(shares, np.repeat(diagonal, X.lengths))
 
 
 def spread_evenly(X, values):
