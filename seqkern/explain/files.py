@@ -255,12 +255,23 @@ def _word_rows(words):
 
 def _text(item):
     """Return a kernel or solver on one line, without switches and policies that are at their defaults."""
+    params = dict(item.get_params(deep=False))
+    if item.name in ("sum", "product"):
+        weights = params.get("weights") or [None] * len(item.parts)
+        parts = [
+            _text(part) if weight is None else f"{weight:g}*{_text(part)}"
+            for weight, part in zip(weights, item.parts, strict=True)
+        ]
+        return (" + " if item.name == "sum" else " * ").join(parts)
+    if item.name == "part":
+        ends = ("" if end is None else end for end in (item.start, item.stop))
+        base = _text(item.base)
+        return f"{base}{',' if ':' in base else ':'}part={':'.join(map(str, ends))}"
     defaults = {name: item.default for name, item in inspect.signature(type(item)).parameters.items()}
     skipped = (*getattr(item, "execution_parameters", ()), "tol", "max_iter")
-    params = item.get_params(deep=False).items()
     given = [
         f"{name}={_value(value)}"
-        for name, value in params
+        for name, value in params.items()
         if name not in skipped and (value != defaults[name] or type(value) in (int, float))
     ]
     return f"{item.name}:{','.join(given)}" if given else item.name
@@ -270,7 +281,7 @@ def _value(value):
     """Return a parameter's value; kernels in parentheses."""
     if isinstance(value, (list, tuple)):
         return f"[{','.join(map(_value, value))}]"
-    return f"({_text(value)})" if hasattr(value, "get_params") else str(value)
+    return f"({_text(value)})" if hasattr(value, "get_params") else str(value).lower()
 
 
 def _short(name):

@@ -88,8 +88,8 @@ def _reading(summary):
         ),
         tag(
             "p",
-            "A word that two sequences share speaks for its place only through the letters that it covers: its weight "
-            "is divided equally among them. Contributions say what this model uses, not what is true of the biology; "
+            "What a sequence has in common with those that the model learned from counts through the letters that it "
+            "covers: they share it equally. Contributions say what this model uses, not what is true of the biology; "
             "neighbouring letters share words, so a peak is usually a little wider than its cause.",
             class_="note",
         ),

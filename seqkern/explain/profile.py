@@ -64,6 +64,7 @@ def profile(contributions, letters, bias, label, ends=()):
         aria_label=label,
         font_family=FONT,
         font_size="10",
+        style="background: #fff",
     )
 
 
