@@ -154,44 +154,21 @@ static inline void fill_lane(uint8_t *match, uint8_t *valid, ptrdiff_t positions
         valid[p * bytes] |= bit;
 }
 
-/* Transpose 8 × 8 bits: bit c of byte r becomes bit r of byte c. */
-static inline uint64_t transpose_bits(uint64_t x)
-{
-    uint64_t t = (x ^ x >> 7) & 0x00AA00AA00AA00AAull;
-    x ^= t ^ t << 7;
-    t = (x ^ x >> 14) & 0x0000CCCC0000CCCCull;
-    x ^= t ^ t << 14;
-    t = (x ^ x >> 28) & 0x00000000F0F0F0F0ull;
-    return x ^ t ^ t << 28;
-}
-
-/* Add the counts of the first `used` lanes, binary numbers of `bits` bits, to totals[m][columns[lane]]. */
-static void add_lanes(const lane_counts *counts, int lanes, int classes, int bits, const int64_t *columns, int used,
-                      int64_t *totals, ptrdiff_t width)
-{
-    const uint8_t *kept = (const uint8_t *)counts->kept;
-    const ptrdiff_t bytes = lanes / 8;
-    for (int m = 0; m < classes; ++m, totals += width)
-        for (int group = 0; group * 8 < used; ++group) {
-            uint64_t number[8] = {0};
-            for (int low = 0; low < bits; low += 8) {
-                uint64_t x = 0;
-                for (int b = 0; b < 8 && low + b < bits; ++b)
-                    x |= (uint64_t)kept[((low + b) * CLASSES + m) * bytes + group] << 8 * b;
-                if (x) {
-                    x = transpose_bits(x);
-                    for (int lane = 0; lane < 8; ++lane)
-                        number[lane] |= (x >> 8 * lane & 0xff) << low;
-                }
-            }
-            for (int lane = group * 8; lane < used && lane < group * 8 + 8; ++lane)
-                totals[columns[lane]] += (int64_t)number[lane - group * 8];
-        }
-}
-
 static inline void settle(int level, lane_counts *counts)
 {
     CALL_LEVEL(level, settle, counts);
+}
+
+static inline void read_lanes(int level, const lane_counts *counts, int m, int bits, int64_t *number)
+{
+    CALL_LEVEL(level, read_lanes, counts, m, bits, number);
+}
+
+/* totals[columns[i]] += numbers[i] */
+static inline void scatter(const int64_t *number, const int32_t *columns, int lanes, int64_t *totals)
+{
+    for (int i = 0; i < lanes; ++i)
+        totals[columns[i]] += number[i];
 }
 
 #endif

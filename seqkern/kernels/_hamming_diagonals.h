@@ -242,6 +242,34 @@ TARGET static void NAME(settle)(lane_counts *counts)
     counts->arrived = 0;
 }
 
+/* Write the counts of class m, numbers of `bits` bits, one for each lane: lane 8·i + r at r·LANES/8 + i. Eight planes
+ * are 8 × 8 bits for each eight lanes, transposed: then a byte is a number. */
+TARGET static void NAME(read_lanes)(const lane_counts *counts, int m, int bits, int64_t *number)
+{
+    uint64_t x[8][LANES / 64];
+    const uint8_t *kept = (const uint8_t *)counts->kept + m * (LANES / 8);
+    memset(number, 0, LANES * sizeof(int64_t));
+    for (int low = 0; low < bits; low += 8) {
+        for (int b = 0; b < 8; ++b)
+            if (low + b < bits)
+                memcpy(x[b], kept + (size_t)(low + b) * (CLASSES * LANES / 8), LANES / 8);
+            else
+                memset(x[b], 0, LANES / 8);
+        for (int d = 4; d; d >>= 1) {
+            const uint64_t mask = d == 4 ? 0x0f0f0f0f0f0f0f0full : d == 2 ? 0x3333333333333333ull : 0x5555555555555555ull;
+            for (int b = 0; b < 8; ++b)
+                for (int w = 0; !(b & d) && w < LANES / 64; ++w) {
+                    uint64_t t = (x[b][w] >> d ^ x[b + d][w]) & mask;
+                    x[b + d][w] ^= t;
+                    x[b][w] ^= t << d;
+                }
+        }
+        const uint8_t *byte = (const uint8_t *)x;
+        for (int lane = 0; lane < LANES; ++lane)
+            number[lane] += (int64_t)byte[lane] << low;
+    }
+}
+
 #undef INLINE
 #undef MEMBER
 #undef EACH

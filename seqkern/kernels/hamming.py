@@ -10,8 +10,6 @@ exact ways to the N_h:
 Both give integers; weights that are not integers come in at the end, once for each entry, in a fixed order.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..errors import ParameterError
@@ -22,47 +20,86 @@ from .planner import Cost
 LARGEST_LENGTH = 31
 CLASSES = 8  # distances that one walk tells apart
 LARGEST_WEIGHT = 2**62
+BLOCK_STEPS = 8  # what a block of lanes costs besides its windows, in windows
+WELL_FILLED = 1.15
+ALIGNMENT = 64
 NO_WEIGHTS = np.zeros(0, dtype=np.int64)
 
 
-@dataclass(frozen=True)
 class Walks:
-    """How the classes that walks count make up the distances.
+    """What walks along the diagonals count, and how the distances' weights make sums of it.
+
+    A walk tells up to eight distances apart. Class m of a walk has the pairs of windows whose code contains the bits
+    of m; the code of a distance is how far it lies below the largest distance of its walk.
+
+    Parameters
+    ----------
+    length : int
+    weights : list of int or float
 
     Attributes
     ----------
     passes : ndarray of int64, shape (walks, 3)
         Planes, classes, and offset of the codes; see `_hamming_diagonals.h`.
-    distances : list of ndarray of int64
-        For each walk the distance that each code stands for.
+    factors : ndarray of int64, shape (classes of all walks,)
+        What a pair of each class adds to an integer sum.
+    rest : int
+        What each pair adds besides.
+    order, weights : ndarray of int64 and of float64, shape (distances,)
+        The class of each distance, −1 for the pairs that no other class counts, and its weight.
     """
 
-    passes: np.ndarray
-    distances: list
+    def __init__(self, length, weights, real):
+        last = length if weights[length] else None  # these are what the others leave
+        needed = [h for h in range(length) if weights[h] or last]
+        largest = max(needed, default=0)
+        plans = [_plan_walks(length, largest, planes) for planes in (4, 5) if length < 2**planes]
+        self.passes, distances = min(plans, key=_operations)
+        self.rest, self.factors, self.order, self.weights = 0, np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
+        if real:
+            which = {h: number for number, h in enumerate(h for part in distances for h in part)}
+            order = {h: which[h] for h in sorted(which) if h < length} | ({length: -1} if last else {})
+            self.order = np.array(list(order.values()), dtype=np.int64)
+            self.weights = np.array([weights[h] for h in order], dtype=np.float64)
+            self.factors = np.zeros(len(which), dtype=np.int64)
+        else:
+            self.rest = weights[length]
+            parts = [[weights[h] - self.rest if h < length else 0 for h in part] for part in distances]
+            self.factors = np.array([wrapped(f) for part in parts for f in _differences(part)], dtype=np.int64)
 
-    @classmethod
-    def up_to(cls, length, largest):
-        """Return the walks that tell the distances 0 … `largest` of windows of `length` letters apart."""
-        return min((cls._with(length, largest, planes) for planes in (4, 5) if length < 2**planes), key=cls.steps)
 
-    @classmethod
-    def _with(cls, length, largest, planes):
-        # No other count of matches may have the code of a class: a few more classes keep them out.
-        first = max(largest % CLASSES + 1, length + CLASSES + 1 - 2**planes)
-        passes, distances = [], []
-        low = 0
-        while low <= largest:
-            classes = CLASSES if low else first
-            highest = low + classes - 1
-            offset = (2**planes - CLASSES - (length - highest)) % 2**planes
-            passes.append((planes, classes, offset))
-            distances.append(np.arange(highest, low - 1, -1))
-            low = highest + 1
-        return cls(np.array(passes, dtype=np.int64), distances)
+def _plan_walks(length, largest, planes):
+    """Return the `passes` that count the distances 0 … `largest`, and for each walk the distance of each code."""
+    # No other count of matches may have the code of a class: a few more classes keep them out.
+    classes = max(largest % CLASSES + 1, length + CLASSES + 1 - 2**planes)
+    passes, distances, low = [], [], 0
+    while low <= largest:
+        highest = low + classes - 1
+        passes.append((planes, classes, (2**planes - CLASSES - length + highest) % 2**planes))
+        distances.append(range(highest, low - 1, -1))
+        low, classes = highest + 1, CLASSES
+    return np.array(passes, dtype=np.int64), distances
 
-    def steps(self):
-        """Return how many operations on vectors a step takes, about."""
-        return int((2 * self.passes[:, 0] + 3 * self.passes[:, 1]).sum())
+
+def _operations(plan):
+    """Return how many operations on vectors the steps of all walks take, about."""
+    passes, _ = plan
+    return int((2 * passes[:, 0] + 3 * passes[:, 1]).sum())
+
+
+def _differences(values):
+    """Return f with values[code] = Σ f[m] over all m whose bits `code` contains."""
+    parts = list(values)
+    for bit in (1, 2, 4):
+        for code in range(len(parts)):
+            if code & bit:
+                parts[code] -= parts[code ^ bit]
+    return parts
+
+
+def wrapped(number):
+    """Return an integer modulo 2^64, as int64 holds it."""
+    return (int(number) + 2**63) % 2**64 - 2**63
 
 
 class HammingBlock:
@@ -125,7 +162,7 @@ class HammingBlock:
         if self.algorithm == "pairs":
             self.other_words = self._pack(self.complement) if len(self.complement) else None
         else:
-            self.walks, self.sparse_weights, self.rest = _walks_for(length, self.weights)
+            self.walks = Walks(length, self.weights.tolist(), self.real)
             self.words = None
 
     def _find_stretches(self, X):
@@ -167,13 +204,13 @@ class HammingBlock:
         """
         if last <= first or not len(sums):
             return
-        if self.algorithm == "pairs":
-            totals = np.zeros((len(sums), self.length + 1, last - first), dtype=np.int64)
-            self._compare(self.words, cols, row, first, False, totals)
-            if len(self.complement):
-                self._compare(self.other_words, cols, row, first, False, totals)
-        else:
-            totals = self._walk(row, cols, first, last, len(sums))
+        if self.algorithm == "diagonals":
+            self._walk(row, cols, first, last, factor, sums)
+            return
+        totals = np.zeros((len(sums), self.length + 1, last - first), dtype=np.int64)
+        self._compare(self.words, cols, row, first, False, totals)
+        if len(self.complement):
+            self._compare(self.other_words, cols, row, first, False, totals)
         values = _weighted(totals, self.weights)
         sums += values if self.real else (factor * values).astype(sums.dtype)
 
@@ -192,36 +229,42 @@ class HammingBlock:
             totals,
         )
 
-    def _walk(self, row, cols, first, last, n_rows):
-        """Return N_h of rows and columns, int64 (rows, length + 1, columns)."""
+    def _walk(self, row, cols, first, last, factor, sums):
+        """Do `accumulate` along the diagonals."""
         level = _product.level()
         lanes = _hamming.lanes(level)
         starts, windows, columns = cols._lanes(first, last, lanes)
-        classes = int(self.walks.passes[:, 1].sum())
-        totals = np.zeros((n_rows, classes, last - first), dtype=np.int64)
-        longest = self.windows[self.stretches[row] : self.stretches[row + n_rows]].max(initial=0) + self.length
-        memory = 64 + sum(_hamming.block_bytes(n, self.length, self.size, level) for n in windows[::lanes].tolist())
-        _hamming.count(
+        longest = windows[::lanes].copy()
+        if not len(longest):
+            return
+        bytes_ = sum(_hamming.block_bytes(n, self.length, self.size, level) for n in longest.tolist())
+        memory = np.empty(bytes_ + ALIGNMENT, dtype=np.uint8)
+        _hamming.fill_blocks(cols.letters, starts, windows, self.length, self.size, level, memory)
+        most = int(self.windows[self.stretches[row] : self.stretches[row + len(sums)]].max(initial=0)) + self.length
+        totals = (last - first + 1) * (len(self.walks.factors) if self.real else 1)
+        _hamming.walk(
             self.letters,
             self.stretches,
             self.first,
             self.windows,
             self.complement,
-            cols.letters,
-            starts,
-            windows,
-            columns,
+            most,
+            memory,
+            longest,
+            _in_reading_order(columns, lanes, last - first),
+            np.diff(cols.start[first : last + 1]),
             self.size,
             self.length,
             level,
             self.walks.passes,
+            np.array([wrapped(factor * number) for number in self.walks.factors.tolist()], dtype=np.int64),
+            self.walks.order,
+            self.walks.weights,
+            wrapped(factor * self.walks.rest),
             row,
-            int(longest),
-            np.empty(memory, dtype=np.uint8),
-            np.empty(_hamming.scratch_bytes(level, int(longest)), dtype=np.uint8),
-            totals,
+            np.empty(_hamming.scratch_bytes(level, most, totals), dtype=np.uint8),
+            sums,
         )
-        return self._distances(totals, row, cols, first, last)
 
     def _lanes(self, first, last, lanes):
         """Return first letter, windows and column of each lane for the columns `first` … `last`.
@@ -242,37 +285,30 @@ class HammingBlock:
         order = np.argsort(-windows, kind="stable")
         return starts[order], windows[order], columns[which][order]
 
-    def _distances(self, totals, row, cols, first, last):
-        """Turn the classes of walks into distances."""
-        n_rows, _, width = totals.shape
-        found = np.zeros((n_rows, self.length + 1, width), dtype=np.int64)
-        at = 0
-        for (_, classes, _), distances in zip(self.walks.passes, self.walks.distances, strict=True):
-            part = totals[:, at : at + classes].copy()
-            for bit in (1, 2, 4):
-                for code in range(classes):
-                    if not code & bit and code | bit < classes:
-                        part[:, code] -= part[:, code | bit]
-            for code, h in enumerate(distances):
-                if h <= self.length:
-                    found[:, h] = part[:, code]
-            at += classes
-        if self.rest:
-            own = np.diff(self.start)[row : row + n_rows] * (2 if len(self.complement) else 1)
-            others = np.diff(cols.start)[first:last]
-            found[:, -1] = own[:, None] * others - found[:, :-1].sum(axis=1)
-        return found
 
-
-def _walks_for(length, weights):
-    needed = [h for h, weight in enumerate(weights) if weight != 0]
-    rest = bool(needed) and needed[-1] == length
-    largest = max(needed[-1] - rest if needed else 0, 0)
-    return Walks.up_to(length, largest), weights, rest
+def _in_reading_order(columns, lanes, unused):
+    """Return the column of each lane, int32, as `walk` reads them: lane 8·i + r of a block at r·lanes/8 + i."""
+    blocks = -(-len(columns) // lanes)
+    padded = np.full(blocks * lanes, unused, dtype=np.int32)
+    padded[: len(columns)] = columns
+    return padded.reshape(blocks, lanes // 8, 8).swapaxes(1, 2).reshape(-1).copy()
 
 
 def _lane_length(windows, lanes):
-    return int(windows.max())
+    """Return how many windows a lane may have: longer stretches are cut where that makes fuller vectors."""
+    longest = int(windows.max())
+    best, least = longest, np.inf
+    most = longest
+    while most >= 1:
+        pieces = -(-windows // most)
+        sizes = np.sort(np.repeat(-(-windows // pieces), pieces))[::-1][::lanes]
+        cost = sizes.sum() + BLOCK_STEPS * len(sizes)
+        if cost < least:
+            best, least = most, cost
+        if cost * lanes < WELL_FILLED * windows.sum():
+            break
+        most = int(most / 1.2)
+    return best
 
 
 def _as_weights(weights, length):
