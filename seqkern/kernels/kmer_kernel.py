@@ -98,7 +98,7 @@ class KmerKernel(FeatureKernel):
             Term(weight, list(self._members(X, k, algorithm, others)), self._divisor(X, k, algorithm))
             for k, weight, algorithm in zip(self._lengths(), self._weights(), choices, strict=True)
         ]
-        return FeatureBlocks(terms, self._scale(), choices)
+        return FeatureBlocks(terms, self._scale(), choices, X)
 
     def min_length(self):
         """Return the largest k: a shorter sequence lacks k-mers that the kernel counts."""

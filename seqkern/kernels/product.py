@@ -64,6 +64,8 @@ class FeatureBlocks:
         Multiplies the sum of the terms.
     choices : object
         What the family needs to know to treat further sequences alike.
+    sequences : SequenceSet, optional
+        What the blocks were made of, for what is computed without them; of a range of rows, still the whole.
 
     Raises
     ------
@@ -71,11 +73,12 @@ class FeatureBlocks:
         If K(x, x) of a record could exceed 64 bits.
     """
 
-    def __init__(self, terms, scale=1.0, choices=None):
+    def __init__(self, terms, scale=1.0, choices=None, sequences=None):
         self.terms = _merged(terms)
         self.blocks = tuple(block for term in self.terms for _, block in term.members)
         self.scale = float(scale)
         self.choices = choices
+        self.sequences = sequences
         self.start, self.stop = 0, len(self.blocks[0].squares)
         for term in self.terms:
             if not term.real and _bound(term, term) >= INT64_LIMIT:
@@ -89,6 +92,11 @@ class FeatureBlocks:
         view = object.__new__(FeatureBlocks)
         view.__dict__.update(self.__dict__, start=self.start + start, stop=self.start + stop)
         return view
+
+    @property
+    def least_block_rows(self):
+        """What the blocks ask for; see `Kernel.least_block_rows`."""
+        return max(getattr(block, "least_block_rows", 1) for block in self.blocks)
 
     def diagonal(self):
         """Return K(x, x), float64 (n,)."""
