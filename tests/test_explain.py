@@ -234,6 +234,13 @@ def test_a_table_of_too_many_words_keeps_the_heavy_ones(monkeypatch):
     assert table.dropped == 4
 
 
+def test_words_left_out_are_told(tmp_path, model, monkeypatch):
+    monkeypatch.setattr(words_module, "MOST_WORDS", 10)
+    assert write(model, donors(seed=2)[0], tmp_path).dropped == 54
+    assert "54 of smaller weight were left out" in Text((tmp_path / "index.html").read_text()).text
+    assert len(read_table(tmp_path / "words.tsv")) == 10
+
+
 # ---- pictures and the page --------------------------------------------------------------------------------
 
 
@@ -302,7 +309,7 @@ def write(model, X, folder, plots=3, pair=None):
 
 def test_files_hold_what_explain_says(tmp_path, model):
     new = donors(seed=2)[0].take(slice(50, 80))
-    words = write(model, new, tmp_path / "out")
+    words = write(model, new, tmp_path / "out").sorted()
     explanation = explain(model, new)
     letters, decisions, table = (read_table(tmp_path / f"out/{n}.tsv") for n in ("letters", "decisions", "words"))
     assert [float(row["contribution"]) for row in letters] == explanation.contributions.tolist()

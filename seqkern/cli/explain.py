@@ -51,7 +51,7 @@ def run(args):
         raise
     name, counts = source_name(args.fasta), {}
     with progress_counter("explain", " records") as show, naming_file(name):
-        words = write_explanation(
+        table = write_explanation(
             explainer,
             _counting(read_chunks(model, args), counts),
             args.output,
@@ -61,11 +61,13 @@ def run(args):
             show=show,
             n_threads=args.threads,
         )
+    if table.dropped:
+        counts["words of small weight left out"] = table.dropped
     tell_counts(counts, name)
     print(Path(args.output) / "index.html")
     if explainer.no_words:
         print(f"  {explainer.no_words}")
-    for word, weight, count in words[: args.top]:
+    for word, weight, count in table.sorted()[: args.top]:
         print("  " + "\t".join(map(format_cell, (word, weight, count))))
 
 

@@ -13,12 +13,11 @@ from ..report.markup import clean, number, plural, tag
 from ..tsv import format_cell, write_tsv
 from .explanation import WORDS_LETTERS
 from .page import render_page
-from .profile import as_file, profile
+from .profile import MOST_LETTERS, as_file, bin_width, profile
 from .words import WordTable
 
 MOST_NAME = 60
 PICTURE = re.compile(r"profile-\d{4,}\.svg")
-LONGEST_MEAN = 1200
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,7 @@ class Summary:
     n_plots: int = 0
     n_words: int = 0
     no_words: str | None = None
+    dropped: int = 0
     counts: dict = field(default_factory=dict)
     version: str = __version__
 
@@ -109,7 +109,9 @@ class _Record:
     def shown(self, explainer):
         """Return what is drawn of it."""
         outcome = f": {self.predicted}, decision " if explainer.model.kind == "binary" else ": predicted "
-        caption = [tag("b", _short(self.name)), outcome, number(self.decision, 3)]
+        bins = bin_width(len(self.letters))
+        how = f"; each step is the mean of {bins} letters" if bins > 1 else None
+        caption = [tag("b", _short(self.name)), outcome, number(self.decision, 3), how]
         label = f"Prediction profile of {_short(self.name)}{outcome}{self.decision:.3f}"
         return Shown(self.contributions, self.letters, explainer.bias, caption, label)
 
@@ -125,7 +127,7 @@ class _Means:
     def add(self, X, shares, predicted):
         """Add sequences with the contributions of their letters."""
         lengths = set(X.lengths.tolist()) | ({self.length} - {None})
-        self.length = lengths.pop() if len(lengths) == 1 and 0 < max(lengths) <= LONGEST_MEAN else 0
+        self.length = lengths.pop() if len(lengths) == 1 and 0 < max(lengths) <= MOST_LETTERS else 0
         if not self.length:
             return
         letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
@@ -176,8 +178,7 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
 
     Returns
     -------
-    list of (str, float, int or None)
-        Words, weights and occurrences, the largest absolute weight first.
+    WordTable
 
     Raises
     ------
@@ -208,7 +209,8 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
             if show is not None:
                 show(summary.n)
         words = table.sorted()
-        summary.n_words, summary.no_words, summary.n_plots = len(words), explainer.no_words, len(shown)
+        summary.n_words, summary.dropped, summary.no_words = len(words), table.dropped, explainer.no_words
+        summary.n_plots = len(shown)
         page = render_page(summary, shown, means.shown(), words)
     write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), _word_rows(words))
     pictures = [f"profile-{number_:04d}.svg" for number_ in range(1, len(shown) + 1)]
@@ -220,7 +222,7 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
     for path in out_dir.iterdir():  # of an earlier run with more of them
         if PICTURE.fullmatch(path.name) and path.name not in pictures:
             path.unlink()
-    return words
+    return table
 
 
 def _pieces(explainer, chunks, table):

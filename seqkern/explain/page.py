@@ -138,7 +138,8 @@ def _words_section(summary, words):
         "Of two words that are each other's reverse complement, one stands for both. "
         if summary.both_strands
         else None,
-        "All are in ",
+        f"There were too many words; {summary.dropped} of smaller weight were left out. " if summary.dropped else None,
+        "The others are in ",
         tag("a", "words.tsv", href="words.tsv"),
         ".",
     ]

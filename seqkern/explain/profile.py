@@ -15,7 +15,7 @@ POSITIVE, NEGATIVE = "#0072b2", "#d55e00"
 INK, SOFT, PALE = "#1c1c1c", "#5a5a5a", "#c9c4b8"
 PER_ROW = 100
 MOST_LETTERS = 1200
-STEP = 10.0
+STEP = 9.6
 LEFT, RIGHT, TOP = 62.0, 12.0, 8.0
 HEIGHT, ROW = 110.0, 152.0
 WEAK = 0.15
@@ -38,13 +38,11 @@ def profile(contributions, letters, bias, label, ends=()):
     """
     values, size = np.asarray(contributions, dtype=np.float64), len(contributions)
     share = -bias / max(1, size)
-    if size > MOST_LETTERS:
-        width = -(-size // MOST_LETTERS)
+    width = bin_width(size)
+    if width > 1:
         edges = np.arange(0, size, width)
         values = np.add.reduceat(values, edges) / np.diff([*edges, size])
         letters = ""
-    else:
-        width = 1
     low, high, ticks = _scale(min(0.0, share, *values, *ends), max(0.0, share, *values, *ends))
     longest = min(PER_ROW, max(1, len(values)))
     rows = [
@@ -68,6 +66,11 @@ def profile(contributions, letters, bias, label, ends=()):
     )
 
 
+def bin_width(size):
+    """Return how many letters a step of the curve stands for, their mean being drawn, in a sequence of `size`."""
+    return max(1, -(-size // MOST_LETTERS))
+
+
 def _row(values, letters, first, width, share, low, high, ticks):
     """Return one row: the curve above, the letters and positions below."""
 
@@ -89,7 +92,7 @@ def _row(values, letters, first, width, share, low, high, ticks):
     parts += _letters(values, letters, max(abs(low), abs(high)))
     last = first + len(values)
     for place in range(first, last):
-        if (place + 1) % 10 == 0 or place == first:
+        if place == first or (place if width > 1 else place + 1) % 10 == 0:
             x = LEFT + STEP * (place - first + 0.5)
             text = f"{place * width + 1:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
             parts.append(tag("text", text, x=f"{x:g}", y=f"{HEIGHT + 28:g}", text_anchor="middle", fill=SOFT))
