@@ -4,7 +4,7 @@ import numpy as np
 
 from .dense import WIDEST, dense_block
 from .kmer_kernel import KmerKernel
-from .kmers import codes_fit, find_kmers, find_wide_kmers, find_windows
+from .kmers import SMALL_SPACE, codes_fit, find_kmers, find_wide_kmers, find_windows
 from .sparse import SparseBlock
 from .words import Labelled, merge, spell, spread
 
@@ -109,10 +109,12 @@ class SpectrumKernel(KmerKernel):
             counted.count[:] = 1
         return counted
 
-    def _labelled(self, X, support, k):
-        """Return the k-mers of both sets, Labelled."""
+    def _labelled(self, X, support, k, every=False):
+        """Return the k-mers of both sets, Labelled; with `every`, those that do not occur may be among them."""
         if codes_fit(X.alphabet.size, k):
             mine, theirs = self._find(X, k), self._find(support, k)
+            if every and mine.space <= SMALL_SPACE:
+                return Labelled.by_code(mine.codes[0], mine.start, theirs.codes[0], theirs.start, mine.space)
             return Labelled.of(mine.codes[0], mine.start, theirs.codes[0], theirs.start)
         mine, theirs = (find_wide_kmers(Z, k, self.reverse_complement) for Z in (X, support))
         return Labelled.of(mine.words, mine.start, theirs.words, theirs.start)
@@ -123,7 +125,7 @@ class SpectrumKernel(KmerKernel):
         letters = int(X.lengths.sum())
         shares = np.zeros(letters)
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
-            found = self._labelled(X, support, k)
+            found = self._labelled(X, support, k, every=True)
             values = weight * found.weights(coefficients, self.presence)[found.labels]
             if self.presence:
                 values /= found.occurrences()

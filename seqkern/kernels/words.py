@@ -36,13 +36,14 @@ class Labelled:
     def of(cls, words, start, other_words, other_start):
         """Label the words of two sets, record i of a set being ``words[start[i]:start[i + 1]]``."""
         distinct, labels = np.unique(np.concatenate((words, other_words)), return_inverse=True)
-        return cls(
-            distinct,
-            labels[: len(words)],
-            _records(start),
-            labels[len(words) :],
-            _records(other_start),
-        )
+        mine, theirs = labels[: len(words)], labels[len(words) :]
+        return cls(distinct, mine, _records(start), theirs, _records(other_start))
+
+    @classmethod
+    def by_code(cls, codes, start, other_codes, other_start, space):
+        """Do the same for codes below `space`, each its own label, without sorting: all codes count as distinct."""
+        mine, theirs = codes.astype(np.int64), other_codes.astype(np.int64)
+        return cls(np.arange(space), mine, _records(start), theirs, _records(other_start))
 
     def weights(self, coefficients, presence=False):
         """Return Σ_j coefficients[j]·Φ_u(z_j) of each word u, float64 (words,); Φ is a count, or with `presence` 1."""
