@@ -76,16 +76,17 @@ static void walk_positions(const int32_t *feature, const int32_t *position, int6
 }
 
 /* Fill table rows with one row's features smoothed over the positions 0 .. width: table[place[f] + q] is the sum of the
- * weights of its occurrences of f with position q. place[f], −1 before, is set for its features; their rows come in
- * turn. */
+ * weights of its occurrences of f with position q. place[f] is 0 before, where a row of zeros is, and set for its
+ * features; their rows come in turn. */
 static void smooth_positions(const int32_t *feature, const int32_t *position, int64_t n, const fixed_t *weights,
-                             int64_t reach, int64_t width, int64_t *place, fixed_t *table)
+                             int64_t reach, int64_t width, int32_t *place, fixed_t *table)
 {
-    int64_t at = -width;
+    int64_t at = 0;
+    memset(table, 0, (size_t)width * sizeof(fixed_t));
     for (int64_t s = 0; s < n; ++s) {
         if (s == 0 || feature[s] != feature[s - 1]) {
             at += width;
-            place[feature[s]] = at;
+            place[feature[s]] = (int32_t)at;
             memset(&table[at], 0, (size_t)width * sizeof(fixed_t));
         }
         int64_t here = position[s], low = here - reach + 1, high = here + reach;
@@ -99,15 +100,12 @@ static void smooth_positions(const int32_t *feature, const int32_t *position, in
 }
 
 /* Return the sum of what a smoothed row has at n occurrences. */
-static fixed_t look_up(const int32_t *feature, const int32_t *position, int64_t n, const int64_t *place,
+static fixed_t look_up(const int32_t *feature, const int32_t *position, int64_t n, const int32_t *place,
                        const fixed_t *table)
 {
     fixed_t sum = {0, 0};
-    for (int64_t s = 0; s < n; ++s) {
-        int64_t at = place[feature[s]];
-        if (at >= 0)
-            add_fixed(&sum, &table[at + position[s]]);
-    }
+    for (int64_t s = 0; s < n; ++s)
+        add_fixed(&sum, &table[place[feature[s]] + position[s]]);
     return sum;
 }
 

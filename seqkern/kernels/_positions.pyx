@@ -19,9 +19,9 @@ cdef extern from "_positions.h" nogil:
         const fixed_t *weights, int64_t reach, Py_ssize_t first, Py_ssize_t last, fixed_t *sums)
     void smooth_positions(
         const int32_t *feature, const int32_t *position, int64_t n, const fixed_t *weights, int64_t reach,
-        int64_t width, int64_t *place, fixed_t *table)
+        int64_t width, int32_t *place, fixed_t *table)
     fixed_t look_up(
-        const int32_t *feature, const int32_t *position, int64_t n, const int64_t *place, const fixed_t *table)
+        const int32_t *feature, const int32_t *position, int64_t n, const int32_t *place, const fixed_t *table)
     fixed_t square_positions(
         const int32_t *feature, const int32_t *position, int64_t n, const fixed_t *weights, int64_t reach)
     double window_sum(
@@ -91,7 +91,7 @@ def pair_sums(
     const int32_t[::1] list_position,
     const int32_t[::1] list_record,
     const int64_t[:, ::1] weights,
-    int64_t[::1] place,
+    int32_t[::1] place,
     int64_t[:, ::1] table,
     int64_t width,
     Py_ssize_t row,
@@ -113,7 +113,7 @@ def pair_sums(
         The columns' again, as posting lists.
     weights : (distances, 2)
     place : (features,)
-        All −1.
+        All 0.
     table : (entries, 2)
         Rows of which it holds the smoothed features are compared by them, others by the lists.
     width : int
@@ -148,7 +148,7 @@ def pair_sums(
             distinct = 1
             for q in range(s + 1, s + n):
                 distinct += feature[q] != feature[q - 1]
-            if distinct * width <= table.shape[0]:
+            if (distinct + 1) * width <= table.shape[0]:
                 smooth_positions(&feature[s], &position[s], n, distance_weights, reach, width, &place[0], smoothed)
                 for j in range(low, last):
                     q = col_start[j]
@@ -156,7 +156,7 @@ def pair_sums(
                         sums[i, j - first] += as_double(
                             look_up(&col_feature[q], &col_position[q], col_start[j + 1] - q, &place[0], smoothed))
                 for q in range(s, s + n):
-                    place[feature[q]] = -1
+                    place[feature[q]] = 0
                 continue
             memset(totals, 0, (last - low) * sizeof(fixed_t))
             walk_positions(&feature[s], &position[s], n, &lists, distance_weights, reach, low, last, totals)

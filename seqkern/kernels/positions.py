@@ -25,10 +25,11 @@ HIGH_BITS, LOW_BITS = 29, 30
 LEAST_WEIGHT = 60 * math.log(2)  # a weight of less than exp(−this) is rounded to 0
 MOST_SMOOTHED = 1 << 22  # entries, of 16 bytes
 SORT_NS = 20.0  # an occurrence: sorted by record, feature and position
-SEARCH_NS = 40.0  # an occurrence of a row: its window found in a posting list
+SEARCH_NS = 80.0  # an occurrence of a row: its window found in a posting list
 NEAR_NS = 1.3  # a posting in a window
 SMOOTH_NS = 0.5  # a smoothed feature at one position
-LOOKUP_NS = 1.0  # an occurrence of a column, looked up
+LOOKUP_NS = 1.0  # an occurrence of a column, looked up in the cache
+CACHE_BYTES = 1 << 21  # as many again to read make it take twice as long
 
 
 def distance_weights(form, length, sigma=1.0):
@@ -68,7 +69,7 @@ def window_positions(X, k):
     return (starts - offsets[np.searchsorted(offsets, starts, side="right") - 1]).astype(np.int32)
 
 
-def position_costs(work, agree, lists, reach):
+def position_costs(work, agree, space, lists, reach):
     """Return the Costs of a `PositionBlock`, by posting lists (``index``) and by smoothed features (``dense``).
 
     Parameters
@@ -76,6 +77,8 @@ def position_costs(work, agree, lists, reach):
     work : Workload
     agree : float
         Probability that two windows have a given feature in common.
+    space : int
+        How many features there can be.
     lists : int
         Features that start at one position.
     reach : int
@@ -86,7 +89,10 @@ def position_costs(work, agree, lists, reach):
     near = min(1.0, 2 * reach / length)
     make = lists * work.letters * (CODE_NS + RANK_NS + SORT_NS)
     index = rows * SEARCH_NS + rows * work.col_letters * agree * near * NEAR_NS
-    smooth = rows * min(2 * reach, length) * SMOOTH_NS + work.pairs * cols / max(1, work.cols) * LOOKUP_NS
+    per_col = cols / max(1, work.cols)
+    read = 16 * per_col * length + 4 * min(space, cols)  # bytes, of one smoothed row and of where its features are
+    lookup = LOOKUP_NS * (1 + read / CACHE_BYTES)
+    smooth = rows * min(2 * reach, length) * SMOOTH_NS + work.pairs * per_col * lookup
     size = int(lists * work.letters * (RANK_BYTES + 32))
     return {
         "index": Cost((make + index) * 1e-9, size),
@@ -166,7 +172,7 @@ class PositionBlock:
         """Add K(rows, columns) to `sums`, float64; the parameters are those of `SparseBlock.accumulate`."""
         fixed = self._fixed if len(self._fixed) > len(cols._fixed) else cols._fixed
         n_features = len(cols.vocabulary) if cols.smooth else 0
-        most = min(MOST_SMOOTHED, self._most_distinct(row, len(sums)) * cols.length) if cols.smooth else 0
+        most = min(MOST_SMOOTHED, (self._most_distinct(row, len(sums)) + 1) * cols.length) if cols.smooth else 0
         _positions.pair_sums(
             self.start,
             self._feature,
@@ -177,7 +183,7 @@ class PositionBlock:
             cols._bounds,
             *cols._lists,
             fixed,
-            np.full(n_features, -1, dtype=np.int64),
+            np.zeros(n_features, dtype=np.int32),
             np.empty((most, 2), dtype=np.int64),
             cols.length,
             row,

@@ -1,0 +1,76 @@
+"""Decisions of kernels on pairs of k-mers, taken apart letter by letter and pair by pair."""
+
+import numpy as np
+
+from . import _fold
+from .positions import PositionBlock
+
+
+class PairExplanations:
+    """The part of `PairKernel` that explains: what an occurrence of a pair adds to Σ_j c_j·K(x, z_j), and to whom."""
+
+    def _attribute(self, X, support, coefficients):
+        """Share what an occurrence of a pair adds equally by the letters of its two k-mers.
+
+        With `presence` the occurrences of a pair in a record share what one adds.
+        """
+        notes = self._common_notes(X, support)
+        first, total = np.cumsum(X.lengths) - X.lengths, np.zeros(int(X.lengths.sum()))
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
+            found, positions = pairs.find(positions=True)
+            values = weight * self._occurrence_values(pairs, theirs, coefficients)[0]
+            starts = positions + np.repeat(first, np.diff(found.start))
+            number = (found.codes[0] // np.uint64(pairs.word_space**2)).astype(np.int64)
+            for t in np.unique(number):
+                here, distance = number == t, self._distances(k)[int(t)]
+                offsets = np.concatenate((np.arange(k), distance + np.arange(k)))
+                _fold.spread(values[here], starts[here], offsets, total)
+        return total
+
+    def _word_weights(self, X, support, coefficients):
+        """Give the pairs' names; with distance weights, what the occurrences in `X` and `support` add on average."""
+        notes, words, weights = self._common_notes(X, support), [], []
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
+            codes = np.concatenate((pairs.find().codes[0], theirs.find().codes[0]))
+            distinct, number = np.unique(codes, return_inverse=True)
+            if self.distance_weight is None:
+                means = self._code_weights(distinct, theirs, coefficients)
+            else:
+                values = np.concatenate(self._occurrence_values(pairs, theirs, coefficients))
+                means = np.bincount(number, weights=values, minlength=len(distinct)) / np.bincount(number)
+            words += self._names(distinct, k, X.alphabet, notes)
+            weights.append(weight * means)
+        return words, np.concatenate(weights)
+
+    def _common_notes(self, X, support):
+        """Return the annotation letters of two sets, or None without annotation."""
+        return None if self.annotation is None else np.union1d(self._notes(X), self._notes(support))
+
+    def _code_weights(self, codes, theirs, coefficients):
+        """Return Σ_j coefficients[j]·Φ_f(z_j) for features with ascending distinct codes."""
+        counted = self._counted(theirs)
+        known = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
+        sums = np.zeros(len(known) + 1)
+        _fold.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, sums)
+        place = np.minimum(np.searchsorted(known, codes), max(0, len(known) - 1))
+        return np.where(known[place] == codes, sums[place], 0.0) if len(known) else np.zeros(len(codes))
+
+    def _occurrence_values(self, pairs, theirs, coefficients):
+        """Return what each occurrence adds to Σ_j c_j·K(x, z_j): of `pairs`, and with positions of `theirs` too."""
+        if self.distance_weight is not None:
+            columns = PositionBlock(*theirs.find(positions=True), self._weigh)
+            rows = PositionBlock(*pairs.find(positions=True), self._weigh, columns)
+            gathered = columns.gather(0, coefficients)
+            return [block.shares(gathered) for block in (rows, columns)]
+        found = pairs.find()
+        distinct, number = np.unique(found.codes[0], return_inverse=True)
+        values = self._code_weights(distinct, theirs, coefficients)[number]
+        if self.presence:
+            record = np.repeat(np.arange(len(found)), np.diff(found.start))
+            _, which, often = np.unique(
+                record * max(1, len(distinct)) + number, return_inverse=True, return_counts=True
+            )
+            values = values / often[which]
+        return [values]
