@@ -9,10 +9,12 @@ from naive import encode, random_strings
 
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import MismatchKernel, SpectrumKernel, _product, blocks
-from seqkern.kernels.mismatch import shared_neighbours, subset_weights
+from seqkern.kernels.mismatch import shared_neighbours
+from seqkern.kernels.subsets import subset_weights
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
-ALGORITHMS = ("dense", "subsets", "neighbours")
+ALGORITHMS = MismatchKernel.algorithms
+BY_PAIRS = ("diagonals", "pairs")  # these look at each pair of windows
 
 
 STRINGS = [
@@ -112,7 +114,7 @@ def test_rows_and_columns_apart_give_the_slice(rc, algorithm):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_levels_threads_and_blocks_give_the_same_bits(algorithm, monkeypatch):
-    X = encode(random_strings(90, 30, 400, seed=3))
+    X = encode(random_strings(90, 30, 100 if algorithm in BY_PAIRS else 400, seed=3))
     kernel = MismatchKernel([4, 5], 1, weights=[0.3, 0.7], algorithm=algorithm)
     K = kernel(X)
     highest = _product.level()
@@ -130,13 +132,13 @@ def test_levels_threads_and_blocks_give_the_same_bits(algorithm, monkeypatch):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_long_repeats_do_not_overflow(algorithm):
-    strings = ["A" * 100_000, "A" * 50_001 + "*" + "C" * 50_001]
-    per_kmer = [shared_neighbours(4, 3, 1, h) for h in range(4)]
-    assert per_kmer == [10, 4, 2, 0]
-    K = raw(3, 1, algorithm=algorithm)(encode(strings))
-    a, b = 99_998, 49_999
-    assert K.tolist() == [[10 * a * a, 10 * a * b], [10 * a * b, 20 * b * b]]
-    assert K[0, 0] > 2**36
+    n = 5_000 if algorithm in BY_PAIRS else 100_000
+    strings = ["A" * n, "A" * (n // 2 + 1) + "*" + "C" * (n // 2 + 1)]
+    assert [shared_neighbours(4, 5, 2, h) for h in (0, 5)] == [106, 0]
+    K = raw(5, 2, algorithm=algorithm)(encode(strings))
+    a, b = n - 4, n // 2 - 3
+    assert K.tolist() == [[106 * a * a, 106 * a * b], [106 * a * b, 212 * b * b]]
+    assert K[0, 0] > 2**31
 
 
 def test_shared_neighbours_equal_the_naive_twin():
@@ -149,9 +151,12 @@ def test_shared_neighbours_equal_the_naive_twin():
 
 
 def test_weights_of_subsets_need_large_subsets_only():
-    assert subset_weights(20, 3, 1) == {1: 2, 2: 16, 3: 4}
-    assert min(subset_weights(4, 8, 2)) == 4
-    assert min(subset_weights(20, 12, 3)) == 6
+    def weights(size, k, m):
+        return subset_weights([shared_neighbours(size, k, m, h) for h in range(k + 1)])
+
+    assert weights(20, 3, 1) == {1: 2, 2: 16, 3: 4}
+    assert min(weights(4, 8, 2)) == 4
+    assert min(weights(20, 12, 3)) == 6
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -197,11 +202,13 @@ def test_features_give_the_kernel(options):
 
 
 def test_plan_names_the_candidates():
-    X = encode(random_strings(50, 90, 110, letters="ACDEFGHIKLMNPQRSTVWY"), "protein")
+    X = encode(random_strings(100, 90, 110, letters="ACDEFGHIKLMNPQRSTVWY") * 20, "protein")
     plan = MismatchKernel(5, 1).plan(X)
     assert plan.algorithm == "subsets"
     assert all(name in plan.reason for name in ALGORITHMS)
-    assert "subsets" not in MismatchKernel(3, 1, presence=True).plan(X).reason
+    reason = MismatchKernel(3, 1, presence=True).plan(X).reason
+    assert [name for name in ALGORITHMS if name in reason] == ["dense", "neighbours"]
+    assert MismatchKernel(9, 4).plan(X).algorithm == "diagonals"
     assert MismatchKernel(6, 1).plan(encode(random_strings(200, 90, 110))).algorithm == "dense"
 
 
@@ -212,15 +219,31 @@ def test_plan_names_the_candidates():
         ({"k": 3, "m": 3}, "m=3"),
         ({"k": [2, 5], "m": 2}, "m=2"),
         ({"presence": True, "algorithm": "subsets"}, "choose algorithm=dense"),
+        ({"presence": True, "algorithm": "diagonals"}, "diagonals cannot tell presence; choose algorithm=dense"),
         ({"k": 40}, "choose k up to 31"),
         ({"k": 12, "algorithm": "dense"}, "choose algorithm=subsets or algorithm=neighbours"),
-        ({"k": 30, "m": 6, "algorithm": "subsets"}, "algorithm=subsets; choose a smaller k or m"),
-        ({"k": 30, "m": 9}, "choose a smaller k or m"),
+        ({"k": 30, "m": 6, "algorithm": "subsets"}, "choose algorithm=diagonals or algorithm=pairs"),
+        ({"k": 30, "m": 9, "presence": True}, "choose a smaller k or m"),
+        ({"k": 5000, "m": 2}, "choose k up to 31"),
     ],
 )
 def test_wrong_parameters_are_named(params, message):
     with pytest.raises(ParameterError, match=message):
         MismatchKernel(**params)(encode(["ACGT" * 20]))
+
+
+def test_kmers_without_a_code_are_compared_along_diagonals():
+    strings = random_strings(5, 25, 60, "ACDEFGHIKLMNPQRSTVWY")
+    strings.append(strings[0][:30] + strings[1])
+    X = encode(strings, "protein")
+    kernel = raw(20, 3)
+    assert kernel.plan(X).algorithm in ("diagonals", "pairs")
+    shared = [shared_neighbours(20, 20, 3, h) for h in range(21)]
+    found = [naive.kmers(string, 20) for string in strings]
+    expected = [[sum(shared[naive.hamming(a, b)] for a in x for b in y) for y in found] for x in found]
+    assert kernel(X).tolist() == expected
+    with pytest.raises(ParameterError, match="choose algorithm=diagonals"):
+        raw(20, 3, algorithm="neighbours")(X)
 
 
 def test_short_sequences_are_named():

@@ -245,6 +245,7 @@ def count_rows(
     int64_t[::1] entry_start,
     int32_t[::1] feature,
     int32_t[::1] count,
+    const int32_t[::1] weight=None,
 ):
     """Count equal codes of each record; return the number of (record, code) entries.
 
@@ -259,8 +260,11 @@ def count_rows(
         Filled with where each record's entries start.
     feature, count : (codes.size,)
         Filled with the code and the count of each entry.
+    weight : (windows,), optional
+        What each window counts.
     """
     cdef Py_ssize_t i, s, q
+    cdef bint weighted = weight is not None
     cdef int32_t at = 0, first, place
     cdef uint32_t code
     with nogil:
@@ -272,11 +276,11 @@ def count_rows(
                     code = codes[s, q]
                     place = slot[code]
                     if place >= first:
-                        count[place] += 1
+                        count[place] += weight[q] if weighted else 1
                     else:
                         slot[code] = at
                         feature[at] = <int32_t>code
-                        count[at] = 1
+                        count[at] = weight[q] if weighted else 1
                         at += 1
         entry_start[start.shape[0] - 1] = at
     return at

@@ -26,11 +26,11 @@ def needed_sizes(weights):
     return range(k - max((h for h, weight in enumerate(weights) if weight), default=0), k + 1)
 
 
-def distances_cost(work, size, weights):
+def distances_cost(work, size, weights, shifted=True):
     """Return the Cost of `SubsetDistances`."""
     sizes = needed_sizes(weights)
     combine = COMBINE_NS * 1e-9 * work.pairs * len(sizes) * (len(sizes) + 1) / 2
-    return subset_cost(work, size, len(weights) - 1, sizes) + Cost(combine)
+    return subset_cost(work, size, len(weights) - 1, sizes, shifted) + Cost(combine)
 
 
 class SubsetDistances:
@@ -47,6 +47,8 @@ class SubsetDistances:
         Decides which blocks are dense.
     like : SubsetDistances, optional
         The columns that these rows will be compared with.
+    window_weights : ndarray of int64, shape (windows of all strands,), optional
+        What each window counts.
 
     Attributes
     ----------
@@ -61,19 +63,20 @@ class SubsetDistances:
 
     real = True
 
-    def __init__(self, X, weights, strands, work, like=None):
+    def __init__(self, X, weights, strands, work, like=None, window_weights=None):
         self.weights, self.k = weights, len(weights) - 1
         self.members = {}
         for j in needed_sizes(weights):
             others = repeat(None) if like is None else iter([block for _, block in like.members[j]])
-            self.members[j] = list(subset_blocks(X, self.k, {j: 1}, strands, work, others))
+            self.members[j] = list(subset_blocks(X, self.k, {j: 1}, strands, work, others, window_weights))
+        self.divisors = {j: common_divisor(self.k, [j], window_weights is None) for j in self.members}
         # A sum over subsets is largest for all pairs of the windows of one record, and multiplied by C(j, g) at most.
         largest = max(self._bound(j, self) * 2**j for j in self.members)
         if largest * len(self.members) >= INT64_LIMIT:
             raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
         self.squares = self._weighted(
             {
-                j: sum(factor * block.squares for factor, block in members) // common_divisor(self.k, [j])
+                j: sum(factor * block.squares for factor, block in members) // self.divisors[j]
                 for j, members in self.members.items()
             }
         )
@@ -109,4 +112,4 @@ class SubsetDistances:
         sums = np.zeros(shape, dtype=np.int32 if small else np.int64)
         for (factor, block), (_, other) in zip(self.members[j], cols.members[j], strict=True):
             block.accumulate(row, other, first, last, factor, upper, sums)
-        return sums.astype(np.int64) // common_divisor(self.k, [j])
+        return sums.astype(np.int64) // self.divisors[j]

@@ -63,10 +63,23 @@ class Occurrences:
     def __len__(self):
         return len(self.start) - 1
 
-    def count(self):
-        """Return the Counted of these codes; codes of a large space are sorted and replaced by their ranks."""
+    def count(self, weights=None):
+        """Return the Counted of these codes; codes of a large space are sorted and replaced by their ranks.
+
+        Parameters
+        ----------
+        weights : ndarray of int64, shape (windows,), optional
+            What each window counts, not negative; by default 1.
+
+        Raises
+        ------
+        SequenceError
+            If there are too many, or a count could exceed 31 bits.
+        """
         if self.codes.size > MOST_CODES:
             raise SequenceError(f"{self.codes.size} k-mers are too many for one matrix", remedy="divide the sequences")
+        if weights is not None and len(self.codes) * int(_sums(weights, self.start).max(initial=0)) > MOST_CODES:
+            raise SequenceError("the windows weigh too much for exact sums", remedy="cut the sequences into parts")
         codes, n_features, vocabulary = self.codes, self.space, None
         if self.space > 2 * self.codes.size + SMALL_SPACE:
             ranks, vocabulary = rank_codes(self.codes.reshape(-1))
@@ -75,7 +88,8 @@ class Occurrences:
         start = np.empty(len(self) + 1, dtype=np.int64)
         feature = np.empty(codes.size, dtype=np.int32)
         count = np.empty(codes.size, dtype=np.int32)
-        entries = _kmers.count_rows(codes, self.start, slot, start, feature, count)
+        weights = None if weights is None else weights.astype(np.int32)
+        entries = _kmers.count_rows(codes, self.start, slot, start, feature, count, weights)
         return Counted(start, feature[:entries], count[:entries], n_features, vocabulary)
 
     def tally(self, row, counts):
@@ -113,6 +127,11 @@ def per_record(numbers):
     start = np.zeros(len(numbers) + 1, dtype=np.int64)
     np.cumsum(numbers, out=start[1:])
     return start
+
+
+def _sums(weights, start):
+    """Return the sum of each record's weights."""
+    return np.diff(np.concatenate(([0], np.cumsum(weights)))[start])
 
 
 def find_kmers(X, k, subsets=None, strands="one", numbers=None):

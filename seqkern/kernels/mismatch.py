@@ -1,11 +1,9 @@
 """The mismatch kernel: k-mers that agree up to m letters (Leslie, Eskin, Cohen, Weston, Noble 2004).
 
-Three exact ways lead to the same integers:
+Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides the ways to compute one of
+those, there are two that look at the neighbours, and can tell their presence:
 
 - ``dense``: vectors over all k-mers. Spreading the counts to the neighbours is separable, position by position.
-- ``subsets``: two k-mers that agree in g positions share c(k − g) neighbours. With integers α_j such that
-  c(k − g) = Σ_j C(g, j)·α_j, K is Σ_j α_j times the spectrum kernels on all subsets of j positions; α_j = 0
-  for j < k − 2m.
 - ``neighbours``: posting lists of all neighbours of all k-mers.
 """
 
@@ -15,18 +13,17 @@ import numpy as np
 
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer
-from . import _kmers
+from . import _kmers, mismatch_presence
 from .dense import WIDEST, dense_block
-from .kmer_kernel import KmerKernel
+from .hamming import LARGEST_LENGTH
+from .hamming_kernel import HammingKernel
 from .kmers import MOST_CODES, Occurrences, codes_fit, find_kmers
 from .planner import smoothing_is_cheaper
+from .product import FeatureKernel
 from .sparse import SparseBlock
-from .subsets import common_divisor, subset_blocks, subset_cost
-
-MOST_SUBSETS = 10_000
 
 
-class MismatchKernel(KmerKernel):
+class MismatchKernel(HammingKernel):
     """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers of x with at most m mismatches to u.
 
     Parameters
@@ -53,8 +50,8 @@ class MismatchKernel(KmerKernel):
         zeros.
     n_threads : int, optional
         By default all cores.
-    algorithm : {"auto", "dense", "subsets", "neighbours"}
-        How to compute. The numbers are the same. ``subsets`` is not for `presence`.
+    algorithm : {"auto", "dense", "subsets", "neighbours", "diagonals", "pairs"}
+        How to compute. The numbers are the same. Only ``dense`` and ``neighbours`` are for `presence`.
 
     References
     ----------
@@ -64,7 +61,7 @@ class MismatchKernel(KmerKernel):
 
     name = "mismatch"
     plain = "Counts the k-letter words that two sequences share, allowing up to m letters to differ."
-    algorithms = ("dense", "subsets", "neighbours")
+    algorithms = ("dense", "subsets", "neighbours", "diagonals", "pairs")
 
     def __init__(
         self,
@@ -108,31 +105,30 @@ class MismatchKernel(KmerKernel):
     def _check_parameters(self):
         super()._check_parameters()
         check_integer("m", self.m, 0, min(self._lengths()) - 1)
-        if self.presence and self.algorithm == "subsets":
-            raise ParameterError("subsets cannot tell presence", remedy="choose algorithm=dense or neighbours")
+        if self.presence and self.algorithm in HammingKernel.algorithms:
+            raise ParameterError(
+                f"{self.algorithm} cannot tell presence", remedy="choose algorithm=dense or algorithm=neighbours"
+            )
 
-    def _workload(self, X, Y=None):
-        work = super()._workload(X, Y)
-        return work.both_strands() if self.reverse_complement else work
+    def _pair_weights(self, size, l):  # noqa: E741
+        return [shared_neighbours(size, l, self.m, h) for h in range(l + 1)]
 
     def _costs(self, work, size, k):
-        shared = [shared_neighbours(size, k, self.m, h) for h in range(k + 1)]
+        if k > LARGEST_LENGTH and not codes_fit(size, k):
+            return {}
+        shared = self._pair_weights(size, k)
+        costs = {} if self.presence else super()._costs(work, size, k)
+        work = self._feature_work(work)
         # The Hamming distance of two random windows is binomial.
         expected = sum(comb(k, h) * (1 - work.match) ** h * work.match ** (k - h) * shared[h] for h in range(k + 1))
         common = sum(comb(k, h) * (1 - work.common) ** h * work.common ** (k - h) for h in range(self.m + 1))
         width = size**k
-        costs = {}
         if width <= WIDEST:
             smooth = smoothing_is_cheaper(work.letters, shared[0], work.records, width, k * self.m)
             costs["dense"] = work.dense(width, common, 1 if smooth else shared[0], k * self.m if smooth else 0)
-        sizes = subset_weights(size, k, self.m)
-        if not codes_fit(size, k):
-            return costs
-        if not self.presence and sum(comb(k, j) for j in sizes) <= MOST_SUBSETS:
-            costs["subsets"] = subset_cost(work, size, k, sizes)
-        if work.col_letters * shared[0] <= MOST_CODES:
+        if codes_fit(size, k) and work.col_letters * shared[0] <= MOST_CODES:
             costs["neighbours"] = work.index(expected / shared[0], width, shared[0])
-        return costs
+        return {name: costs[name] for name in self.algorithms if name in costs}
 
     def _members(self, X, k, algorithm, others):
         if algorithm == "neighbours":
@@ -141,18 +137,22 @@ class MismatchKernel(KmerKernel):
             yield 1, self._dense_block(X, k)
             next(others)
         else:
-            weights = subset_weights(X.alphabet.size, k, self.m)
-            yield from subset_blocks(X, k, weights, self._strands(), self._workload(X), others)
+            yield from super()._members(X, k, algorithm, others)
 
-    def _divisor(self, X, k, algorithm):
-        return common_divisor(k, subset_weights(X.alphabet.size, k, self.m)) if algorithm == "subsets" else 1
+    def _fold(self, columns, coefficients):
+        if self.presence:
+            return FeatureKernel._fold(self, columns, coefficients)
+        return super()._fold(columns, coefficients)
 
-    def _strands(self):
-        """Return which strands' windows are counted."""
-        return "both" if self.reverse_complement else "one"
+    def _attribute(self, X, support, coefficients):
+        if self.presence:
+            return mismatch_presence.attribute(self, X, support, coefficients)
+        return super()._attribute(X, support, coefficients)
 
-    def _scale(self):
-        return 0.5 if self.reverse_complement else 1.0
+    def _word_weights(self, X, support, coefficients):
+        if self.presence:
+            return mismatch_presence.word_weights(self, X, support, coefficients)
+        return super()._word_weights(X, support, coefficients)
 
     def _dense_block(self, X, k):
         """Return the features as dense vectors."""
@@ -201,10 +201,3 @@ def shared_neighbours(size, k, m, h):
             changes = min(m - h + min(i, j), k - h)
             total += here * sum(comb(k - h, t) * (size - 1) ** t for t in range(changes + 1))
     return total
-
-
-def subset_weights(size, k, m):
-    """Return {j: α_j} without zeros: c(k − g) = Σ_j C(g, j)·α_j for every g, c as in `shared_neighbours`."""
-    shared = [shared_neighbours(size, k, m, k - g) for g in range(k + 1)]
-    weights = {j: sum((-1) ** (j - g) * comb(j, g) * shared[g] for g in range(j + 1)) for j in range(k + 1)}
-    return {j: weight for j, weight in weights.items() if weight}

@@ -24,6 +24,7 @@ from .planner import Cost
 from .sparse import SparseBlock
 
 MOST_SUBSETS = 10_000
+FEATURES_AT_ONCE = 1 << 18
 
 
 def subset_weights(pair_weights):
@@ -46,20 +47,25 @@ def subsets_fit(work, size, k, sizes):
     )
 
 
-def find_patterns(k, j):
-    """Return a dict from the number of shifts in k positions to the patterns of j positions, tuples from 0 on."""
+def find_patterns(k, j, shifted=True):
+    """Return a dict from the number of shifts in k positions to the patterns of j positions, tuples from 0 on.
+
+    Without `shifted` all subsets of j positions are patterns of one shift.
+    """
+    if not shifted:
+        return {1: list(combinations(range(k), j))}
     found = {}
     for rest in combinations(range(1, k), j - 1) if j else ():
         found.setdefault(k - max(rest, default=0), []).append((0, *rest))
     return found or {1: [()]}
 
 
-def common_divisor(k, sizes):
+def common_divisor(k, sizes, shifted=True):
     """Return what the sums of `subset_blocks` have to be divided by, for all these sizes of subsets."""
-    return lcm(*(shifts for j in sizes for shifts in find_patterns(k, j)))
+    return lcm(*(shifts for j in sizes for shifts in find_patterns(k, j, shifted)))
 
 
-def subset_blocks(X, k, weights, strands, work, others):
+def subset_blocks(X, k, weights, strands, work, others, window_weights=None):
     """Yield (factor, block): the kernel Σ_j weights[j] · Σ_S Φ_S(x)·Φ_S(y) times `common_divisor`.
 
     Parameters
@@ -73,29 +79,42 @@ def subset_blocks(X, k, weights, strands, work, others):
         Decides which blocks are dense.
     others : iterator
         The blocks to be made like, or None for each.
+    window_weights : ndarray of int64, shape (windows of all strands,), optional
+        What each window counts. It has no other weight in a shift of a pattern, so these are not taken together.
     """
-    size = X.alphabet.size
-    divisor = common_divisor(k, weights)
+    size, shifted = X.alphabet.size, window_weights is None
+    divisor = common_divisor(k, weights, shifted)
     for j, weight in weights.items():
-        for shifts, patterns in find_patterns(k, j).items():
-            subsets = [tuple(p + t for p in pattern) for pattern in patterns for t in range(shifts)]
-            numbers = np.repeat(np.arange(len(patterns)), shifts)
-            found = find_kmers(X, k, subsets, strands, numbers)
-            other = next(others)
-            if isinstance(other, DenseBlock) or (other is None and _dense_is_cheaper(work, size, j, shifts, patterns)):
-                yield weight * divisor // shifts, dense_block(found)
-            else:
-                yield weight * divisor // shifts, SparseBlock(found.count(), other)
+        for shifts, patterns in find_patterns(k, j, shifted).items():
+            for some in _chunks(patterns, size**j):
+                subsets = [tuple(p + t for p in pattern) for pattern in some for t in range(shifts)]
+                numbers = np.repeat(np.arange(len(some)), shifts)
+                found = find_kmers(X, k, subsets, strands, numbers)
+                other = next(others)
+                dense = other is None and shifted and _dense_is_cheaper(work, size, j, shifts, some)
+                if dense or isinstance(other, DenseBlock):
+                    yield weight * divisor // shifts, dense_block(found)
+                else:
+                    yield weight * divisor // shifts, SparseBlock(found.count(window_weights), other)
             if shifts > 1:
                 ends, pooled = _find_ends(X, k, patterns, shifts, strands)
                 yield -weight * divisor // shifts, SparseBlock(pooled.count(), next(others))
                 yield weight * divisor, SparseBlock(ends.count(), next(others))
 
 
-def subset_cost(work, size, k, sizes):
-    """Return the Cost of `subset_blocks` for these sizes of subsets."""
+def _chunks(patterns, part):
+    """Return the patterns in pieces, each with few enough features that their lists are made in the cache."""
+    step = max(1, FEATURES_AT_ONCE // part)
+    return [patterns[i : i + step] for i in range(0, len(patterns), step)]
+
+
+def subset_cost(work, size, k, sizes, shifted=True):
+    """Return the Cost of `subset_blocks` for these sizes of subsets; not `shifted`: of windows with weights."""
     costs = [
-        min(_costs(work, size, j, shifts, patterns)) for j in sizes for shifts, patterns in find_patterns(k, j).items()
+        min(_costs(work, size, j, shifts, some)[0 if shifted else 1 :])
+        for j in sizes
+        for shifts, patterns in find_patterns(k, j, shifted).items()
+        for some in _chunks(patterns, size**j)
     ]
     return sum(costs, Cost(0.0))
 
