@@ -47,6 +47,7 @@ typedef void (*stretch_function)(const lane_block *, const ptrdiff_t *, ptrdiff_
 #define XOR3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x96)
 #define MAJORITY(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0xe8)
 #define CHANGE(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x60)
+#define OVERFLOW(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x42)
 #include "_hamming_diagonals.h"
 #undef NAME
 #undef TARGET
@@ -61,12 +62,14 @@ typedef void (*stretch_function)(const lane_block *, const ptrdiff_t *, ptrdiff_
 #undef XOR3
 #undef MAJORITY
 #undef CHANGE
+#undef OVERFLOW
 
 /* Without an instruction of three operands. */
 #define AND3(a, b, c) AND(AND(a, b), c)
 #define XOR3(a, b, c) XOR(XOR(a, b), c)
 #define MAJORITY(a, b, c) XOR(AND(XOR(a, b), XOR(a, c)), a)
 #define CHANGE(a, b, c) AND(a, XOR(b, c))
+#define OVERFLOW(a, b, c) AND(XOR(a, c), XOR(b, c))
 
 #define NAME(name) name##_avx2
 #define TARGET AVX2
@@ -93,6 +96,7 @@ typedef void (*stretch_function)(const lane_block *, const ptrdiff_t *, ptrdiff_
 #define XOR3(a, b, c) XOR(XOR(a, b), c)
 #define MAJORITY(a, b, c) XOR(AND(XOR(a, b), XOR(a, c)), a)
 #define CHANGE(a, b, c) AND(a, XOR(b, c))
+#define OVERFLOW(a, b, c) AND(XOR(a, c), XOR(b, c))
 #endif
 
 #define NAME(name) name##_plain

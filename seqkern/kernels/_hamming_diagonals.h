@@ -71,22 +71,21 @@ INLINE void NAME(step)(NAME(walk) *w, vec *found, const int planes, const int cl
         found[6] = AND(found[4], code[1]);
     if (classes > 7)
         found[7] = AND(found[6], code[0]);
-    vec out = NAME(match_at)(w, 0);
-    vec change = XOR(out, NAME(match_at)(w, w->length));
+    vec out = NAME(match_at)(w, 0), in = NAME(match_at)(w, w->length);
     ++w->row;
     /* A bit that changes takes the next one along, if it overflows: up from 1, down from 0. */
-    vec next = CHANGE(change, code[0], out);
-    code[0] = XOR(code[0], change);
-    change = CHANGE(next, code[1], out);
-    code[1] = XOR(code[1], next);
-    next = CHANGE(change, code[2], out);
-    code[2] = XOR(code[2], change);
+    vec next, change = OVERFLOW(in, code[0], out);
+    code[0] = XOR3(in, out, code[0]);
+    next = CHANGE(change, code[1], out);
+    code[1] = XOR(code[1], change);
+    change = CHANGE(next, code[2], out);
+    code[2] = XOR(code[2], next);
     if (planes == 4) {
-        code[3] = XOR(code[3], next);
+        code[3] = XOR(code[3], change);
     } else {
-        change = CHANGE(next, code[3], out);
-        code[3] = XOR(code[3], next);
-        code[4] = XOR(code[4], change);
+        next = CHANGE(change, code[3], out);
+        code[3] = XOR(code[3], change);
+        code[4] = XOR(code[4], next);
     }
 }
 

@@ -1,15 +1,42 @@
-/* Comparing windows one by one, packed: one word for each bit of the letters' codes, whose bits are the positions. */
+/* Comparing windows one by one, packed: one word for each bit of the letters' codes, whose bits are the positions.
+ * Written for the compiler to turn into vectors: the distances of a chunk of windows, then for each distance how
+ * often it occurs there. */
 #ifndef SEQKERN_HAMMING_PAIRS_H
 #define SEQKERN_HAMMING_PAIRS_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "_simd.h"
 
-/* distance[b] = in how many positions window `a` differs from each of n windows; words[p * step] is plane p. */
-ALWAYS_INLINE void distances_body(const uint32_t *a, ptrdiff_t a_step, const uint32_t *b, ptrdiff_t b_step, int planes,
-                                  ptrdiff_t n, uint8_t *distance)
+enum {
+    CHUNK = 2048,  /* windows of a column that are compared with all of the row, one by one */
+    CELLS = 64,    /* counters of a distance, side by side */
+    FULL_CELL = 255,
+    NO_DISTANCE = 255,
+    MOST_DISTANCES = 32,
+    WEIGHT_CELLS = 16,
+    LARGEST_LIGHT = (1u << 31) / (CHUNK / WEIGHT_CELLS) - 1, /* such weights of a chunk cannot overflow 32 bits */
+};
+
+/* distance[j] = in how many positions window `a` differs from each of n others; plane p is p * step words further. */
+ALWAYS_INLINE void distances16_body(const uint16_t *a, ptrdiff_t a_step, const uint16_t *b, ptrdiff_t b_step,
+                                    int planes, ptrdiff_t n, uint8_t *distance)
+{
+    for (ptrdiff_t j = 0; j < n; ++j) {
+        uint16_t x = 0;
+        for (int p = 0; p < planes; ++p)
+            x |= a[p * a_step] ^ b[p * b_step + j];
+        x = (uint16_t)(x - (x >> 1 & 0x5555));
+        x = (uint16_t)((x & 0x3333) + (x >> 2 & 0x3333));
+        x = (x + (x >> 4)) & 0x0f0f;
+        distance[j] = (uint8_t)(x + (x >> 8));
+    }
+}
+
+ALWAYS_INLINE void distances32_body(const uint32_t *a, ptrdiff_t a_step, const uint32_t *b, ptrdiff_t b_step,
+                                    int planes, ptrdiff_t n, uint8_t *distance)
 {
     for (ptrdiff_t j = 0; j < n; ++j) {
         uint32_t x = 0;
@@ -18,19 +45,136 @@ ALWAYS_INLINE void distances_body(const uint32_t *a, ptrdiff_t a_step, const uin
         x -= x >> 1 & 0x55555555u;
         x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
         x = (x + (x >> 4)) & 0x0f0f0f0fu;
-        distance[j] = (uint8_t)(x * 0x01010101u >> 24);
+        x += x >> 8;
+        distance[j] = (uint8_t)(x + (x >> 16)) & 63;
     }
 }
 
-DEFINE_LEVELS(distances, distances_body,
-              (const uint32_t *a, ptrdiff_t a_step, const uint32_t *b, ptrdiff_t b_step, int planes, ptrdiff_t n,
-               uint8_t *distance),
-              (a, a_step, b, b_step, planes, n, distance))
+/* The number of planes as a constant, so that the loop over them is unrolled. */
+#define FOR_PLANES(distances, a, a_step, b, b_step, planes, n, distance)         \
+    do {                                                                         \
+        if ((planes) == 1)                                                       \
+            distances(a, a_step, b, b_step, 1, n, distance);                     \
+        else if ((planes) == 2)                                                  \
+            distances(a, a_step, b, b_step, 2, n, distance);                     \
+        else if ((planes) == 5)                                                  \
+            distances(a, a_step, b, b_step, 5, n, distance);                     \
+        else                                                                     \
+            distances(a, a_step, b, b_step, planes, n, distance);                \
+    } while (0)
 
-static inline void distances(int level, const uint32_t *a, ptrdiff_t a_step, const uint32_t *b, ptrdiff_t b_step,
-                             int planes, ptrdiff_t n, uint8_t *distance)
+/* cells[c] += how many of the n distances, a multiple of CELLS, at places c + CELLS · i are h. */
+ALWAYS_INLINE void count_distance(const uint8_t *distance, ptrdiff_t n, int h, uint8_t *cells)
 {
-    CALL_LEVEL(level, distances, a, a_step, b, b_step, planes, n, distance);
+#if defined(__GNUC__)
+    typedef uint8_t bytes __attribute__((vector_size(CELLS)));
+    bytes sums, here, wanted = (bytes){0} + (uint8_t)h;
+    memcpy(&sums, cells, CELLS);
+    for (ptrdiff_t j = 0; j < n; j += CELLS) {
+        memcpy(&here, distance + j, CELLS);
+        sums -= (bytes)(here == wanted);
+    }
+    memcpy(cells, &sums, CELLS);
+#else
+    for (ptrdiff_t j = 0; j < n; ++j)
+        cells[j % CELLS] += distance[j] == h;
+#endif
+}
+
+/* tally[h] += how many pairs of one of n_rows row windows and one of n_cols column windows differ in h < `many`
+ * positions. Words have 16 bits if `narrow`, else 32. */
+ALWAYS_INLINE void tally_pairs_body(const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows, const void *cols,
+                                    ptrdiff_t col_step, ptrdiff_t n_cols, int narrow, int planes, int many,
+                                    int64_t *tally)
+{
+    uint8_t distance[CHUNK];
+    uint8_t cells[MOST_DISTANCES][CELLS];
+    for (ptrdiff_t from = 0; from < n_cols; from += CHUNK) {
+        ptrdiff_t n = n_cols - from < CHUNK ? n_cols - from : CHUNK, whole = (n + CELLS - 1) / CELLS * CELLS;
+        ptrdiff_t fill = 0;
+        memset(distance + n, NO_DISTANCE, (size_t)(whole - n));
+        memset(cells, 0, (size_t)many * CELLS);
+        for (ptrdiff_t i = 0; i < n_rows; ++i) {
+            if (narrow)
+                FOR_PLANES(distances16_body, (const uint16_t *)rows + i, row_step, (const uint16_t *)cols + from,
+                           col_step, planes, n, distance);
+            else
+                FOR_PLANES(distances32_body, (const uint32_t *)rows + i, row_step, (const uint32_t *)cols + from,
+                           col_step, planes, n, distance);
+            for (int h = 0; h < many; ++h)
+                count_distance(distance, whole, h, cells[h]);
+            fill += whole / CELLS;
+            if (fill + whole / CELLS <= FULL_CELL && i + 1 < n_rows)
+                continue;
+            for (int h = 0; h < many; ++h) {
+                int32_t sum = 0;
+                for (int c = 0; c < CELLS; ++c)
+                    sum += cells[h][c];
+                tally[h] += sum;
+            }
+            memset(cells, 0, (size_t)many * CELLS);
+            fill = 0;
+        }
+    }
+}
+
+/* The same with a weight for each window; `light`: no column window has a larger weight than LARGEST_LIGHT. */
+ALWAYS_INLINE void weigh_pairs_body(const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows, const int64_t *row_weights,
+                                    const void *cols, ptrdiff_t col_step, ptrdiff_t n_cols, const int64_t *col_weights,
+                                    const int32_t *light, int narrow, int planes, int many, int64_t *tally)
+{
+    uint8_t distance[CHUNK];
+    for (ptrdiff_t from = 0; from < n_cols; from += CHUNK) {
+        ptrdiff_t n = n_cols - from < CHUNK ? n_cols - from : CHUNK;
+        for (ptrdiff_t i = 0; i < n_rows; ++i) {
+            if (narrow)
+                FOR_PLANES(distances16_body, (const uint16_t *)rows + i, row_step, (const uint16_t *)cols + from,
+                           col_step, planes, n, distance);
+            else
+                FOR_PLANES(distances32_body, (const uint32_t *)rows + i, row_step, (const uint32_t *)cols + from,
+                           col_step, planes, n, distance);
+            for (int h = 0; h < many; ++h) {
+                int64_t sum = 0;
+                if (light) {
+                    int32_t part = 0;
+                    for (ptrdiff_t j = 0; j < n; ++j)
+                        part += distance[j] == h ? light[from + j] : 0;
+                    sum = part;
+                } else {
+                    for (ptrdiff_t j = 0; j < n; ++j)
+                        sum += distance[j] == h ? col_weights[from + j] : 0;
+                }
+                tally[h] += row_weights[i] * sum;
+            }
+        }
+    }
+}
+
+DEFINE_LEVELS(tally_pairs, tally_pairs_body,
+              (const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows, const void *cols, ptrdiff_t col_step,
+               ptrdiff_t n_cols, int narrow, int planes, int many, int64_t *tally),
+              (rows, row_step, n_rows, cols, col_step, n_cols, narrow, planes, many, tally))
+
+DEFINE_LEVELS(weigh_pairs, weigh_pairs_body,
+              (const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows, const int64_t *row_weights, const void *cols,
+               ptrdiff_t col_step, ptrdiff_t n_cols, const int64_t *col_weights, const int32_t *light, int narrow,
+               int planes, int many, int64_t *tally),
+              (rows, row_step, n_rows, row_weights, cols, col_step, n_cols, col_weights, light, narrow, planes, many,
+               tally))
+
+static inline void tally_pairs(int level, const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows, const void *cols,
+                               ptrdiff_t col_step, ptrdiff_t n_cols, int narrow, int planes, int many, int64_t *tally)
+{
+    CALL_LEVEL(level, tally_pairs, rows, row_step, n_rows, cols, col_step, n_cols, narrow, planes, many, tally);
+}
+
+static inline void weigh_pairs(int level, const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows,
+                               const int64_t *row_weights, const void *cols, ptrdiff_t col_step, ptrdiff_t n_cols,
+                               const int64_t *col_weights, const int32_t *light, int narrow, int planes, int many,
+                               int64_t *tally)
+{
+    CALL_LEVEL(level, weigh_pairs, rows, row_step, n_rows, row_weights, cols, col_step, n_cols, col_weights, light,
+               narrow, planes, many, tally);
 }
 
 #endif

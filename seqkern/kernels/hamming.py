@@ -24,6 +24,7 @@ BLOCK_STEPS = 8  # what a block of lanes costs besides its windows, in windows
 WELL_FILLED = 1.15
 ALIGNMENT = 64
 NO_WEIGHTS = np.zeros(0, dtype=np.int64)
+NO_LIGHT = np.zeros(0, dtype=np.int32)
 
 
 class Walks:
@@ -153,17 +154,17 @@ class HammingBlock:
         self.letters = X.codes
         self._find_stretches(X)
         self.start = np.concatenate(([0], np.cumsum(self.windows)))[self.stretches]
-        self.window_weights = NO_WEIGHTS
+        self.window_weights, self.light = NO_WEIGHTS, NO_LIGHT
         if window_weights is not None:
             self.window_weights = np.ascontiguousarray(window_weights, dtype=np.int64)
-        self.words = self._pack(NO_COMPLEMENT)
+            if np.abs(self.window_weights).max(initial=0) <= _hamming.LARGEST_LIGHT_WEIGHT:
+                self.light = self.window_weights.astype(np.int32)
+        self.words, self.other_words = self._pack()
         self.squares = self._squares()
         self.largest = self._largest()
-        if self.algorithm == "pairs":
-            self.other_words = self._pack(self.complement) if len(self.complement) else None
-        else:
+        if self.algorithm == "diagonals":
+            self.words = self.other_words = None
             self.walks = Walks(length, self.weights.tolist(), self.real)
-            self.words = None
 
     def _find_stretches(self, X):
         """Find the stretches of windows without a masked letter: first letter, number of windows, by record."""
@@ -174,19 +175,22 @@ class HammingBlock:
         self.windows = np.empty(self.stretches[-1], dtype=np.int64)
         _hamming.find_stretches(X.codes, X.starts, X.stops, self.length, self.size, self.first, self.windows)
 
-    def _pack(self, complement):
-        """Return the windows of one strand as words, uint32 (bits of a letter, windows)."""
-        bits = max(1, (self.size - 1).bit_length())
-        words = np.empty((bits, int(self.windows.sum())), dtype=np.uint32)
-        _hamming.pack_windows(self.letters, self.first, self.windows, complement, self.length, words)
-        return words
+    def _pack(self):
+        """Return the windows as words, (bits of a letter, windows), and those of the other strand, if it counts."""
+        shape = max(1, (self.size - 1).bit_length()), int(self.windows.sum())
+        dtype = np.uint16 if self.length <= 16 else np.uint32
+        words = np.empty(shape, dtype=dtype)
+        _hamming.pack_windows(self.letters, self.first, self.windows, NO_COMPLEMENT, self.length, words)
+        if not len(self.complement):
+            return words, np.empty((shape[0], 0), dtype=dtype)
+        others = np.empty(shape, dtype=dtype)
+        _hamming.pack_windows(self.letters, self.first, self.windows, self.complement, self.length, others)
+        return words, others
 
     def _squares(self):
-        totals = np.zeros((len(self.start) - 1, self.length + 1, 1), dtype=np.int64)
-        self._compare(self.words, self, 0, 0, True, totals)
-        if len(self.complement):
-            self._compare(self._pack(self.complement), self, 0, 0, True, totals)
-        return _weighted(totals, self.weights)[:, 0]
+        squares = np.zeros((len(self.start) - 1, 1), dtype=self.weights.dtype)
+        self._compare(0, self, 0, 1, False, True, squares)
+        return squares[:, 0]
 
     def _largest(self):
         if len(self.window_weights):
@@ -206,27 +210,30 @@ class HammingBlock:
             return
         if self.algorithm == "diagonals":
             self._walk(row, cols, first, last, factor, sums)
-            return
-        totals = np.zeros((len(sums), self.length + 1, last - first), dtype=np.int64)
-        self._compare(self.words, cols, row, first, False, totals)
-        if len(self.complement):
-            self._compare(self.other_words, cols, row, first, False, totals)
-        values = _weighted(totals, self.weights)
-        sums += values if self.real else (factor * values).astype(sums.dtype)
+        else:
+            self._compare(row, cols, first, factor, upper, False, sums)
 
-    def _compare(self, words, cols, row, first, own, totals):
+    def _compare(self, row, cols, first, factor, upper, own, sums):
+        """Do `accumulate` window by window; with `own`, only for each record and itself."""
+        many = max((h + 1 for h, weight in enumerate(self.weights) if weight), default=0)
+        weights = self.weights[:many]
         _hamming.compare(
-            words,
+            self.words,
+            self.other_words,
             self.start,
             self.window_weights,
             cols.words,
             cols.start,
             cols.window_weights,
+            cols.light,
             _product.level(),
+            np.array([0 if self.real else wrapped(factor * int(weight)) for weight in weights], dtype=np.int64),
+            weights.astype(np.float64),
             row,
             first,
+            upper,
             own,
-            totals,
+            sums,
         )
 
     def _walk(self, row, cols, first, last, factor, sums):
@@ -321,15 +328,6 @@ def _as_weights(weights, length):
     if max(abs(int(weight)) for weight in weights) >= LARGEST_WEIGHT:
         raise ParameterError("weights beyond 62 bits are not possible", remedy="divide them by a power of two")
     return np.array([int(weight) for weight in weights], dtype=np.int64), False
-
-
-def _weighted(totals, weights):
-    """Return Σ_h weights[h]·totals[:, h], in the order of h, without those that are zero."""
-    out = np.zeros((len(totals), totals.shape[2]), dtype=weights.dtype)
-    for h, weight in enumerate(weights):
-        if weight:
-            out += weight * totals[:, h]
-    return out
 
 
 def hamming_costs(work, size, length, weights, both, weighted=False):
