@@ -18,7 +18,7 @@ from .words import WordTable
 PIECE_LETTERS = 1 << 16
 WORDS_LETTERS = 1 << 20
 PIECE_BYTES = 1 << 25
-EXACT = 1e-9
+EXACT, SINGLE = 1e-9, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class Explainer:
         self.model = _one_machine(model, pair)
         self.form = affine_form(self.model.kernel, self.model.support, self.model.solver, self.model.transforms)
         self.bias = self.form.constant
-        self.both_strands = _counts_both_strands(self.model.kernel)
+        self.both_strands = _any_kernel(self.model.kernel, lambda one: getattr(one, "reverse_complement", False))
         self.no_words = None
 
     def coerce(self, X):
@@ -141,12 +141,17 @@ class Explainer:
             start = stop
 
     def letters(self, X, n_threads=None):
-        """Return (decisions, contributions) of a SequenceSet, float64 (n,) and (letters,), checked to sum up."""
+        """Return (decisions, contributions) of a SequenceSet, float64 (n,) and (letters,), checked to sum up.
+
+        A kernel of single precision is explained in double precision: the decisions are those that it rounds.
+        """
         decision, shares = self.model.decision(X, n_threads=n_threads), self.form.attributions(X)
         records = np.repeat(np.arange(len(X)), X.lengths)
         sums = np.bincount(records, weights=shares, minlength=len(X)) + self.bias
         scale = np.bincount(records, weights=np.abs(shares), minlength=len(X)) + abs(self.bias)
-        odd = np.flatnonzero(~(np.abs(sums - decision) <= EXACT * np.maximum(1.0, scale)))
+        single = _any_kernel(self.model.kernel, lambda kernel: getattr(kernel, "precision", None) == "single")
+        limit = SINGLE if single else EXACT
+        odd = np.flatnonzero(~(np.abs(sums - decision) <= limit * np.maximum(1.0, scale)))
         if len(odd):
             raise ModelError(
                 f"contributions sum to {sums[odd[0]]:.12g}, the decision is {decision[odd[0]]:.12g}: an error in "
@@ -154,7 +159,7 @@ class Explainer:
                 record=X.ids[odd[0]],
                 remedy="please report it",
             )
-        return decision, shares
+        return sums if single else decision, shares
 
     def collect_words(self, X, table):
         """Add the words of `X`, and of the model's sequences, to a `WordTable`."""
@@ -188,8 +193,6 @@ def _one_machine(model, pair):
     return replace(model, solver=model.solver.machine(a, b), kind="binary", classes=classes)
 
 
-def _counts_both_strands(kernel):
-    """Return whether a kernel, or one inside it, takes a word for its reverse complement."""
-    return bool(getattr(kernel, "reverse_complement", False)) or any(
-        map(_counts_both_strands, getattr(kernel, "bases", ()))
-    )
+def _any_kernel(kernel, condition):
+    """Return whether a condition holds for a kernel, or for one inside it."""
+    return condition(kernel) or any(_any_kernel(part, condition) for part in getattr(kernel, "bases", ()))

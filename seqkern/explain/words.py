@@ -35,7 +35,7 @@ class WordTable:
         return len(self._rows)
 
     def add(self, X, words, weights):
-        """Add words with their weights, and count how often each occurs in `X`.
+        """Add words with their weights, those without any left out, and count how often each occurs in `X`.
 
         A word that is there already keeps the mean of its weights, by the numbers of sequences: for most kernels it
         has one weight in all of them.
@@ -45,6 +45,8 @@ class WordTable:
         for word, (text, kind), weight in zip(words, patterns, weights.tolist(), strict=True):
             row = self._rows.get(word)
             if row is None:
+                if weight == 0:  # of most k-mers that the model has never seen
+                    continue
                 row = self._rows[word] = [weight, 0, None if kind is None else 0]
             row[0] += (weight - row[0]) * len(X) / max(1, row[1] + len(X))
             row[1] += len(X)
