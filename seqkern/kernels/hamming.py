@@ -20,8 +20,6 @@ from .planner import Cost
 LARGEST_LENGTH = 31
 CLASSES = 8  # distances that one walk tells apart
 LARGEST_WEIGHT = 2**62
-BLOCK_STEPS = 8  # what a block of lanes costs besides its windows, in windows
-WELL_FILLED = 1.15
 ALIGNMENT = 64
 NO_WEIGHTS = np.zeros(0, dtype=np.int64)
 NO_LIGHT = np.zeros(0, dtype=np.int32)
@@ -241,12 +239,12 @@ class HammingBlock:
         level = _product.level()
         lanes = _hamming.lanes(level)
         starts, windows, columns = cols._lanes(first, last, lanes)
-        longest = windows[::lanes].copy()
-        if not len(longest):
+        if not len(windows):
             return
+        longest = np.maximum.reduceat(windows, np.arange(0, len(windows), lanes))
         bytes_ = sum(_hamming.block_bytes(n, self.length, self.size, level) for n in longest.tolist())
         memory = np.empty(bytes_ + ALIGNMENT, dtype=np.uint8)
-        _hamming.fill_blocks(cols.letters, starts, windows, self.length, self.size, level, memory)
+        _hamming.fill_blocks(cols.letters, starts, windows, longest, self.length, self.size, level, memory)
         most = int(self.windows[self.stretches[row] : self.stretches[row + len(sums)]].max(initial=0)) + self.length
         totals = (last - first + 1) * (len(self.walks.factors) if self.real else 1)
         _hamming.walk(
@@ -276,21 +274,21 @@ class HammingBlock:
     def _lanes(self, first, last, lanes):
         """Return first letter, windows and column of each lane for the columns `first` … `last`.
 
-        Stretches much longer than others are cut, so that the lanes of a vector are full.
+        Long stretches are cut, and those of the last block too, so that the lanes of a vector are full.
         """
         span = slice(self.stretches[first], self.stretches[last])
-        starts, windows = self.first[span], self.windows[span]
-        columns = np.repeat(np.arange(last - first), np.diff(self.stretches[first : last + 1]))
+        windows = self.windows[span]
+        columns = np.repeat(np.arange(last - first, dtype=np.int32), np.diff(self.stretches[first : last + 1]))
         if not len(windows):
-            return starts, windows, columns
-        pieces = -(-windows // _lane_length(windows, lanes))
-        which = np.repeat(np.arange(len(windows)), pieces)
-        piece = np.arange(len(which)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-        even, odd = (windows // pieces)[which], (windows % pieces)[which]
-        starts = starts[which] + piece * even + np.minimum(piece, odd)
-        windows = even + (piece < odd)
-        order = np.argsort(-windows, kind="stable")
-        return starts[order], windows[order], columns[which][order]
+            return self.first[span], windows, columns
+        most, used = _hamming.plan_lanes(windows, lanes, np.zeros((2, int(windows.max()) + 1), dtype=np.int64))
+        start = (used - 1) // lanes * lanes
+        pieces = lanes // (used - start)
+        total = start + (used - start) * pieces
+        cut = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int32)
+        _hamming.cut_lanes(self.first[span], windows, columns, most, np.zeros(most + 1, dtype=np.int64), *cut)
+        _hamming.cut_last(start, used, pieces, *cut)
+        return cut
 
 
 def _in_reading_order(columns, lanes, unused):
@@ -299,23 +297,6 @@ def _in_reading_order(columns, lanes, unused):
     padded = np.full(blocks * lanes, unused, dtype=np.int32)
     padded[: len(columns)] = columns
     return padded.reshape(blocks, lanes // 8, 8).swapaxes(1, 2).reshape(-1).copy()
-
-
-def _lane_length(windows, lanes):
-    """Return how many windows a lane may have: longer stretches are cut where that makes fuller vectors."""
-    longest = int(windows.max())
-    best, least = longest, np.inf
-    most = longest
-    while most >= 1:
-        pieces = -(-windows // most)
-        sizes = np.sort(np.repeat(-(-windows // pieces), pieces))[::-1][::lanes]
-        cost = sizes.sum() + BLOCK_STEPS * len(sizes)
-        if cost < least:
-            best, least = most, cost
-        if cost * lanes < WELL_FILLED * windows.sum():
-            break
-        most = int(most / 1.2)
-    return best
 
 
 def _as_weights(weights, length):
