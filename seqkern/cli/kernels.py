@@ -37,7 +37,7 @@ def traits(cls):
     definite = {
         True: "positive semi-definite",
         False: "not positive semi-definite",
-        None: "positive semi-definite if the kernels inside it are",
+        None: "positive semi-definite if its parameters, or the kernels inside it, make it so",
     }
     learns = {
         True: ["learns from the training part"],
