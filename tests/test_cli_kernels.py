@@ -20,7 +20,8 @@ def test_lists_every_kernel_and_transform_with_every_parameter(capsys):
     assert "takes features; positive semi-definite parameters" in entries["linear"]
     assert "not positive semi-definite" in entries["sigmoid"]
     assert "positive semi-definite; learns from the training part parameters: base," in entries["pairwise"]
-    assert "positive semi-definite if the kernels inside it are" in entries["sum"]
+    for name in ("sum", "gapped_kmer"):
+        assert "positive semi-definite if its parameters, or the kernels inside it, make it so" in entries[name]
 
 
 @pytest.mark.parametrize("name", ["spectrum", "rbf", "repair"])
