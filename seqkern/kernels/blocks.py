@@ -66,7 +66,8 @@ def fill(kernel, rows, cols, out, *, leading=False, n_threads=None, progress=Non
         if progress is not None:
             progress(stop - start)
 
-    spans = row_blocks(len(rows), len(cols), kernel.least_block_rows)
+    least_rows = max(kernel.least_block_rows, getattr(cols.payload, "least_block_rows", 1))
+    spans = row_blocks(len(rows), len(cols), least_rows)
     with ThreadPoolExecutor(available_threads(n_threads or kernel.n_threads)) as pool:
         list(pool.map(work, spans))
         if leading:

@@ -1,0 +1,209 @@
+"""What kernels with inexact matching share: a word of a sequence counts for several features (Leslie and Kuang 2004).
+
+Three exact ways lead to the same integers:
+
+- ``neighbours``: the features of every distinct word are listed, and counted into posting lists.
+- ``dense``: they are counted into vectors over all features.
+- ``trie``: nothing is listed; each block of the matrix is a walk through the tree of all features.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..memory import available_memory
+from . import _fold, _trie
+from .dense import WIDEST, DenseBlock
+from .kmer_kernel import KmerKernel
+from .kmers import MOST_CODES, check_code_space, check_lengths, find_windows
+from .planner import SAMPLE_RECORDS, Workload
+from .rules import Lists, Words, as_letters
+from .sparse import SparseBlock
+from .trie import TrieBlock, trie_cost
+from .words import spell
+
+MOST_FEATURES = 2.0**36  # of one word: minutes to hours for each
+SAMPLE_WORDS, LEAST_SAMPLE, SAMPLE_FEATURES = 2048, 64, 1 << 18
+LEAST_FEATURES = 1e-6
+LISTED_SHARE = 0.8  # of the longest lists: how long they become is only estimated
+
+
+@dataclass(frozen=True)
+class InexactWorkload(Workload):
+    """A Workload, and what a sample of its words says.
+
+    Attributes
+    ----------
+    features : float
+        How many features a word counts for, on average.
+    shared : float
+        How many features two words share, on average.
+    commonest : float
+        Share of the words that count for the commonest feature.
+    """
+
+    features: float
+    shared: float
+    commonest: float
+
+    @classmethod
+    def sampled(cls, work, rule, X, strands):
+        """Return `work` with what some words of `X` say."""
+        words = Words.of(X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS))), rule.length, strands)
+        some = words.letters[words.label[:: max(1, len(words.label) // SAMPLE_WORDS)]]
+        features = max(rule.guess(some), LEAST_FEATURES)
+        n = int(min(len(some), SAMPLE_FEATURES // max(1.0, features)))
+        shared, commonest = features**2 / rule.space, min(1.0, features / rule.space)
+        if n >= LEAST_SAMPLE:
+            some = np.ascontiguousarray(some[:: len(some) // n])
+            listed = Lists.of(rule, some).feature
+            features, counts = max(len(listed) / len(some), LEAST_FEATURES), np.bincount(listed)
+            shared = float(counts @ (counts - 1)) / (len(some) * (len(some) - 1))
+            commonest = float(counts.max(initial=0)) / len(some)
+        return cls(**vars(work), features=features, shared=shared, commonest=commonest)
+
+
+class InexactKernel(KmerKernel):
+    """Base of the kernels on words that count for features by a rule.
+
+    A family has the attributes `k`, `presence`, `reverse_complement`, `short` and `algorithm`, and writes `_rule`.
+    """
+
+    algorithms = ("dense", "neighbours", "trie")
+    weights = None
+
+    def _rule(self, alphabet):
+        """Return the Rule over an alphabet."""
+        raise NotImplementedError
+
+    def _strands(self):
+        """Return which strands' words are counted."""
+        return "both" if self.reverse_complement else "one"
+
+    def _scale(self):
+        return 0.5 if self.reverse_complement else 1.0
+
+    def _check_sequences(self, X):
+        check_code_space(X.alphabet.size, self.min_length())
+        if self.short == "error":
+            check_lengths(X, self.min_length())
+
+    def _workload(self, X, Y=None):
+        check_code_space(X.alphabet.size, self.min_length())
+        work = super()._workload(X, Y)
+        work = work.both_strands() if self.reverse_complement else work
+        work = InexactWorkload.sampled(work, self._rule(X.alphabet), X if Y is None else Y, self._strands())
+        if work.features > MOST_FEATURES:
+            raise ParameterError(
+                f"a word of kernel {self.name!r} would count for about {work.features:.2g} features",
+                remedy="choose parameters that let fewer letters differ",
+            )
+        return work
+
+    def _costs(self, work, size, k):
+        space = size**k
+        costs = {"trie": trie_cost(work, work.features, work.shared)}
+        if max(work.col_letters, work.row_letters) * work.features <= LISTED_SHARE * MOST_CODES:
+            listed = work.index(work.shared / work.features, space, work.features)
+            if self.algorithm == "neighbours" or listed.bytes <= available_memory() // 2:
+                costs["neighbours"] = listed
+            if space <= WIDEST:
+                costs["dense"] = work.dense(space, work.commonest, work.features)
+        return costs
+
+    def _members(self, X, k, algorithm, others):
+        other = next(others)
+        if algorithm == "neighbours":
+            yield 1, SparseBlock(self._counts(X, k), other)
+        elif algorithm == "dense":
+            yield 1, self._dense_block(X)
+        else:
+            yield 1, TrieBlock(self._rule(X.alphabet), self._words(X), self.presence)
+
+    def _words(self, X):
+        """Return the Words of a set."""
+        return Words.of(X, self.min_length(), self._strands())
+
+    def _dense_block(self, X):
+        """Return the features as dense vectors."""
+        rule, words = self._rule(X.alphabet), self._words(X)
+        lists, counted = Lists.of(rule, words.letters, ranked=False), words.count()
+
+        def fill(row, counts):
+            lists.tally(counted, row, counts)
+            if self.presence:
+                np.minimum(counts, 1, out=counts)
+
+        return DenseBlock(len(X), rule.space, fill)
+
+    def _counts(self, X, k):
+        words = self._words(X)
+        counted = Lists.of(self._rule(X.alphabet), words.letters).count(words.count())
+        if self.presence:
+            counted.count[:] = 1
+        return counted
+
+    # ---- explanations ---------------------------------------------------------------------------
+
+    def _attribute(self, X, support, coefficients):
+        """Share what a feature adds for each window that counts for it; under `presence`, for all windows together."""
+        self._check_sequences(X)
+        rule, words = self._rule(X.alphabet), self._words(X)
+        lists = Lists.of(rule, words.letters)
+        weights = _weights(self._counts(support, self.k), coefficients, lists.codes)
+        strands = 2 if self.reverse_complement else 1
+        shares = np.zeros(int(X.lengths.sum()))
+        _trie.share(
+            rule.compiled,
+            words.letters,
+            words.start,
+            words.label,
+            np.repeat(find_windows(X, rule.length), strands),
+            (np.arange(len(words.label)) % 2 < strands - 1).astype(np.uint8),  # the other strand's words come first
+            lists.start,
+            lists.feature,
+            as_letters(lists.codes, rule.k, rule.size),
+            self._scale() * weights,
+            self.presence,
+            np.zeros(lists.n_features, dtype=np.int32),
+            np.empty(2 * (rule.k + 1) * (rule.length + 1) + rule.length),
+            shares,
+        )
+        return shares
+
+    def _word_weights(self, X, support, coefficients):
+        """Return the features that occur, of both strands' the smaller, and the weight of a word that counts for it."""
+        mine, theirs = self._counts(X, self.k), self._counts(support, self.k)
+        codes = np.unique(np.concatenate((_present(mine), _present(theirs))))
+        if not self.reverse_complement:
+            return spell(codes, self.k, X.alphabet), _weights(theirs, coefficients, codes)
+        codes = np.unique(np.minimum(codes, self._reversed(codes, X.alphabet)))
+        reverse = self._reversed(codes, X.alphabet)
+        weights = self._scale() * (_weights(theirs, coefficients, codes) + _weights(theirs, coefficients, reverse))
+        if self.presence:
+            weights[codes == reverse] /= 2
+        return spell(codes, self.k, X.alphabet), weights
+
+    def _reversed(self, codes, alphabet):
+        """Return the codes of the reverse complements of features."""
+        letters = alphabet.complement_codes[as_letters(codes, self.k, alphabet.size)[:, ::-1]]
+        return letters.astype(np.uint64) @ np.uint64(alphabet.size) ** np.arange(self.k, dtype=np.uint64)[::-1]
+
+
+def _present(counted):
+    """Return the codes of the features that occur, uint64, ascending."""
+    present = np.unique(counted.feature)
+    return (present if counted.vocabulary is None else counted.vocabulary[present]).astype(np.uint64)
+
+
+def _weights(counted, coefficients, codes):
+    """Return Σ_j coefficients[j]·Φ_u(z_j) of the features u with these codes, float64 (codes,), from the counts Φ."""
+    weights = np.zeros(counted.n_features + 1)  # the last one is of features that do not occur
+    coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+    _fold.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, weights)
+    if counted.vocabulary is None:
+        return weights[codes.astype(np.int64)]
+    place = np.searchsorted(counted.vocabulary, codes)
+    found = np.append(counted.vocabulary, 0)[place] == codes
+    return weights[np.where(found & (place < counted.n_features), place, counted.n_features)]

@@ -1,0 +1,118 @@
+"""Probabilities of substitution: how likely a letter is, where another one was.
+
+A score s(a, b) of a substitution matrix is a logarithm of odds, s(a, b) = ln(q(a, b) / (p(a)·p(b))) / λ, rounded. The
+target frequencies q that the matrix itself implies are those with the background p that solves
+Σ_b p(b)·exp(λ·s(a, b)) = 1 for every letter a, and Σ p = 1 (Yu, Wootton, Altschul 2003); then the probability of the
+letter a where b was is P(a | b) = q(a, b) / p(b) = p(a)·exp(λ·s(a, b)).
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..errors import ParameterError
+
+TRIED = 2000
+STEEPEST, FLATTEST = 60.0, 0.01  # λ times the largest score
+
+
+@lru_cache(maxsize=16)
+def matrix_probabilities(alphabet, matrix):
+    """Return P[a, b], float64 (size, size), the probability of letter a where letter b was.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+    matrix : str or tuple of tuple of float
+        The name of a substitution matrix in Biopython, or the scores, in the order of the alphabet's letters.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such matrix, it has other letters, or its scores are no logarithms of odds.
+    """
+    scores = _load(alphabet, matrix) if isinstance(matrix, str) else _as_scores(alphabet, matrix)
+    background, scale = implied_background(scores, matrix)
+    probabilities = background[:, None] * np.exp(scale * scores)
+    probabilities.flags.writeable = False
+    return probabilities
+
+
+def uniform_probabilities(size, kept):
+    """Return P[a, b], float64 (size, size): a letter is kept, or becomes any other one with equal probability."""
+    probabilities = np.full((size, size), (1 - kept) / (size - 1))
+    np.fill_diagonal(probabilities, kept)
+    return probabilities
+
+
+def implied_background(scores, name="the matrix"):
+    """Return the background p, float64 (size,), and λ that a symmetric matrix of scores implies.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (size, size)
+    name : object
+        For messages.
+
+    Raises
+    ------
+    ParameterError
+        If there is none.
+    """
+    from scipy.optimize import brentq
+
+    def excess(scale):
+        return np.linalg.inv(np.exp(scale * scores)).sum() - 1
+
+    largest = scores.diagonal().max()
+    scales = np.geomspace(STEEPEST, FLATTEST, TRIED) / largest if largest > 0 else []
+    try:
+        values = [excess(scale) for scale in scales]
+        for high, low, above, below in zip(scales, scales[1:], values, values[1:], strict=False):
+            if not above < 0 <= below:
+                continue
+            scale = brentq(excess, low, high, xtol=1e-15 * high, rtol=1e-14)
+            background = np.linalg.inv(np.exp(scale * scores)).sum(axis=1)
+            if abs(background.sum() - 1) < 1e-6 and (background > 0).all():
+                return background, scale
+    except np.linalg.LinAlgError:
+        pass
+    raise ParameterError(
+        f"the scores of {name if isinstance(name, str) else 'matrix'} imply no frequencies of letters",
+        remedy="choose a matrix of logarithms of odds, such as BLOSUM62, or matrix=uniform",
+    )
+
+
+def matrix_names():
+    """Return the names of Biopython's substitution matrices."""
+    from Bio.Align import substitution_matrices
+
+    return substitution_matrices.load()
+
+
+def _load(alphabet, name):
+    """Return a matrix of Biopython, float64 (size, size)."""
+    from Bio.Align import substitution_matrices
+
+    table = substitution_matrices.load(name)
+    letters = alphabet.letters.replace("U", "T") if alphabet.name == "rna" else alphabet.letters
+    missing = [letter for letter in letters if letter not in table.alphabet]
+    if table.ndim != 2 or missing:
+        raise ParameterError(
+            f"the matrix {name} has no scores for the alphabet {alphabet.name}",
+            remedy="choose another, give the scores, or matrix=uniform",
+        )
+    return np.array([[table[a, b] for b in letters] for a in letters], dtype=np.float64)
+
+
+def _as_scores(alphabet, rows):
+    """Return one's own scores, float64 (size, size), checked."""
+    if len(rows) != alphabet.size or any(len(row) != alphabet.size for row in rows):
+        raise ParameterError(
+            f"matrix has not {alphabet.size} rows of {alphabet.size} scores",
+            remedy=f"give one for each pair of the letters {alphabet.letters}",
+        )
+    scores = np.array(rows, dtype=np.float64)
+    if not np.isfinite(scores).all() or (scores != scores.T).any():
+        raise ParameterError("matrix is not symmetric, or not finite", remedy="give the same score for ab and ba")
+    return scores
