@@ -67,6 +67,9 @@ def choices_section(view):
         for parameter, chosen in part.groupby("parameter", sort=False):
             counts = chosen["value"].value_counts()
             order = sorted(counts.index, key=_natural)
+            if parameter == "kernel":
+                named = gridded(dataset, kernel, solver).get("kernel", order)
+                order = [name for name in named if name in counts]
             text = [tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order]
             end = edges.get((kernel, solver, parameter))
             warning = f" ⚠ mostly the {end} of {len(gridded(dataset, kernel, solver)[parameter])}" if end else None

@@ -21,7 +21,10 @@ def about_section(view):
     facts += _classes(view)
     method = (dataset.entry.get("folds") or {}).get("method")
     if method:
-        facts.append(("Folds", [tag("b", method), ". ", FOLDS.get(method, "")]))
+        together = (dataset.study.config.get("leakage") or {}).get("keep_together")
+        drawn = together and method not in ("predefined", "liao-noble")
+        alike = " Sequences that the leakage check finds alike stay in one fold." if drawn else ""
+        facts.append(("Folds", [tag("b", method), ". ", FOLDS.get(method, ""), alike]))
     counts = {name: count for name, count in (summary.get("counts") or {}).items() if count}
     text = "; ".join(f"{name}: {count}" for name, count in counts.items()) if counts else "nothing"
     facts.append(("Changed on reading", text))
