@@ -41,7 +41,7 @@ def test_equals_the_naive_twin(k, m, rc, algorithm):
     np.testing.assert_array_equal(kernel(encode(STRINGS)), naive.mismatch(STRINGS, k, m, "ACGT", rc=rc))
 
 
-@pytest.mark.parametrize("algorithm", ["dense", "neighbours"])
+@pytest.mark.parametrize("algorithm", ["dense", "neighbours", "trie"])
 @pytest.mark.parametrize("rc", [False, True])
 @pytest.mark.parametrize(("k", "m"), [(3, 1), (4, 2)])
 def test_presence_equals_the_naive_twin(k, m, rc, algorithm):
@@ -207,7 +207,8 @@ def test_plan_names_the_candidates():
     assert plan.algorithm == "subsets"
     assert all(name in plan.reason for name in ALGORITHMS)
     reason = MismatchKernel(3, 1, presence=True).plan(X).reason
-    assert [name for name in ALGORITHMS if name in reason] == ["dense", "neighbours"]
+    assert [name for name in ALGORITHMS if name in reason] == ["dense", "neighbours", "trie"]
+    assert MismatchKernel(8, 4, presence=True).plan(X.take([0, 1, 2])).algorithm == "trie"
     assert MismatchKernel(9, 4).plan(X).algorithm == "diagonals"
     assert MismatchKernel(6, 1).plan(encode(random_strings(200, 90, 110))).algorithm == "dense"
 

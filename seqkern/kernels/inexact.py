@@ -20,10 +20,9 @@ from .kmers import MOST_CODES, check_code_space, check_lengths, find_windows
 from .planner import SAMPLE_RECORDS, Workload
 from .rules import Lists, Words, as_letters
 from .sparse import SparseBlock
-from .trie import TrieBlock, trie_cost
+from .trie import MOST_FEATURES, TrieBlock, trie_cost
 from .words import spell
 
-MOST_FEATURES = 2.0**36  # of one word: minutes to hours for each
 SAMPLE_WORDS, LEAST_SAMPLE, SAMPLE_FEATURES = 2048, 64, 1 << 18
 LEAST_FEATURES = 1e-6
 LISTED_SHARE = 0.8  # of the longest lists: how long they become is only estimated

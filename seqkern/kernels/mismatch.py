@@ -1,10 +1,11 @@
 """The mismatch kernel: k-mers that agree up to m letters (Leslie, Eskin, Cohen, Weston, Noble 2004).
 
 Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides the ways to compute one of
-those, there are two that look at the neighbours, and can tell their presence:
+those, there are three that look at the neighbours, and can tell their presence:
 
 - ``dense``: vectors over all k-mers. Spreading the counts to the neighbours is separable, position by position.
 - ``neighbours``: posting lists of all neighbours of all k-mers.
+- ``trie``: a walk through the tree of all k-mers that lists nothing, where the others would need too much memory.
 """
 
 from math import comb
@@ -20,7 +21,9 @@ from .hamming_kernel import HammingKernel
 from .kmers import MOST_CODES, Occurrences, codes_fit, find_kmers
 from .planner import smoothing_is_cheaper
 from .product import FeatureKernel
+from .rules import Words, mismatch_rule
 from .sparse import SparseBlock
+from .trie import MOST_FEATURES, TrieBlock, trie_cost
 
 
 class MismatchKernel(HammingKernel):
@@ -50,8 +53,8 @@ class MismatchKernel(HammingKernel):
         zeros.
     n_threads : int, optional
         By default all cores.
-    algorithm : {"auto", "dense", "subsets", "neighbours", "diagonals", "pairs"}
-        How to compute. The numbers are the same. Only ``dense`` and ``neighbours`` are for `presence`.
+    algorithm : {"auto", "dense", "subsets", "neighbours", "diagonals", "pairs", "trie"}
+        How to compute. The numbers are the same. Only ``dense``, ``neighbours`` and ``trie`` are for `presence`.
 
     References
     ----------
@@ -61,7 +64,7 @@ class MismatchKernel(HammingKernel):
 
     name = "mismatch"
     plain = "Counts the k-letter words that two sequences share, allowing up to m letters to differ."
-    algorithms = ("dense", "subsets", "neighbours", "diagonals", "pairs")
+    algorithms = ("dense", "subsets", "neighbours", "diagonals", "pairs", "trie")
 
     def __init__(
         self,
@@ -107,7 +110,8 @@ class MismatchKernel(HammingKernel):
         check_integer("m", self.m, 0, min(self._lengths()) - 1)
         if self.presence and self.algorithm in HammingKernel.algorithms:
             raise ParameterError(
-                f"{self.algorithm} cannot tell presence", remedy="choose algorithm=dense or algorithm=neighbours"
+                f"{self.algorithm} cannot tell presence",
+                remedy="choose algorithm=dense, algorithm=neighbours or algorithm=trie",
             )
 
     def _pair_weights(self, size, l):  # noqa: E741
@@ -128,6 +132,8 @@ class MismatchKernel(HammingKernel):
             costs["dense"] = work.dense(width, common, 1 if smooth else shared[0], k * self.m if smooth else 0)
         if codes_fit(size, k) and work.col_letters * shared[0] <= MOST_CODES:
             costs["neighbours"] = work.index(expected / shared[0], width, shared[0])
+        if codes_fit(size, k) and shared[0] <= MOST_FEATURES:
+            costs["trie"] = trie_cost(work, shared[0], expected)
         return {name: costs[name] for name in self.algorithms if name in costs}
 
     def _members(self, X, k, algorithm, others):
@@ -135,6 +141,10 @@ class MismatchKernel(HammingKernel):
             yield 1, SparseBlock(self._counts(X, k), next(others))
         elif algorithm == "dense":
             yield 1, self._dense_block(X, k)
+            next(others)
+        elif algorithm == "trie":
+            rule, words = mismatch_rule(X.alphabet.size, k, self.m), Words.of(X, k, self._strands())
+            yield 1, TrieBlock(rule, words, self.presence)
             next(others)
         else:
             yield from super()._members(X, k, algorithm, others)

@@ -9,6 +9,7 @@ import numpy as np
 from . import _trie
 from .planner import POSTING_NS, Cost, _distinct
 
+MOST_FEATURES = 2.0**36  # of one word: already an hour
 LIVE_NS = 30.0  # a word that is left at a leaf, and the way there
 WORD_BYTES = 500
 BLOCK_ROWS = 512  # one walk for each block of rows
