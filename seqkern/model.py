@@ -187,7 +187,7 @@ class Model:
 
 
 def load_model(path):
-    """Read a model that `Model.save` wrote.
+    """Read a model that `Model.save` wrote, or LS-GKM (`seqkern.lsgkm`).
 
     Parameters
     ----------
@@ -205,6 +205,10 @@ def load_model(path):
     FileError
         If there is no such file.
     """
+    from .lsgkm import is_lsgkm, read_lsgkm
+
+    if is_lsgkm(path):
+        return read_lsgkm(path)
     try:
         _check_members(path)
         header, arrays = load_archive(path)

@@ -10,7 +10,7 @@ EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
 
 def add_arguments(parser):
     """Add the verb's arguments."""
-    parser.add_argument("model", help="file that seqkern train wrote")
+    parser.add_argument("model", help="file that seqkern train wrote, or LS-GKM")
     parser.add_argument("fasta", help="new sequences, plain or compressed; - is standard input")
     parser.add_argument(
         "-o",

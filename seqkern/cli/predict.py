@@ -11,7 +11,7 @@ EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
 def add_arguments(parser):
     """Add the verb's arguments."""
-    parser.add_argument("model", help="file that seqkern train wrote")
+    parser.add_argument("model", help="file that seqkern train wrote, or LS-GKM")
     parser.add_argument("fasta", help="new sequences, plain or compressed; - is standard input")
     parser.add_argument("-o", "--output", metavar="TSV", help="a file instead of standard output")
     add_threads(parser)

@@ -22,6 +22,12 @@ def add_arguments(parser):
     parser.add_argument("--solver", required=True, help="solver, such as csvc:C=1; with --search csvc:C=[0.1,1,10]")
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model's file")
     parser.add_argument(
+        "--format",
+        choices=("seqkern", "lsgkm"),
+        default="seqkern",
+        help="of the model; lsgkm: as gkmpredict reads it, of a C-SVM with a gapped k-mer kernel (default: seqkern)",
+    )
+    parser.add_argument(
         "--transform",
         action="append",
         default=[],
@@ -56,6 +62,7 @@ def run(args):
     from ..config import split_transforms
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
+    from ..lsgkm import check_lsgkm, write_lsgkm
     from ..progress import progress_counter
     from ..solvers import build_solver, expand_grid
     from ..training import train_model
@@ -68,6 +75,8 @@ def run(args):
     check_kind(kernel, "sequences", file=source)
     check_writable(args.output)
     dataset = _dataset(args, kernel)
+    if args.format == "lsgkm":
+        check_lsgkm(kernel, grid, transforms, dataset.X.alphabet, dataset.task().labels.kind)
     tell_counts(dataset.X.counts, source)
     with (
         naming_file(source),
@@ -95,7 +104,10 @@ def run(args):
     for text in _doubts(model, dataset):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     tell_counts(model.record["kernel_counts"], source)
-    model.save(args.output)
+    if args.format == "lsgkm":
+        write_lsgkm(model, args.output)
+    else:
+        model.save(args.output)
     print(args.output)
     for name, text in _summary(model, args):
         print(f"  {name:<10} {text}")

@@ -57,7 +57,7 @@ class Summary:
     fasta: str
     kernel: str
     solver: str
-    n_trained: int
+    n_trained: int | None
     classes: tuple
     bias: float
     normalised: bool
@@ -241,7 +241,7 @@ def _summary(explainer, model, fasta):
         fasta=fasta,
         kernel=_text(machine.kernel),
         solver=_text(machine.solver),
-        n_trained=machine.record["n"],
+        n_trained=machine.record.get("n"),
         classes=machine.classes if machine.kind == "binary" else (),
         bias=explainer.bias,
         normalised=bool(machine.kernel.normalize),

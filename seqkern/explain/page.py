@@ -55,7 +55,7 @@ def _facts(summary):
     facts = [
         ("kernel", tag("code", summary.kernel)),
         ("solver", tag("code", summary.solver)),
-        ("trained on", plural(summary.n_trained, "sequence")),
+        ("trained on", "unknown" if summary.n_trained is None else plural(summary.n_trained, "sequence")),
         ("new sequences", summary.predicted()),
         ("bias b", number(summary.bias, 4)),
     ]
