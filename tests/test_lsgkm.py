@@ -103,6 +103,16 @@ def test_the_shipped_model_is_taken_apart(shared_data):
     )  # fmt: skip
 
 
+def test_contributions_are_those_of_gkmexplain(shared_data):
+    """Of the first letters of the first test sequence, as the program of Shrikumar and others prints them."""
+    folder = shared_data / "lsgkm_nfe2"
+    model = load_model(folder / f"{STEM}.model.txt")
+    X = read_fasta(folder / f"{STEM}.test.fa").take(slice(0, 1))
+    form = affine_form(model.kernel, model.support, model.solver, model.transforms)
+    expected = [0.000274647, 0.00162525, 0.00224492, 0.0017675, 0.0025192, 0.00377332, 0.00522202, 0.0062914]
+    np.testing.assert_allclose(form.attributions(X)[: len(expected)], expected, rtol=3e-6)
+
+
 def test_a_model_of_unknown_training_is_explained(write, tmp_path):
     fasta = tmp_path / "new.fa"
     fasta.write_text("".join(f">new{i}\n{string}\n" for i, string in enumerate(NEW)))
