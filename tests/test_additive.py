@@ -205,6 +205,84 @@ def test_what_rests_on_no_letter_is_shared_by_all():
     np.testing.assert_allclose(attributions(kernel, X, Z, np.array([2.0])), np.full(7, 2 * value / 7))
 
 
+def test_a_radial_function_is_shared_by_hand():
+    # K = 2, from the As; K(x, x) = 5, K(z, z) = 2: f(K) = exp(−3/2), f(0) = exp(−7/2)
+    kernel = build_kernel("rbf:gamma=0.5,base=(spectrum:k=1,normalize=false)")
+    shares = attributions(kernel, encode(["AAC"]), encode(["AG"]), np.array([3.0]))
+    rest, more = np.exp(-3.5), np.exp(-1.5) - np.exp(-3.5)
+    np.testing.assert_allclose(shares, 3 * np.array([rest / 3 + more / 2, rest / 3 + more / 2, rest / 3]), rtol=1e-12)
+
+
+OF_ANOTHER = {
+    "polynomial:degree=3,gamma=0.5,coef0=2": (lambda K, d, e: (K / 2 + 2) ** 3, lambda d, e: 6.0),
+    "rbf:gamma=0.3": (
+        lambda K, d, e: np.exp(-0.3 * max(d + e - 2 * K, 0)),
+        lambda d, e: 0.6 * np.exp(-0.3 * (d + e)),
+    ),
+    "sigmoid:gamma=0.7,coef0=-1": (lambda K, d, e: np.tanh(0.7 * K - 1), lambda d, e: 0.7 * (1 - np.tanh(1) ** 2)),
+}
+
+
+@pytest.mark.parametrize("spec", OF_ANOTHER)
+def test_slopes_are_those_of_the_function(spec):
+    function, derivative = OF_ANOTHER[spec]
+    kernel = build_kernel(f"{spec},base=(spectrum:k=2)")
+    block = np.array([[0.9, 0.3, -0.2, 0.0, 1e-13, -1e-300, -4.0, 40.0]])
+    rows, cols = np.array([1.0]), np.array([1.0, 2.0, 0.5, 3.0, 1.0, 1.0, 9.0, 70.0])
+    slopes = kernel._slopes(block, rows, cols)[0]
+    for slope, K, e in zip(slopes, block[0], cols, strict=True):
+        if abs(K) < 1e-10:
+            assert slope == pytest.approx(derivative(1.0, e), rel=1e-9)
+        else:
+            assert slope == pytest.approx((function(K, 1.0, e) - function(0.0, 1.0, e)) / K, rel=1e-9)
+
+
+def test_the_slope_of_a_radial_function_ends_where_the_distance_is_0():
+    kernel = build_kernel("rbf:gamma=0.3,base=(spectrum:k=2)")
+    block, rows, cols = np.array([[2.0, 1.0, -3.0, 0.0]]), np.array([-1.0]), np.array([3.0, 0.5, 0.5, 0.5])
+    values = np.array([1.0, 1.0, np.exp(-0.3 * 5.5), 1.0])
+    at_zero = np.array([np.exp(-0.6), 1.0, 1.0, 1.0])
+    np.testing.assert_allclose(kernel._slopes(block, rows, cols)[0] * block[0], values - at_zero, rtol=1e-12)
+
+
+STEEPEST = {
+    "polynomial:degree=3,gamma=0.5,coef0=2": lambda K: 1.5 * (np.abs(K) / 2 + 2) ** 2,
+    "rbf:gamma=0.3": lambda K: np.full_like(K, 0.6),
+    "sigmoid:gamma=0.7,coef0=-1": lambda K: np.full_like(K, 0.7),
+}
+
+
+@pytest.mark.parametrize("spec", STEEPEST)
+@pytest.mark.parametrize("base", ["spectrum:k=6", "gapped_kmer:l=6,k=3,estimator=full,normalize=false"])
+def test_little_in_common_gives_little_to_a_letter(spec, base):
+    """What a letter has beyond its even share is bounded by the steepest slope times what it has in the base kernel."""
+    kernel, inner = build_kernel(f"{spec},base=({base})"), build_kernel(base)
+    X = encode(["ACGTAC" + "A" * 200, "C" * 60, *random_strings(20, 30, 60, seed=5)])
+    Z = encode(["ACGTAC" + "G" * 200, *random_strings(20, 30, 60, seed=6)])
+    if "estimator" in base:
+        assert inner.kernel(X, Z).min() < 0
+    for j in range(len(Z)):
+        z, one = Z.take([j]), np.array([1.0])
+        shares, own = attributions(kernel, X, z, one), attributions(inner, X, z, one)
+        np.testing.assert_allclose(sums_of(X, shares), kernel.kernel(X, z)[:, 0], rtol=1e-9, atol=1e-12)
+        K = inner.kernel(X, z)
+        nothing = np.zeros_like(K)
+        kernel._change(nothing, inner.diagonal(X), inner.diagonal(z))
+        even, most = nothing[:, 0] / X.lengths, STEEPEST[spec](K[:, 0])
+        bound = np.repeat(most, X.lengths) * np.abs(own) * (1 + 1e-9) + 1e-15
+        assert np.all(np.abs(shares - np.repeat(even, X.lengths)) <= bound)
+
+
+@pytest.mark.parametrize("spec", ["polynomial:degree=2", "rbf:gamma=2", "sigmoid:coef0=1"])
+def test_a_letter_more_in_common_changes_little(spec):
+    """Contributions do not jump when K leaves 0."""
+    kernel = build_kernel(f"{spec},base=(spectrum:k=2)")
+    support = encode(["G" * 400, "G" * 400 + "CA"])
+    none, some = (attributions(kernel, encode(["CACCA"]), support.take([j]), np.array([1.0])) for j in (0, 1))
+    assert np.abs(some - none).max() < 0.02
+    assert some[0] > none[0]
+
+
 def test_a_sequence_without_letters_cannot_share():
     kernel = build_kernel("rbf:gamma=0.5,base=(spectrum:k=3,short=zero,normalize=false)")
     with pytest.raises(SequenceError, match=r"'2'.*no letters"):

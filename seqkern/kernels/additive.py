@@ -8,9 +8,10 @@ Kernels made of kernels hand their values on to their parts:
 
 - a weighted sum to each part its summand, a kernel on a part of the sequence to the letters of that part;
 - a product of n kernels to each of them 1/n;
-- a function f of a kernel K (polynomial, radial, sigmoid) in proportion to K: what Σ_j c_j·f(K(x, z_j)) gives to a
-  letter of x is what Σ_j c_j'·K(x, z_j) gives to it, with c_j' = c_j·f(K(x, z_j)) / K(x, z_j). Where K(x, z_j) = 0, x
-  and z_j have nothing in common that f's value could rest on; it is shared equally by all letters of x.
+- a function f of a kernel K (polynomial, radial, sigmoid) in proportion to K what is more than f's value at K = 0: of
+  c_j·f(K(x, z_j)) a letter of x has its share of c_j'·K(x, z_j), with c_j' = c_j·(f(K(x, z_j)) − f(0)) / K(x, z_j), or
+  c_j·f'(0) where K(x, z_j) = 0. What is left, c_j·f(0), rests on nothing that x and z_j have in common: it is shared
+  equally by all letters of x.
 
 In the last two cases the coefficients differ from sequence to sequence; the weight of a word is then the mean over the
 sequences that are explained.

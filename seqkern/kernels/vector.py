@@ -122,15 +122,20 @@ class _KernelOfKernel(CompositeKernel):
         self.bases[0].block(rows.parts[0], cols.parts[0], out)
         self._change(out, rows.parts[0].diagonal, cols.parts[0].diagonal)
 
+    def _slopes(self, block, row_diagonal, col_diagonal):
+        """Return (f(K) − f(0)) / K for a block of the base kernel, float64 (n, m), f'(0) where K is 0.
+
+        It is computed without dividing a difference by a K near 0. f(0) is this kernel's value where the base
+        kernel's is 0, and its diagonals are as they are.
+        """
+        raise NotImplementedError
+
     def _shares(self, X, support, coefficients):
         """Return what rests on the base kernel's value: its coefficients, float64 (n, m); and the rest, (n,)."""
         block, *diagonals = matrix(self.bases[0], X, support)
-        values = block.copy()
-        self._change(values, *diagonals)
-        values *= coefficients
-        common = block != 0
-        shares = np.divide(values, block, out=np.zeros_like(block), where=common)
-        return shares, np.where(common, 0.0, values).sum(axis=1)
+        nothing = np.zeros_like(block)
+        self._change(nothing, *diagonals)
+        return coefficients * self._slopes(block, *diagonals), nothing @ coefficients
 
     def _attribute(self, X, support, coefficients):
         shares, rest = self._shares(X, support, coefficients)
@@ -195,6 +200,14 @@ class PolynomialKernel(_KernelOfKernel):
     def _change(self, block, row_diagonal, col_diagonal):
         _vector.polynomial(block, self.gamma, self.coef0, self.degree)
 
+    def _slopes(self, block, row_diagonal, col_diagonal):
+        # u^d − v^d = (u − v)·(u^(d − 1) + u^(d − 2)·v + … + v^(d − 1)), by Horner's rule
+        sums, power = np.zeros_like(block), 1.0
+        for _ in range(self.degree):
+            sums = sums * (self.gamma * block + self.coef0) + power
+            power *= self.coef0
+        return self.gamma * sums
+
 
 class RBFKernel(_KernelOfKernel):
     """Radial basis function of a kernel's distances: exp(−gamma · ‖x − y‖²).
@@ -258,8 +271,23 @@ class RBFKernel(_KernelOfKernel):
         return np.ones(len(diagonals[0]))
 
     def _change(self, block, row_diagonal, col_diagonal):
-        gamma = self.gamma_ if self.gamma == "scale" else self.gamma
-        _vector.radial(block, row_diagonal, col_diagonal, gamma)
+        _vector.radial(block, row_diagonal, col_diagonal, self._gamma())
+
+    def _gamma(self):
+        """Return gamma, given or learned."""
+        return self.gamma_ if self.gamma == "scale" else self.gamma
+
+    def _slopes(self, block, row_diagonal, col_diagonal):
+        # exp(e) with e = −γ·(distance at K = 0) and exp(e + d), both exponents at most 0
+        far = -self._gamma() * (row_diagonal[:, None] + col_diagonal)
+        linear = 2 * self._gamma() * block
+        start = np.minimum(far, 0)
+        step = np.minimum(linear + np.maximum(far, 0), -start)
+        differences = np.where(
+            step > 1, np.exp(start + step) - np.exp(start), np.exp(start) * np.expm1(np.minimum(step, 1))
+        )
+        limit = np.where(far <= 0, 2 * self._gamma() * np.exp(start), 0.0)
+        return np.divide(differences, block, out=limit, where=block != 0)
 
 
 class SigmoidKernel(_KernelOfKernel):
@@ -298,6 +326,12 @@ class SigmoidKernel(_KernelOfKernel):
 
     def _change(self, block, row_diagonal, col_diagonal):
         _vector.sigmoid(block, self.gamma, self.coef0)
+
+    def _slopes(self, block, row_diagonal, col_diagonal):
+        # tanh(u) − tanh(v) = tanh(u − v)·(1 − tanh(u)·tanh(v))
+        step = self.gamma * block
+        slopes = np.divide(np.tanh(step), block, out=np.full_like(block, self.gamma), where=block != 0)
+        return slopes * (1 - np.tanh(step + self.coef0) * np.tanh(self.coef0))
 
 
 def total_variance(kernel, X):
