@@ -135,6 +135,14 @@ def test_large_weights_of_windows_are_exact(level):
         assert matrix(block).tolist() == naive_hamming.gram(strings, strings, 5, weights, u=own, v=own)
 
 
+@pytest.mark.parametrize("weight", [2**20 - 1, 2**20])
+def test_a_long_run_of_heavy_windows_is_exact(level, weight):
+    windows = 2500
+    options = {"algorithm": "pairs", "window_weights": [weight] * windows}
+    block = HammingBlock(encode(["A" * (windows + 1)]), 2, [1, 0, 0], **options)
+    assert block.squares.tolist() == [(weight * windows) ** 2]
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("strands", ["one", "both"])
 @pytest.mark.parametrize("kind", ["gapped", "truncated"])

@@ -16,8 +16,7 @@ enum {
     FULL_CELL = 255,
     NO_DISTANCE = 255,
     MOST_DISTANCES = 32,
-    WEIGHT_CELLS = 16,
-    LARGEST_LIGHT = (1u << 31) / (CHUNK / WEIGHT_CELLS) - 1, /* such weights of a chunk cannot overflow 32 bits */
+    LARGEST_LIGHT = 0x7fffffff / CHUNK, /* the sum of a chunk of such weights has 32 bits */
 };
 
 /* distance[j] = in how many positions window `a` differs from each of n others; plane p is p * step words further. */
