@@ -297,7 +297,7 @@ def dataset_methods(config, name, kind=None):
         kernels = [
             kernel
             for kernel in config["kernels"]
-            if all(_takes(config["kernels"][name], kind) for name in kernel_candidates(config, kernel))
+            if all(_takes(config["kernels"][part], kind) for part in kernel_candidates(config, kernel))
         ]
     return [(kernel, solver) for kernel in kernels for solver in entry.get("solvers") or config["solvers"]]
 

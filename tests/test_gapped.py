@@ -10,7 +10,7 @@ from naive import encode, normalised, random_strings
 import seqkern
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.evaluation import roc_auc
-from seqkern.kernels import GappedKmerKernel, RBFKernel, blocks, build_kernel, subset_features
+from seqkern.kernels import GappedKmerKernel, RBFKernel, blocks, build_kernel, planner, subset_features
 from seqkern.kernels.estimators import estimate, gapped_weights, truncated_estimate
 from seqkern.solvers import CSVC
 
@@ -326,3 +326,23 @@ def test_plan_names_the_candidates():
     assert GappedKmerKernel(10, 6).plan(dna).algorithm == "diagonals"
     assert "diagonals" not in GappedKmerKernel(10, 6, center_weighted=True).plan(proteins).reason
     assert GappedKmerKernel(20, 10).plan(proteins).algorithm in ("diagonals", "pairs")
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def test_memory_decides_about_the_algorithm_and_not_about_the_bits(monkeypatch):
+    X = encode(random_strings(40, 60, 80))
+    kernel = GappedKmerKernel(6, 4, center_weighted=True)
+    fast = kernel.plan(X)
+    assert fast.algorithm == "subsets"
+    needed = fast.bytes - kernel.set_params(algorithm="pairs").plan(X).bytes
+    K = kernel.set_params(algorithm="auto")(X)
+    monkeypatch.setattr(planner, "available_memory", lambda: 3 * needed - 6)
+    assert kernel.plan(X).algorithm == "pairs"
+    np.testing.assert_array_equal(kernel(X), K)
+    rows = X.take(slice(0, 5))
+    assert kernel.plan(rows, X).algorithm == "pairs"  # rows alone would fit, and follow the columns
+    np.testing.assert_array_equal(kernel(rows, X), K[:5])
+    monkeypatch.setattr(planner, "available_memory", lambda: 3 * needed + 6)
+    assert kernel.plan(X).algorithm == "subsets"

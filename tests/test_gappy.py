@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from naive import encode, random_strings
 
 from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import GappyKernel, SpectrumKernel, blocks
+from seqkern.kernels import GappyKernel, SpectrumKernel, blocks, planner
 from seqkern.kernels.additive import attributions, word_weights
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
@@ -164,25 +164,25 @@ def test_contributions_of_letters_equal_the_naive_twin(rc, presence, normalize):
 @pytest.mark.parametrize("presence", [False, True])
 @pytest.mark.parametrize("rc", [False, True])
 @pytest.mark.parametrize(("g", "k"), [(5, 3), (5, 2), (18, 16)])
-def test_weights_of_words_add_up_to_the_kernel(g, k, rc, presence):
+def test_a_window_weighs_what_it_adds(g, k, rc, presence):
     X, support = encode(STRINGS), encode(random_strings(5, 6, 30, seed=9))
     kernel = raw(g, k, presence=presence, reverse_complement=rc)
     coefficients = np.array([0.3, -1.2, 0.7, 2.0, -0.4])
     words, weights = word_weights(kernel, X, support, coefficients)
+    windows = {
+        min(word, naive.reverse_complement(word)) if rc else word
+        for string in (*STRINGS, *support.strings())
+        for word in naive.kmers(string, g)
+    }
+    assert words == sorted(windows)
+    np.testing.assert_allclose(weights, kernel(encode(words), support) @ coefficients, rtol=1e-9, atol=1e-12)
+    if presence:
+        return
     table = dict(zip(words, weights, strict=True))
-    assert len(table) == len(words)
     values = []
     for string in STRINGS:
-        # one strand's windows: a word counts where it or its reverse complement is held
-        held = [twin.gappy_set(word, k) for word in naive.kmers(string, g)]
-        if rc:
-            held = [[min(u, naive.reverse_complement(u)) for u in both] for both in held]
-        if rc and presence:
-            both = twin.features(string, g, lambda word: twin.gappy_set(word, k), rc=True)
-            held = [{min(u, naive.reverse_complement(u)) for u in both}]
-        elif presence:
-            held = [set().union(*held)]
-        values.append(sum(table[u] for word in held for u in word))
+        held = naive.kmers(string, g)
+        values.append(sum(table[min(word, naive.reverse_complement(word)) if rc else word] for word in held))
     np.testing.assert_allclose(values, kernel(X, support) @ coefficients, rtol=1e-9, atol=1e-12)
 
 
@@ -202,7 +202,7 @@ def test_plan_names_the_candidates():
         ({"g": 3, "k": 4}, "k=4"),
         ({"k": 0}, "k=0"),
         ({"k": [2, 3]}, r"k=\[2, 3\]"),
-        ({"g": 40}, "choose k up to 31"),
+        ({"g": 40}, "choose g up to 31"),
         ({"g": 14, "k": 12, "algorithm": "dense"}, "choose algorithm=trie or algorithm=neighbours"),
     ],
 )
@@ -212,5 +212,26 @@ def test_wrong_parameters_are_named(params, message):
 
 
 def test_short_sequences_are_named():
-    with pytest.raises(SequenceError, match=r"record '2': 5 letters are fewer than k=6"):
+    with pytest.raises(SequenceError, match=r"record '2': 5 letters are fewer than g=6"):
         GappyKernel()(encode(["ACGTACGT", "ACGTA"]))
+
+
+# ---- choices and messages ------------------------------------------------------------------------
+
+
+def test_without_memory_nothing_is_listed(monkeypatch):
+    X = encode(random_strings(30, 40, 60))
+    kernel = GappyKernel(5, 3)
+    assert kernel.plan(X).algorithm == "dense"
+    K = kernel(X)
+    monkeypatch.setattr(planner, "available_memory", lambda: 0)
+    need = {name: kernel.set_params(algorithm=name).plan(X).bytes for name in ALGORITHMS}
+    assert kernel.set_params(algorithm="auto").plan(X).algorithm == min(need, key=need.get)
+    np.testing.assert_array_equal(kernel(X), K)
+
+
+def test_messages_name_the_window():
+    with pytest.raises(ParameterError, match="g=40 is too large for an alphabet of 4 letters; choose g up to 31"):
+        GappyKernel(40, 4)(["ACGT" * 20])
+    with pytest.raises(SequenceError, match=r"3 letters are fewer than g=6; .* choose a smaller g"):
+        GappyKernel(6, 4)(["ACG"])

@@ -250,3 +250,8 @@ def test_kmers_without_a_code_are_compared_along_diagonals():
 def test_short_sequences_are_named():
     with pytest.raises(SequenceError, match=r"record '2': 3 letters are fewer than k=5"):
         MismatchKernel()(encode(["ACGTACGT", "ACG"]))
+
+
+def test_numbers_beyond_62_bits_are_refused():
+    with pytest.raises(ParameterError, match=r"k=31, m=30 share too many neighbours.* choose a smaller k or m"):
+        MismatchKernel(31, 30)(["ACGT" * 20])

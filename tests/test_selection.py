@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqkern.errors import FoldError, ParameterError
-from seqkern.evaluation.selection import inner_folds, select
+from seqkern.evaluation.selection import METRICS, inner_folds, select
 from seqkern.labels import Labels
 from seqkern.solvers import make_solver
 
@@ -104,6 +104,15 @@ def test_score_is_the_mean_over_inner_folds():
     ]
     assert choice.scores[2].tolist() == pytest.approx(naive)
     assert choice.score == pytest.approx(max(np.mean(naive), 0.5))
+
+
+def test_each_metric_is_computed_once(monkeypatch):
+    asked = []
+    auc = METRICS["binary"]["auc"]
+    monkeypatch.setitem(METRICS["binary"], "auc", lambda *outcome: asked.append(0) or auc(*outcome))
+    labels = binary([0, 1] * 10)
+    select(revealing(labels.signs())[0], labels, FACTORS, Scaled, folds=4)
+    assert len(asked) == 4 * len(FACTORS)
 
 
 def test_ties_go_to_the_simplest():

@@ -25,6 +25,7 @@ def _on_predictions(function):
     return lambda y, decisions, predicted: function(y, predicted)
 
 
+_MACRO_AUC = _on_decisions(metrics.macro_auc)
 _CLASSES = {
     "balanced_accuracy": _on_predictions(metrics.balanced_accuracy),
     "mcc": _on_predictions(metrics.matthews_correlation),
@@ -38,8 +39,8 @@ METRICS = {
         **_CLASSES,
     },
     "multiclass": {
-        "auc": _on_decisions(metrics.macro_auc),
-        "macro_auc": _on_decisions(metrics.macro_auc),
+        "auc": _MACRO_AUC,
+        "macro_auc": _MACRO_AUC,
         **_CLASSES,
     },
     "real": {
@@ -117,7 +118,7 @@ def select(pairs, labels, specs, make_solver, *, folds=3, metric="auto", seed=0,
     candidates = [(kernel, spec) for kernel in pairs for spec in specs]
     if not candidates:
         raise ParameterError("no solver to choose from", remedy="give at least one")
-    measures = [_metric(name, labels.kind) for name in (metric, *TIES[labels.kind])]
+    measures = list(dict.fromkeys(_metric(name, labels.kind) for name in (metric, *TIES[labels.kind])))
     check_integer("inner folds", folds, 2)
     check_integer("seed", seed, 0)
     if len(candidates) == 1:

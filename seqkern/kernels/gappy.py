@@ -50,6 +50,7 @@ class GappyKernel(InexactKernel):
 
     name = "gappy"
     plain = "Counts the k-letter words that two sequences share, allowing gaps inside a window of g letters."
+    length_name = "g"
 
     def __init__(
         self,

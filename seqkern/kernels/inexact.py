@@ -12,16 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ParameterError
-from ..memory import available_memory
 from . import _fold, _trie
 from .dense import WIDEST, DenseBlock
+from .hamming_additive import distinct_words, letters_of
 from .kmer_kernel import KmerKernel
-from .kmers import MOST_CODES, check_code_space, check_lengths, find_windows
-from .planner import SAMPLE_RECORDS, Workload
+from .kmers import MOST_CODES, Occurrences, check_code_space, check_lengths, find_windows
+from .planner import SAMPLE_RECORDS, WINDOW_BYTES, Cost, Workload
 from .rules import Lists, Words, as_letters
 from .sparse import SparseBlock
 from .trie import MOST_FEATURES, TrieBlock, trie_cost
-from .words import spell
 
 SAMPLE_WORDS, LEAST_SAMPLE, SAMPLE_FEATURES = 2048, 64, 1 << 18
 LEAST_FEATURES = 1e-6
@@ -84,12 +83,12 @@ class InexactKernel(KmerKernel):
         return 0.5 if self.reverse_complement else 1.0
 
     def _check_sequences(self, X):
-        check_code_space(X.alphabet.size, self.min_length())
+        check_code_space(X.alphabet.size, self.min_length(), self.length_name)
         if self.short == "error":
-            check_lengths(X, self.min_length())
+            check_lengths(X, self.min_length(), self.length_name)
 
     def _workload(self, X, Y=None):
-        check_code_space(X.alphabet.size, self.min_length())
+        check_code_space(X.alphabet.size, self.min_length(), self.length_name)
         work = super()._workload(X, Y)
         work = work.both_strands() if self.reverse_complement else work
         work = InexactWorkload.sampled(work, self._rule(X.alphabet), X if Y is None else Y, self._strands())
@@ -104,11 +103,10 @@ class InexactKernel(KmerKernel):
         space = size**k
         costs = {"trie": trie_cost(work, work.features, work.shared)}
         if max(work.col_letters, work.row_letters) * work.features <= LISTED_SHARE * MOST_CODES:
-            listed = work.index(work.shared / work.features, space, work.features)
-            if self.algorithm == "neighbours" or listed.bytes <= available_memory() // 2:
-                costs["neighbours"] = listed
+            costs["neighbours"] = work.index(work.shared / work.features, space, work.features)
             if space <= WIDEST:
-                costs["dense"] = work.dense(space, work.commonest, work.features)
+                lists = Cost(0.0, int(WINDOW_BYTES * work.letters * work.features))
+                costs["dense"] = work.dense(space, work.commonest, work.features) + lists
         return costs
 
     def _members(self, X, k, algorithm, others):
@@ -172,28 +170,21 @@ class InexactKernel(KmerKernel):
         return shares
 
     def _word_weights(self, X, support, coefficients):
-        """Return the features that occur, of both strands' the smaller, and the weight of a word that counts for it."""
-        mine, theirs = self._counts(X, self.k), self._counts(support, self.k)
-        codes = np.unique(np.concatenate((_present(mine), _present(theirs))))
-        if not self.reverse_complement:
-            return spell(codes, self.k, X.alphabet), _weights(theirs, coefficients, codes)
-        codes = np.unique(np.minimum(codes, self._reversed(codes, X.alphabet)))
-        reverse = self._reversed(codes, X.alphabet)
-        weights = self._scale() * (_weights(theirs, coefficients, codes) + _weights(theirs, coefficients, reverse))
+        """Return the distinct windows, of both strands the smaller, and what one alone would add for all features."""
+        words = distinct_words(X, support, self.min_length(), self.reverse_complement)
+        number = np.arange(len(words), dtype=np.int32).reshape(-1, 1)
+        strands = [words, X.alphabet.complement_codes[words[:, ::-1]]] if self.reverse_complement else [words]
+        letters = np.ascontiguousarray(np.concatenate(strands))
+        lists = Lists.of(self._rule(X.alphabet), letters)
+        found = np.hstack([number + len(words) * strand for strand in range(len(strands))]).astype(np.uint32)
+        start = np.arange(len(words) + 1) * len(strands)
+        counted = lists.count(Occurrences(found.reshape(1, -1), start, max(1, len(letters))).count())
         if self.presence:
-            weights[codes == reverse] /= 2
-        return spell(codes, self.k, X.alphabet), weights
-
-    def _reversed(self, codes, alphabet):
-        """Return the codes of the reverse complements of features."""
-        letters = alphabet.complement_codes[as_letters(codes, self.k, alphabet.size)[:, ::-1]]
-        return letters.astype(np.uint64) @ np.uint64(alphabet.size) ** np.arange(self.k, dtype=np.uint64)[::-1]
-
-
-def _present(counted):
-    """Return the codes of the features that occur, uint64, ascending."""
-    present = np.unique(counted.feature)
-    return (present if counted.vocabulary is None else counted.vocabulary[present]).astype(np.uint64)
+            counted.count[:] = 1
+        learned = _weights(self._counts(support, self.k), coefficients, lists.codes)
+        weights = np.empty(len(words))
+        _fold.apply_sparse(counted.start, counted.feature, counted.count, 0, learned, weights)
+        return [row.tobytes().decode() for row in letters_of(X.alphabet)[words]], self._scale() * weights
 
 
 def _weights(counted, coefficients, codes):

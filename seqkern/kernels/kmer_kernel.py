@@ -33,6 +33,11 @@ class KmerKernel(FeatureKernel):
         """Yield (factor, block) for one k; `others` yields for each block the one to be made like, or None."""
         raise NotImplementedError
 
+    def _out_of_reach(self, k):
+        """Return the problem and the remedy, two str, for a k without any feasible algorithm."""
+        name = self.length_name
+        return f"kernel {self.name!r} with {name}={k} has features beyond 62 bits", f"choose a smaller {name}"
+
     def _lengths(self):
         """Return k as a list."""
         return [self.k] if np.ndim(self.k) == 0 else list(self.k)
@@ -64,13 +69,14 @@ class KmerKernel(FeatureKernel):
         """Return the algorithm for one k, and a dict of the candidates' Costs."""
         costs = self._costs(work, size, k)
         if not costs:
-            check_code_space(size, k)
-        wanted = cheapest(costs) if self.algorithm == "auto" and costs else self.algorithm
+            check_code_space(size, k, self.length_name)
+            problem, remedy = self._out_of_reach(k)
+            raise ParameterError(problem, remedy=remedy)
+        wanted = cheapest(costs) if self.algorithm == "auto" else self.algorithm
         if wanted not in costs:
-            others = [f"algorithm={name}" for name in (*costs, "auto") if costs] or ["a smaller k or m"]
             raise ParameterError(
                 f"kernel {self.name!r} with {self.length_name}={k} is out of reach of algorithm={wanted}",
-                remedy=f"choose {' or '.join(others)}",
+                remedy=f"choose {' or '.join(f'algorithm={name}' for name in (*costs, 'auto'))}",
             )
         return wanted, costs
 
@@ -139,7 +145,7 @@ class KmerKernel(FeatureKernel):
         self.check_parameters()
         X = self.coerce(X)
         self._check_sequences(X)
-        check_code_space(X.alphabet.size, max(self._lengths()))
+        check_code_space(X.alphabet.size, max(self._lengths()), self.length_name)
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             counted = self._counts(X, k)

@@ -102,12 +102,12 @@ def codes_fit(size, k):
     return size ** min(k, 64) < CODE_LIMIT  # a k that a mistake made huge would take hours
 
 
-def check_code_space(size, k):
-    """Raise ParameterError unless every k-mer over `size` letters has a code."""
+def check_code_space(size, k, name="k"):
+    """Raise ParameterError unless every k-mer over `size` letters, `k` the parameter `name`, has a code."""
     if not codes_fit(size, k):
         largest = next(n for n in range(64, -1, -1) if codes_fit(size, n))
         raise ParameterError(
-            f"k={k} is too large for an alphabet of {size} letters", remedy=f"choose k up to {largest}"
+            f"{name}={k} is too large for an alphabet of {size} letters", remedy=f"choose {name} up to {largest}"
         )
 
 

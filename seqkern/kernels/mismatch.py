@@ -8,6 +8,7 @@ those, there are three that look at the neighbours, and can tell their presence:
 - ``trie``: a walk through the tree of all k-mers that lists nothing, where the others would need too much memory.
 """
 
+from functools import lru_cache
 from math import comb
 
 import numpy as np
@@ -136,6 +137,13 @@ class MismatchKernel(HammingKernel):
             costs["trie"] = trie_cost(work, shared[0], expected)
         return {name: costs[name] for name in self.algorithms if name in costs}
 
+    def _out_of_reach(self, k):
+        return (
+            f"two k-mers with k={k}, m={self.m} share too many neighbours: their number, or the features, are beyond "
+            "62 bits",
+            "choose a smaller k or m",
+        )
+
     def _members(self, X, k, algorithm, others):
         if algorithm == "neighbours":
             yield 1, SparseBlock(self._counts(X, k), next(others))
@@ -198,6 +206,7 @@ class MismatchKernel(HammingKernel):
         return counted
 
 
+@lru_cache(maxsize=4096)
 def shared_neighbours(size, k, m, h):
     """Return how many k-mers differ in at most `m` positions from both of two k-mers at Hamming distance `h`.
 

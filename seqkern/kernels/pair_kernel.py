@@ -120,6 +120,12 @@ class PairKernel(PairExplanations, KmerKernel):
             costs["dense"] = work.dense(space, max(work.common**n for n in letters), lists)
         return costs
 
+    def _out_of_reach(self, k):
+        return (
+            f"the sequences have more than {MOST_CODES} pairs of k-mers at {len(self._distances(k))} distances",
+            "choose fewer distances, or divide the sequences",
+        )
+
     # ---- the matrix -----------------------------------------------------------------------------
 
     def _prepare(self, X, like):

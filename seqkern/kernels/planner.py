@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..memory import available_memory
 from . import _product
 from .base import Plan
 from .blocks import available_threads, row_blocks
@@ -29,7 +30,7 @@ INDEX_NS = 12.0  # a count: put into posting lists
 LIST_NS = 6.0  # entering a posting list
 POSTING_NS = 0.65  # a posting
 WINDOW_BYTES, COUNT_BYTES, RANK_BYTES = 12, 20, 24
-LARGEST_DENSE = 1 << 30  # bytes
+MEMORY_SHARE = 1 / 3  # of the free memory, for the columns of one k; rows and the matrix need some, too
 SAMPLE_RECORDS = 256
 LEAST_BLOCK_ROWS = 64  # fewer rows share too little of what is read of the columns
 
@@ -178,9 +179,16 @@ def letter_shares(X):
 
 
 def cheapest(candidates):
-    """Return the name of the cheapest of a dict of Costs; dense vectors of more than a gigabyte do not compete."""
-    light = {name: cost for name, cost in candidates.items() if name != "dense" or cost.bytes <= LARGEST_DENSE}
-    return min(light or candidates, key=lambda name: candidates[name].seconds)
+    """Return the name of the fastest of a dict of Costs among those that fit into a share of the free memory.
+
+    If none does, it is the one that needs least. How much memory is free decides about time only: all algorithms of a
+    kernel give the same bits.
+    """
+    limit = MEMORY_SHARE * available_memory()
+    light = [name for name, cost in candidates.items() if cost.bytes <= limit]
+    if not light:
+        return min(candidates, key=lambda name: candidates[name].bytes)
+    return min(light, key=lambda name: candidates[name].seconds)
 
 
 def smoothing_is_cheaper(windows, neighbours, records, width, passes):
