@@ -183,17 +183,18 @@ def test_contributions_of_letters_equal_the_naive_twin(sigma, rc, presence):
     np.testing.assert_allclose(sums, kernel(X, support) @ coefficients, rtol=1e-9, atol=1e-12)
 
 
-def test_weights_of_words_are_those_of_features():
+def test_a_word_weighs_what_all_its_features_add():
     strings = random_strings(6, 10, 60, AMINO, seed=2)
     X, support = encode(strings[:3], "protein"), encode(strings[3:], "protein")
     kernel = raw(4, 6)
     coefficients = np.array([0.5, -2.0, 1.0])
     words, weights = word_weights(kernel, X, support, coefficients)
-    columns = kernel.features(support).T @ coefficients
-    names = {word: sum(AMINO.index(a) * 20 ** (3 - i) for i, a in enumerate(word)) for word in words}
-    np.testing.assert_allclose(weights, [columns[names[word]] for word in words], rtol=1e-12)
-    rows = kernel.features(X)[:, [names[word] for word in words]]
-    np.testing.assert_allclose(rows @ weights, kernel(X, support) @ coefficients, rtol=1e-9)
+    assert words == sorted({word for string in strings for word in naive.kmers(string, 4)})
+    learned = kernel.features(support).T @ coefficients
+    np.testing.assert_allclose(weights, kernel.features(encode(words, "protein")) @ learned, rtol=1e-9, atol=1e-12)
+    table = dict(zip(words, weights, strict=True))
+    values = [sum(table[word] for word in naive.kmers(string, 4)) for string in strings[:3]]
+    np.testing.assert_allclose(values, kernel(X, support) @ coefficients, rtol=1e-9, atol=1e-12)
 
 
 def test_plan_names_the_candidates():
