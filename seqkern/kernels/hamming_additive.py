@@ -18,12 +18,11 @@ O(l·b^l) for any number of sequences. What a letter of a window receives is suc
 Where the table would be too large, attributions are summed along the diagonals of x against all sequences z_j.
 """
 
-from math import comb
-
 import numpy as np
 
 from ..errors import ParameterError
 from . import _hamming_additive as loops
+from .estimators import krawtchouk
 from .kmers import find_kmers, find_windows
 
 LARGEST_TABLE = 1 << 24
@@ -198,16 +197,11 @@ def eigenvalues(size, length, values):
     """
     return np.array(
         [
-            sum(value * krawtchouk(size, length, h, i) for h, value in enumerate(values) if value)
+            sum(value * krawtchouk(h, i, length, size - 1) for h, value in enumerate(values) if value)
             for i in range(length + 1)
         ],
         dtype=np.float64,
     )
-
-
-def krawtchouk(size, length, h, i):
-    """Return κ_h(i), an integer: the eigenvalue number i of the matrix [h(a, b) = h]."""
-    return sum((-1) ** s * (size - 1) ** (h - s) * comb(i, s) * comb(length - i, h - s) for s in range(min(h, i) + 1))
 
 
 def letter_factors(size, length, values):
