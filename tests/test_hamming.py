@@ -1,5 +1,6 @@
 """Pairs of windows counted by their Hamming distance, every algorithm and level against the naive twin."""
 
+from itertools import chain, pairwise
 from math import comb
 
 import naive_hamming
@@ -9,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, kmers, random_strings
 
-from seqkern.errors import ParameterError
-from seqkern.kernels import _product
+from seqkern.errors import ParameterError, SequenceError
+from seqkern.kernels import _product, hamming
 from seqkern.kernels.hamming import HammingBlock, hamming_costs
 from seqkern.kernels.kmers import find_kmers
 from seqkern.kernels.planner import Workload
@@ -93,9 +94,7 @@ def naive_gram(length, kind, rc, cache={}):  # noqa: B006
 @pytest.mark.parametrize("kind", ["gapped", "real"])
 @pytest.mark.parametrize("length", [1, 7, 10, 20])
 def test_both_strands_equal_the_naive_twin(level, length, kind, algorithm):
-    block = HammingBlock(
-        encode(STRINGS), length, some_weights(kind, length), strands="both", algorithm=algorithm
-    )
+    block = HammingBlock(encode(STRINGS), length, some_weights(kind, length), strands="both", algorithm=algorithm)
     expected = np.array(naive_gram(length, kind, True), dtype=float)
     np.testing.assert_array_equal(matrix(block), expected)
     np.testing.assert_array_equal(block.squares, np.diagonal(expected))
@@ -118,7 +117,7 @@ def test_weights_of_windows_equal_the_naive_twin(level, length, kind, rc):
     rng = np.random.default_rng(4)
     u = [[int(w) for w in rng.integers(-5, 60, len(kmers(string, length)))] for string in STRINGS]
     weights = some_weights(kind, length)
-    options = {"strands": "both" if rc else "one", "algorithm": "pairs", "window_weights": sum(u, [])}
+    options = {"strands": "both" if rc else "one", "algorithm": "pairs", "window_weights": [*chain(*u)]}
     assert len(options["window_weights"]) == find_kmers(encode(STRINGS), length).codes.shape[1]
     block = HammingBlock(encode(STRINGS), length, weights, **options)
     expected = np.array(naive_hamming.gram(STRINGS, STRINGS, length, weights, rc=rc, u=u, v=u), dtype=float)
@@ -131,8 +130,23 @@ def test_large_weights_of_windows_are_exact(level):
     for u in ([2**14, -(2**15)], [2**15, 2**15], [2**20, 2**22]):
         own = [[weight] * len(kmers(string, 5)) for string, weight in zip(strings, u, strict=True)]
         weights = some_weights("gapped", 5)
-        block = HammingBlock(encode(strings), 5, weights, algorithm="pairs", window_weights=sum(own, []))
+        block = HammingBlock(encode(strings), 5, weights, algorithm="pairs", window_weights=[*chain(*own)])
         assert matrix(block).tolist() == naive_hamming.gram(strings, strings, 5, weights, u=own, v=own)
+
+
+def test_counts_beyond_64_bits_are_refused():
+    with pytest.raises(SequenceError, match="too long for exact counts"):
+        HammingBlock(encode(["AA"]), 2, [0.5, 0, 0], algorithm="pairs", window_weights=[2**32])
+
+
+@pytest.mark.parametrize("kind", ["gapped", "truncated", "all"])
+@pytest.mark.parametrize("strands", ["one", "both"])
+def test_long_records_with_themselves_along_the_diagonals(level, strands, kind, monkeypatch):
+    X = encode([*random_strings(3, 900, 1100), "A" * 700, "", "ACGTACGTACGT", *random_strings(2, 500, 600, seed=2)])
+    weights = [1.5 - h / 8 for h in range(11)] if kind == "all" else some_weights(kind, 10)
+    expected = HammingBlock(X, 10, weights, strands=strands).squares
+    monkeypatch.setattr(hamming, "LONG_RECORD", 520)
+    np.testing.assert_array_equal(HammingBlock(X, 10, weights, strands=strands).squares, expected)
 
 
 @pytest.mark.parametrize("weight", [2**20 - 1, 2**20])
@@ -148,13 +162,11 @@ def test_a_long_run_of_heavy_windows_is_exact(level, weight):
 @pytest.mark.parametrize("kind", ["gapped", "truncated"])
 def test_odd_blocks_give_the_same_bits(level, kind, strands, algorithm):
     strings = random_strings(150, 20, 60, seed=2, masked=0.01)
-    block = HammingBlock(
-        encode(strings), 10, some_weights(kind, 10), strands=strands, algorithm=algorithm
-    )
+    block = HammingBlock(encode(strings), 10, some_weights(kind, 10), strands=strands, algorithm=algorithm)
     whole = matrix(block)
     np.testing.assert_array_equal(whole, whole.T)
     cuts = [0, 1, 8, 75, 150]
-    spans = [(a, b, c, d) for a, b in zip(cuts, cuts[1:]) for c, d in zip(cuts, cuts[1:])]
+    spans = [(a, b, c, d) for a, b in pairwise(cuts) for c, d in pairwise(cuts)]
     np.testing.assert_array_equal(matrix(block, spans=spans), whole)
     upper = matrix(block, spans=[(0, 70, 0, 150), (70, 150, 70, 150)], upper=True)
     np.testing.assert_array_equal(np.triu(upper), np.triu(whole))

@@ -12,7 +12,7 @@ Both give integers; weights that are not integers come in at the end, once for e
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ParameterError, SequenceError
 from . import _hamming, _kmers, _product
 from .kmers import NO_COMPLEMENT, per_record
 from .planner import Cost
@@ -20,7 +20,9 @@ from .planner import Cost
 LARGEST_LENGTH = 31
 CLASSES = 8  # distances that one walk tells apart
 LARGEST_WEIGHT = 2**62
+LARGEST_COUNT = 2.0**63 - 2.0**40
 ALIGNMENT = 64
+LONG_RECORD = 8192  # windows from which a record fills the lanes with its own pieces
 NO_WEIGHTS = np.zeros(0, dtype=np.int64)
 NO_LIGHT = np.zeros(0, dtype=np.int32)
 
@@ -134,11 +136,11 @@ class HammingBlock:
     ------
     ParameterError
         For a length or weights that are not possible.
+    SequenceError
+        If the weighted number of pairs of windows could exceed 64 bits.
     """
 
-    def __init__(
-        self, X, length, weights, *, strands="one", algorithm="diagonals", window_weights=None, like=None
-    ):
+    def __init__(self, X, length, weights, *, strands="one", algorithm="diagonals", window_weights=None, like=None):
         if not 1 <= length <= LARGEST_LENGTH:
             raise ParameterError(
                 f"windows of {length} letters are not possible", remedy=f"choose 1 to {LARGEST_LENGTH} letters"
@@ -158,11 +160,11 @@ class HammingBlock:
             if np.abs(self.window_weights).max(initial=0) <= _hamming.LARGEST_LIGHT_WEIGHT:
                 self.light = self.window_weights.astype(np.int32)
         self.words, self.other_words = self._pack()
+        self.walks = Walks(length, self.weights.tolist(), self.real)
         self.squares = self._squares()
         self.largest = self._largest()
         if self.algorithm == "diagonals":
             self.words = self.other_words = None
-            self.walks = Walks(length, self.weights.tolist(), self.real)
 
     def _find_stretches(self, X):
         """Find the stretches of windows without a masked letter: first letter, number of windows, by record."""
@@ -186,8 +188,18 @@ class HammingBlock:
         return words, others
 
     def _squares(self):
+        """Return K(x, x) of each record; of long ones, unless windows have weights, along the diagonals."""
         squares = np.zeros((len(self.start) - 1, 1), dtype=self.weights.dtype)
-        self._compare(0, self, 0, 1, False, True, squares)
+        long = np.diff(self.start) >= LONG_RECORD
+        if len(self.window_weights):
+            long[:] = False
+        short = np.flatnonzero(~long)
+        for run in np.split(short, np.flatnonzero(np.diff(short) > 1) + 1):
+            if len(run):
+                span = slice(run[0], run[-1] + 1)
+                self._compare(run[0], self, run[0], 1, False, True, squares[span])
+        for i in np.flatnonzero(long):
+            self._walk(i, self, i, i + 1, 1, squares[i : i + 1])
         return squares[:, 0]
 
     def _largest(self):
@@ -196,8 +208,10 @@ class HammingBlock:
             most = np.diff(sums).max(initial=0.0)
         else:
             most = float(np.diff(self.start).max(initial=0))
-        heaviest = max(abs(float(weight)) for weight in self.weights)
-        return (2.0 if len(self.complement) else 1.0) * heaviest * float(most) ** 2
+        pairs = (2.0 if len(self.complement) else 1.0) * float(most) ** 2
+        if pairs >= LARGEST_COUNT:
+            raise SequenceError("the sequences are too long for exact counts", remedy="cut them into parts")
+        return pairs * max(abs(float(weight)) for weight in self.weights)
 
     def accumulate(self, row, cols, first, last, factor, upper, sums):
         """Add factor · the sums of rows and columns to `sums`; the parameters are those of `SparseBlock.accumulate`.
