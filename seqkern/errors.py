@@ -66,6 +66,10 @@ class ParameterError(SeqkernError, ValueError):
     """A parameter of a kernel, solver or function outside its domain, or an unknown name."""
 
 
+class NoWordsError(ParameterError):
+    """A kernel that compares no words."""
+
+
 class ConfigError(SeqkernError, ValueError):
     """A study's configuration that does not fit the schema."""
 

@@ -75,7 +75,7 @@ def test_words_have_weights(case):
         with pytest.raises(ParameterError, match="choose an n"):
             word_weights(kernel, X, support, coefficients)
         return
-    words, weights = word_weights(kernel, X, support, coefficients)
+    words, weights, _ = word_weights(kernel, X, support, coefficients)
     assert len(words) == len(weights) == len(set(words)) > 0
     assert all(isinstance(word, str) for word in words)
     assert np.isfinite(weights).all()
@@ -140,7 +140,7 @@ def test_spectrum_shares_are_the_naive_ones(k, presence, rc):
     X, Z = encode(strings), encode(support)
     shares, weight = naive_shares(strings, support, coefficients, k, presence, rc)
     np.testing.assert_allclose(attributions(kernel, X, Z, coefficients), shares, rtol=1e-12, atol=1e-12)
-    words, weights = word_weights(kernel, X, Z, coefficients)
+    words, weights, _ = word_weights(kernel, X, Z, coefficients)
     found = {min(w, reverse_complement(w)) if rc else w for s in (*strings, *support) for w in kmers(s, k)}
     assert set(words) == found
     np.testing.assert_allclose(weights, [weight[word] for word in words], rtol=1e-12, atol=1e-12)
@@ -157,7 +157,7 @@ def test_mixed_spectrum_adds_its_lengths():
 def test_protein_words_are_spelled():
     kernel = SpectrumKernel(2, normalize=False)
     X = encode(["WYVW"], "protein")
-    words, weights = word_weights(kernel, X, X, np.array([1.0]))
+    words, weights, _ = word_weights(kernel, X, X, np.array([1.0]))
     assert dict(zip(words, weights.tolist(), strict=True)) == {"WY": 1.0, "YV": 1.0, "VW": 1.0}
 
 
@@ -179,7 +179,7 @@ def test_part_gives_nothing_to_the_other_letters():
     inner = attributions(build_kernel("spectrum:k=2"), X.part(3, -4), Z.part(3, -4), c)
     assert all(not part[:3].any() and not part[-4:].any() for part in shares)
     np.testing.assert_array_equal(np.concatenate([part[3:-4] for part in shares]), inner)
-    words, _ = word_weights(build_kernel("spectrum:k=2,part=3:-4"), X, Z, c)
+    words, _, _ = word_weights(build_kernel("spectrum:k=2,part=3:-4"), X, Z, c)
     assert all(word.endswith(" [3:-4]") for word in words)
 
 

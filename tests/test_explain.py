@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import re
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 
@@ -10,16 +11,18 @@ import pytest
 from naive import encode, kmers, random_strings
 from test_kernel_contract import EXAMPLES, random_sequences
 
-from seqkern.alphabets import DNA
 from seqkern.errors import ModelError, ParameterError
 from seqkern.explain import Explainer, explain
 from seqkern.explain import explanation as explanation_module
 from seqkern.explain import words as words_module
 from seqkern.explain.files import write_explanation
 from seqkern.explain.profile import MOST_LETTERS, profile
-from seqkern.explain.words import WordTable, read_pattern
+from seqkern.explain.words import WordTable
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import build_kernel
+from seqkern.kernels import SpectrumKernel, build_kernel
+from seqkern.kernels.additive import word_weights
+from seqkern.kernels.algebra import PartKernel
+from seqkern.kernels.words import WordWeights
 from seqkern.labels import make_labels
 from seqkern.model import load_model
 from seqkern.sequences import SequenceSet
@@ -182,51 +185,74 @@ def test_nothing_to_explain_is_nothing(model):
 # ---- words ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "pattern"),
-    [
-        ("ACG", ("ACG", ((0, 1, 2), None, None))),
-        ("AC..GT", ("ACGT", ((0, 1, 4, 5), None, None))),
-        ("AC(1)GT", ("ACGT", ((0, 1, 1, 2), None, None))),
-        ("A(0)A", ("AA", ((0, 0), None, None))),
-        ("ACG [3:]", ("ACG", ((0, 1, 2), 3, None))),
-        ("A.G [-7:20]", ("AG", ((0, 2), -7, 20))),
-        ("ACG|HHE", ("ACG|HHE", None)),
-        ("", ("", None)),
-        ("..", ("..", None)),
-        ("acg", ("acg", None)),
-    ],
-)
-def test_names_of_words_are_read(name, pattern):
-    assert read_pattern(name, DNA) == pattern
+def counts_of(kernel, X, support):
+    """Return {name: occurrences in X} of all words of a kernel."""
+    kernel = build_kernel(kernel) if isinstance(kernel, str) else kernel
+    found = word_weights(kernel, X, support, np.ones(len(support)))
+    table = WordTable(getattr(kernel, "reverse_complement", False))
+    table.add(X, found._replace(weights=np.ones(len(found.names))))
+    return {name: count for name, _, count in table.sorted()}
 
 
 def test_occurrences_are_counted():
     strings = [*random_strings(30, 0, 40, masked=0.1), "", "ACACAC"]
-    X = encode(strings)
+    X, Z = encode(strings), encode(["ACGTACGTTT", "TTTACGA"])
+    for name, count in counts_of("spectrum:k=2,short=zero,normalize=false", X, Z).items():
+        assert count == sum(kmers(s, 2).count(name) for s in strings)
+    for name, count in counts_of("spectrum:k=2,short=zero,normalize=false,part=2:", X, Z).items():
+        assert count == sum(kmers(s[2:], 2).count(name.removesuffix(" [2:]")) for s in strings)
+    pairs = counts_of("gappy_pair:k=1,m=2,short=zero,normalize=false", X, Z)
+    assert "A..C" in pairs
+    for name, count in pairs.items():
+        ends = name[0], name[-1], len(name) - 1
+        assert count == sum((s[i], s[i + ends[2]]) == ends[:2] for s in strings for i in range(len(s) - ends[2]))
+    pairs = counts_of("oligo_distance:k=2,max_distance=3,short=zero,normalize=false", X, Z)
+    assert pairs["AC(1)CA"] > 0
+    for name, count in pairs.items():
+        first, distance, second = re.fullmatch(r"(..)\((\d)\)(..)", name).groups()
+        starts = [(s, i) for s in strings for i in range(len(s) - int(distance) - 1)]
+        assert count == sum(s[i : i + 2] == first and s[i + int(distance) :][:2] == second for s, i in starts)
+
+
+def test_a_part_of_a_part_is_counted_where_it_is():
+    X = encode(["ACACACAC", "ACAC"])
+    inner = PartKernel(SpectrumKernel(2, normalize=False, short="zero"), 1, -1)
+    counts = counts_of(PartKernel(inner, 2, None), X, X)
+    assert counts == {"AC [1:-1] [2:]": 1, "CA [1:-1] [2:]": 2}
+
+
+def test_annotated_pairs_are_not_counted():
+    """Their names look like longer words: of proteins, H, E and C are letters and annotation letters."""
+    X = encode(["ACWWDEHE"], "protein")
+    X = X.replace(tracks={"structure": np.frombuffer(b"HEHECHHE", dtype=np.uint8)})
+    counts = counts_of("gappy_pair:k=2,m=2,annotation=structure,normalize=false", X, X)
+    assert counts["AC..DEHE..CH"] is None
+    assert set(counts.values()) == {None}
+
+
+def test_one_name_with_two_meanings_is_two_words():
+    X = encode(["ACHE"], "protein").replace(tracks={"structure": np.frombuffer(b"HEHE", dtype=np.uint8)})
+    kernel = build_kernel("spectrum:k=4,normalize=false+2*gappy_pair:k=1,m=0,annotation=structure,normalize=false")
+    found = word_weights(kernel, X, X, np.array([1.0]))
+    assert sorted(weight for name, weight in zip(*found[:2], strict=True) if name == "ACHE") == [1, 2]
     table = WordTable()
-    table.add(X, ["AC", "A.C", "AC [2:]", "T(3)G", "other feature", "TT"], np.array([1.0, -3.0, 2.0, 0.5, 0.1, 0.0]))
-    found = {word: (weight, count) for word, weight, count in table.sorted()}
-    assert [row[0] for row in table.sorted()] == ["A.C", "AC [2:]", "AC", "T(3)G", "other feature"]
-    assert found["AC"] == (1.0, sum(kmers(s, 2).count("AC") for s in strings))
-    assert found["AC [2:]"][1] == sum(kmers(s[2:], 2).count("AC") for s in strings)
-    assert found["A.C"][1] == sum(s[i] == "A" and s[i + 2] == "C" for s in strings for i in range(len(s) - 2))
-    assert found["T(3)G"][1] == sum(s[i] == "T" and s[i + 3] == "G" for s in strings for i in range(len(s) - 3))
-    assert found["other feature"] == (0.1, None)
+    table.add(X, found)
+    assert sorted(row[1:] for row in table.sorted() if row[0] == "ACHE") == [(1, 1), (2, None)]
 
 
 def test_occurrences_of_both_strands():
-    table = WordTable(both_strands=True)
-    table.add(encode(["AACCTT", "GGTT"]), ["AAC", "AAG"], np.ones(2))
-    assert {word: count for word, _, count in table.sorted()} == {"AAC": 2, "AAG": 1}
+    X = encode(["AACCTT", "GGTT"])
+    counts = counts_of("spectrum:k=3,reverse_complement=true,normalize=false", X, X)
+    assert counts["AAC"] == 2
+    assert counts["AAG"] == 1
 
 
 def test_a_table_of_too_many_words_keeps_the_heavy_ones(monkeypatch):
     monkeypatch.setattr(words_module, "MOST_WORDS", 3)
     table, X = WordTable(), encode(["ACGT"])
-    table.add(X, list("ACG"), np.array([1.0, 5.0, 2.0]))
+    table.add(X, WordWeights(list("ACG"), np.array([1.0, 5.0, 2.0])))
     assert (len(table), table.dropped) == (3, 0)
-    table.add(X, ["AA", "CC", "GG", "TT"], np.array([-4.0, 0.5, 0.1, 3.0]))
+    table.add(X, WordWeights(["AA", "CC", "GG", "TT"], np.array([-4.0, 0.5, 0.1, 3.0])))
     assert [word for word, _, _ in table.sorted()] == ["C", "AA", "TT"]
     assert table.dropped == 4
 

@@ -188,7 +188,7 @@ def test_a_word_weighs_what_all_its_features_add():
     X, support = encode(strings[:3], "protein"), encode(strings[3:], "protein")
     kernel = raw(4, 6)
     coefficients = np.array([0.5, -2.0, 1.0])
-    words, weights = word_weights(kernel, X, support, coefficients)
+    words, weights, _ = word_weights(kernel, X, support, coefficients)
     assert words == sorted({word for string in strings for word in naive.kmers(string, 4)})
     learned = kernel.features(support).T @ coefficients
     np.testing.assert_allclose(weights, kernel.features(encode(words, "protein")) @ learned, rtol=1e-9, atol=1e-12)

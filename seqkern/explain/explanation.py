@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..affine import affine_form
-from ..errors import ModelError, ParameterError
+from ..errors import ModelError, NoWordsError, ParameterError
 from ..kernels.additive import word_weights
 from .words import WordTable
 
@@ -165,11 +165,11 @@ class Explainer:
         """Add the words of `X`, and of the model's sequences, to a `WordTable`."""
         form = self.form
         try:
-            words, weights = word_weights(form.kernel, X, form.support, form.coefficients)
-        except ParameterError as error:
+            found = word_weights(form.kernel, X, form.support, form.coefficients)
+        except NoWordsError as error:
             self.no_words = error.problem
             return
-        table.add(X, words, weights)
+        table.add(X, found)
 
 
 def _one_machine(model, pair):

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..errors import SequenceError
 from .blocks import fill
+from .words import WordWeights
 
 
 @dataclass(frozen=True)
@@ -139,14 +140,18 @@ def word_weights(kernel, X, support, coefficients):
 
     Returns
     -------
-    words : list of str
-        The distinct words of `X` and `support` that the kernel compares, or names of its features.
-    weights : ndarray of float64, shape (words,)
+    WordWeights
+        Of the distinct words of `X` and `support` that the kernel compares.
+
+    Raises
+    ------
+    NoWordsError
+        If the kernel compares no words.
     """
     X, support = kernel.coerce(X), kernel.coerce(support)
     if kernel.normalize:
         coefficients = over_root(coefficients, kernel.prepare(support).raw_diagonal)
-    return kernel._word_weights(X, support, coefficients)
+    return WordWeights(*kernel._word_weights(X, support, coefficients))
 
 
 def over_root(values, diagonal):

@@ -6,7 +6,7 @@ from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from .additive import attributions, fold, matrix, row_attributions, word_weights
 from .composite import CompositeKernel, as_parts
-from .words import merge
+from .words import WordWeights, merge
 
 FARTHEST = 10**12
 """No sequence is that long; places up to it are far from the limits of int64."""
@@ -126,6 +126,7 @@ class ProductKernel(CompositeKernel):
 
     name = "product"
     plain = "Multiplies the similarities that several kernels see."
+    words_vary = True
 
     def __init__(self, parts, *, normalize=False, zero_diagonal="error", n_threads=None):
         self.parts = parts
@@ -251,7 +252,10 @@ class PartKernel(CompositeKernel):
         return shares
 
     def _word_weights(self, X, support, coefficients):
-        words, weights = word_weights(self.bases[0], self._seen(X), self._seen(support), coefficients)
+        found = word_weights(self.bases[0], self._seen(X), self._seen(support), coefficients)
         ends = ("" if end is None else str(end) for end in (self.start, self.stop))
-        where = f" [{':'.join(ends)}]"
-        return [word + where for word in words], weights
+        where, own = f" [{':'.join(ends)}]", (self.start, self.stop)
+        patterns = [
+            None if pattern is None else pattern._replace(parts=(own, *pattern.parts)) for pattern in found.found_by()
+        ]
+        return WordWeights([name + where for name in found.names], found.weights, patterns)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..alphabets import ALPHABETS, as_alphabet
 from ..archive import canonical_json
-from ..errors import ParameterError, SequenceError
+from ..errors import NoWordsError, ParameterError, SequenceError
 from ..parameters import Parameters, check_choice, check_integer
 from ..sequences import SequenceSet, as_sequences
 from ..tables import as_features, as_similarities
@@ -114,6 +114,8 @@ class Kernel(Parameters):
     algorithms : tuple of str
         What a parameter ``algorithm`` may name besides ``"auto"``; all give the same numbers. One that some
         other parameter rules out is refused by `_check_parameters`, with the remedy ``choose algorithm=…``.
+    words_vary : bool
+        Whether what a word adds depends on where it is, or on the sequence around it.
     least_block_rows : int
         Fewer rows in a block of the matrix would waste work on the columns.
     """
@@ -127,6 +129,7 @@ class Kernel(Parameters):
     equal_lengths = False
     execution_parameters = ("n_threads", "algorithm")
     algorithms = ()
+    words_vary = False
     least_block_rows = 1
     normalize = False
     zero_diagonal = "error"
@@ -189,8 +192,13 @@ class Kernel(Parameters):
         )
 
     def _word_weights(self, X, support, coefficients):
-        """Return (list of str, float64 array): words of `X` and `support`, and what one occurrence adds."""
-        raise ParameterError(f"kernel {self.name!r} has no words", remedy="choose a kernel of words")
+        """Return WordWeights: the words of `X` and `support`, and what one occurrence of each adds, not normalised.
+
+        A sequence that is one word adds the weight of the word. Where an occurrence adds more or less, by its place
+        or its sequence, the weight is a mean, and `words_vary` is True. A plain pair (list of str, float64 array) will
+        do where the words are letters next to each other. NoWordsError if there are no words.
+        """
+        raise NoWordsError(f"kernel {self.name!r} has no words", remedy="choose a kernel of words")
 
     def min_length(self):
         """Return how many letters a sequence needs to have anything that is compared."""
@@ -363,7 +371,8 @@ class Kernel(Parameters):
         for track in self.tracks:
             if track not in X.tracks:
                 raise SequenceError(
-                    f"kernel {self.name!r} needs the track {track!r}", remedy="give it with the sequences"
+                    f"kernel {self.name!r} needs the track {track!r}",
+                    remedy=f"give it with the sequences, by SequenceSet.replace or --track {track}=FILE",
                 )
         if self.equal_lengths and len(X):
             odd = np.flatnonzero(X.lengths != X.lengths[0])

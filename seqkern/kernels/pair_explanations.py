@@ -4,10 +4,16 @@ import numpy as np
 
 from . import _fold
 from .positions import PositionBlock
+from .words import Pattern, merge, spell
 
 
 class PairExplanations:
     """The part of `PairKernel` that explains: what an occurrence of a pair adds to Σ_j c_j·K(x, z_j), and to whom."""
+
+    @property
+    def words_vary(self):
+        """Whether what a pair adds depends on where it is."""
+        return self.distance_weight is not None
 
     def _attribute(self, X, support, coefficients):
         """Share what an occurrence of a pair adds equally by the letters of its two k-mers.
@@ -29,8 +35,8 @@ class PairExplanations:
         return total
 
     def _word_weights(self, X, support, coefficients):
-        """Give the pairs' names; with distance weights, what the occurrences in `X` and `support` add on average."""
-        notes, words, weights = self._common_notes(X, support), [], []
+        """With distance weights, a pair has what its occurrences in `X` and `support` add on average."""
+        notes, parts = self._common_notes(X, support), []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
             codes = np.concatenate((pairs.find().codes[0], theirs.find().codes[0]))
@@ -40,9 +46,18 @@ class PairExplanations:
             else:
                 values = np.concatenate(self._occurrence_values(pairs, theirs, coefficients))
                 means = np.bincount(number, weights=values, minlength=len(distinct)) / np.bincount(number)
-            words += self._names(distinct, k, X.alphabet, notes)
-            weights.append(weight * means)
-        return words, np.concatenate(weights)
+            names = self._names(distinct, k, X.alphabet, notes)
+            parts.append((names, weight * means, self._patterns(distinct, k, X.alphabet)))
+        return merge(parts)
+
+    def _patterns(self, codes, k, alphabet):
+        """Return the Patterns of pairs with these codes; None for annotated ones."""
+        if self.annotation is not None:
+            return [None] * len(codes)
+        number, pair = np.divmod(codes.astype(np.uint64), np.uint64(alphabet.size ** (2 * k)))
+        offsets = [(*range(k), *range(distance, distance + k)) for distance in self._distances(k)]
+        letters = spell(pair, 2 * k, alphabet)
+        return [Pattern(text, offsets[t]) for text, t in zip(letters, number.tolist(), strict=True)]
 
     def _common_notes(self, X, support):
         """Return the annotation letters of two sets, or None without annotation."""

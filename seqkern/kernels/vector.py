@@ -106,6 +106,8 @@ class LinearKernel(Kernel):
 class _KernelOfKernel(CompositeKernel):
     """Base of the kernels that are a function of one other kernel: `base`, or the linear one."""
 
+    words_vary = True
+
     def _given(self):
         return as_parts(self.name, [LinearKernel() if self.base is None else self.base])
 

@@ -5,6 +5,7 @@ one applies to the other.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,10 +103,67 @@ def spell(words, k, alphabet):
     return [text[i : i + k] for i in range(0, len(text), k)]
 
 
+class Pattern(NamedTuple):
+    """What an occurrence of a word looks like.
+
+    Attributes
+    ----------
+    letters : str
+    offsets : tuple of int
+        Where each of the letters is, from 0 on; letters between them do not matter.
+    parts : tuple of (int or None, int or None)
+        The part of a sequence where occurrences count, as start and stop; of further ones, each is a part of the one
+        before it.
+    """
+
+    letters: str
+    offsets: tuple
+    parts: tuple = ()
+
+
+class WordWeights(NamedTuple):
+    """Words, and what one occurrence of each adds to a decision.
+
+    Attributes
+    ----------
+    names : list of str
+    weights : ndarray of float64, shape (words,)
+    patterns : list of Pattern or None, optional
+        How to find the occurrences of each word, None where letters alone do not tell. By default every word is its
+        name's letters, next to each other.
+    """
+
+    names: list
+    weights: np.ndarray
+    patterns: list | None = None
+
+    def found_by(self):
+        """Return the patterns, also where they are the default."""
+        if self.patterns is not None:
+            return self.patterns
+        offsets = {size: tuple(range(size)) for size in set(map(len, self.names))}
+        return [Pattern(name, offsets[len(name)]) for name in self.names]
+
+
 def merge(parts):
-    """Return (words, weights) from several such pairs; the weights of a word in more than one are summed."""
+    """Return the WordWeights of several; the weights of a word in more than one are summed."""
+    parts = [WordWeights(*part) for part in parts]
+    if all(part.patterns is None for part in parts):
+        total = _totals(parts, [part.names for part in parts])
+        return WordWeights(list(total), _as_weights(total))
+    total = _totals(parts, [zip(part.names, part.found_by(), strict=True) for part in parts])
+    return WordWeights([name for name, _ in total], _as_weights(total), [pattern for _, pattern in total])
+
+
+def _totals(parts, keys):
+    """Return a dict with the sum of the weights of each key."""
     total = {}
-    for words, weights in parts:
-        for word, weight in zip(words, weights.tolist(), strict=True):
-            total[word] = total.get(word, 0.0) + weight
-    return list(total), np.array(list(total.values()), dtype=np.float64)
+    for part, own in zip(parts, keys, strict=True):
+        for key, weight in zip(own, part.weights.tolist(), strict=True):
+            total[key] = total.get(key, 0.0) + weight
+    return total
+
+
+def _as_weights(total):
+    """Return the values of a dict as float64."""
+    return np.array(list(total.values()), dtype=np.float64)
