@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import sys
 
-from ..errors import FoldError, LabelError, SequenceError
+from ..errors import FoldError, LabelError, ParameterError, SequenceError, unknown_name
 
 
 def add_sequence_arguments(parser):
@@ -37,6 +37,66 @@ def tell_counts(counts, source):
     touched = [f"{count} {what}" for what, count in counts.items() if count]
     if touched:
         print(f"seqkern: {source}: {', '.join(touched)}", file=sys.stderr)
+
+
+def add_tracks(group):
+    """Add the files of tracks."""
+    group.add_argument(
+        "--track",
+        action="append",
+        default=[],
+        type=_track,
+        metavar="NAME=FILE",
+        help="annotation letters for a kernel that needs the track NAME, by id: a file like FASTA, or a table with the "
+        "columns id and NAME; repeatable",
+    )
+
+
+def _track(text):
+    """Return (name, file) of ``name=file``."""
+    name, _, file = text.partition("=")
+    if not name or not file:
+        raise argparse.ArgumentTypeError(f"{text!r} is no track; write it like annotation=heptads.fasta")
+    return name, file
+
+
+def read_tracks(given, kernel):
+    """Return a function that gives a SequenceSet the tracks that a kernel needs.
+
+    Parameters
+    ----------
+    given : list of (str, str)
+        Name and file of each.
+    kernel : Kernel
+
+    Raises
+    ------
+    ParameterError
+        If a track is missing, unknown or given twice.
+    """
+    from ..tracks import Track
+
+    names = [name for name, _ in given]
+    for i, name in enumerate(names):
+        if name not in kernel.tracks:
+            if kernel.tracks:
+                raise unknown_name(f"track of {kernel.name}", name, kernel.tracks)
+            raise ParameterError(f"the kernel {kernel.name!r} reads no track", remedy=f"leave out --track {name}=…")
+        if name in names[:i]:
+            raise ParameterError(f"the track {name!r} is given twice", remedy="leave one out")
+    for name in kernel.tracks:
+        if name not in names:
+            raise ParameterError(
+                f"the kernel {kernel.name!r} needs the track {name!r}", remedy=f"add --track {name}=FILE"
+            )
+    tracks = [Track(name, file) for name, file in given]
+
+    def add(X):
+        for track in tracks:
+            X = track.add_to(X)
+        return X
+
+    return add
 
 
 def add_threads(group):

@@ -2,7 +2,7 @@
 
 import argparse
 
-from .common import add_policies, add_threads, naming_file, tell_counts
+from .common import add_policies, add_threads, add_tracks, naming_file, tell_counts
 from .predict import read_chunks
 
 EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
@@ -27,6 +27,7 @@ def add_arguments(parser):
         "--plots", type=_count, default=12, metavar="N", help="draw the first N sequences (default: 12)"
     )
     add_threads(parser)
+    add_tracks(parser)
     group = parser.add_argument_group("reading FASTA")
     add_policies(group, ids=("header", "number"), default="as in training")
 

@@ -6,8 +6,10 @@ import re
 from .common import (
     add_sequence_arguments,
     add_threads,
+    add_tracks,
     naming_file,
     policies_of,
+    read_tracks,
     tell_counts,
 )
 
@@ -25,6 +27,7 @@ def add_arguments(parser):
     parser.add_argument("--kernel-name", metavar="NAME", help="the kernel's name in that config")
     parser.add_argument("-o", "--output", required=True, metavar="NPY", help="the matrix; a .json is put beside it")
     add_sequence_arguments(parser)
+    add_tracks(parser)
     work = parser.add_argument_group("the work")
     work.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="default: float64")
     work.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
@@ -120,8 +123,9 @@ def _data(args, kernel):
     if args.dataset:
         from ..datasets import load_dataset
 
-        if args.against:
-            raise ParameterError("--against goes with FASTA files", remedy="leave out --dataset or --against")
+        for option, value in {"--against": args.against, "--track": args.track}.items():
+            if value:
+                raise ParameterError(f"{option} goes with FASTA files", remedy=f"leave out --dataset or {option}")
         dataset = load_dataset(args.dataset)
         check_kind(kernel, dataset.kind, file=args.dataset)
         return dataset.X, None, args.dataset
@@ -129,6 +133,7 @@ def _data(args, kernel):
 
     source = ", ".join(args.fasta)
     check_kind(kernel, "sequences", file=source)
+    with_tracks = read_tracks(args.track, kernel)
     alphabet, columns = args.alphabet or kernel.alphabet, None
     if args.against:
         columns = read_fasta(args.against, alphabet, **policies_of(args))
@@ -136,7 +141,7 @@ def _data(args, kernel):
         alphabet = columns.alphabet
     rows = read_fasta(args.fasta, alphabet, **policies_of(args))
     tell_counts(rows.counts, source)
-    return rows, columns, source
+    return with_tracks(rows), None if columns is None else with_tracks(columns), source
 
 
 def _explain(kernel, X, Y, dtype):

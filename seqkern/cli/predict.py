@@ -4,7 +4,7 @@ import contextlib
 import sys
 
 from ..errors import FileError
-from .common import add_policies, add_threads, naming_file, policies_of, tell_counts
+from .common import add_policies, add_threads, add_tracks, naming_file, policies_of, read_tracks, tell_counts
 
 EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
@@ -15,6 +15,7 @@ def add_arguments(parser):
     parser.add_argument("fasta", help="new sequences, plain or compressed; - is standard input")
     parser.add_argument("-o", "--output", metavar="TSV", help="a file instead of standard output")
     add_threads(parser)
+    add_tracks(parser)
     group = parser.add_argument_group("reading FASTA")
     add_policies(group, ids=("header", "number"), default="as in training")
 
@@ -67,16 +68,18 @@ def _standard_output():
 
 
 def read_chunks(model, args):
-    """Yield the sequences in sets of bounded size, read under the model's policies."""
+    """Yield the sequences in sets of bounded size, read under the model's policies, with their tracks."""
     from ..errors import LetterError
     from ..fasta import iter_fasta
 
+    with_tracks = read_tracks(args.track, model.kernel)
     given = policies_of(args)
     policies = {key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies}
     if policies.get("ids") == "suffix":  # repeats would have to be remembered
         policies["ids"] = "header"
     try:
-        yield from iter_fasta(args.fasta, model.alphabet, **policies)
+        for X in iter_fasta(args.fasta, model.alphabet, **policies):
+            yield with_tracks(X)
     except LetterError as error:
         error.problem += ", in which the model was trained"
         error.remedy = "give sequences like those of the training, or --unknown mask or skip"

@@ -3,7 +3,7 @@
 import sys
 import warnings
 
-from .common import add_sequence_arguments, add_threads, naming_file, policies_of, tell_counts
+from .common import add_sequence_arguments, add_threads, add_tracks, naming_file, policies_of, read_tracks, tell_counts
 
 EXAMPLE = (
     "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
@@ -51,6 +51,7 @@ def add_arguments(parser):
     search.add_argument("--metric", default="auto", help="what is maximised (default: auc; several classes: macro_auc)")
     search.add_argument("--seed", type=int, default=1, help="of the folds (default: 1)")
     add_sequence_arguments(parser)
+    add_tracks(parser)
     work = parser.add_argument_group("the work")
     work.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
     add_threads(work)
@@ -74,7 +75,9 @@ def run(args):
     source = ", ".join(args.fasta)
     check_kind(kernel, "sequences", file=source)
     check_writable(args.output)
+    with_tracks = read_tracks(args.track, kernel)
     dataset = _dataset(args, kernel)
+    X = with_tracks(dataset.X)
     if args.format == "lsgkm":
         check_lsgkm(kernel, grid, transforms, dataset.X.alphabet, dataset.task().labels.kind)
     tell_counts(dataset.X.counts, source)
@@ -85,7 +88,7 @@ def run(args):
     ):
         warnings.simplefilter("always")
         model = train_model(
-            dataset.X,
+            X,
             dataset.task().labels,
             kernel,
             grid,

@@ -24,7 +24,8 @@ class GappyPairKernel(PairKernel):
         Weight of the kernel of each k; by default 1 each.
     annotation : str, optional
         Name of a track of letters: the annotation letters of the two k-mers' letters (not of those between them) are
-        part of the feature. Such a pair is named with both: ``AB..CDab..cd``.
+        part of the feature. Such a pair is named with both: ``AB..CDab..cd``. On the command line a file gives it:
+        ``--track NAME=FILE``.
     annotation_letters : str, optional
         The letters of the annotation. By default those that occur; `features` needs them named.
     distance_weight : {None, "specific", "linear", "exponential", "gaussian"}
