@@ -1,5 +1,6 @@
 """Σ_j c_j·K(x, z_j) of every kernel: folded, and shared among letters and words."""
 
+import copy
 from collections import Counter
 
 import numpy as np
@@ -83,6 +84,40 @@ def test_words_have_weights(case):
     double = word_weights(kernel, X, support, 2 * coefficients)
     assert double[0] == words
     np.testing.assert_allclose(double[1], 2 * weights, rtol=1e-9, atol=1e-9 * np.abs(weights).max())
+
+
+NOT_ALONE = {
+    "sum": "a word of one part may hold words of another, and parts are normalised each",
+    "part": "a sequence that is the word has it at another place",
+    "pairwise": "the base is normalised",
+    "oligo_distance": "each of the two k-mers is a pair with itself too",
+    "string": "weights are those of subsequences, for which a word counts decay^n",
+}
+
+
+def test_a_sequence_that_is_one_word_has_its_weight(case):
+    kernel, X, support, coefficients = case
+    if kernel.name in NOT_ALONE:
+        pytest.skip(NOT_ALONE[kernel.name])
+    if kernel.words_vary:
+        pytest.skip("weights are means")
+    if isinstance(getattr(kernel, "k", None), list):
+        pytest.skip("long words hold short ones")
+    if getattr(kernel, "center_weighted", False):
+        pytest.skip("a window in the middle of a long sequence counts more than one alone")
+    kernel = copy.copy(kernel).set_params(normalize=False)
+    found = word_weights(kernel, X, support, coefficients)
+    if kernel.tracks:
+        assert set(found.found_by()) == {None}
+        pytest.skip("an annotated pair cannot be made of its letters")
+    strings = []
+    for pattern in found.found_by():
+        letters = ["*"] * (max(pattern.offsets) + 1)
+        for letter, offset in zip(pattern.letters, pattern.offsets, strict=True):
+            letters[offset] = letter
+        strings.append("".join(letters))
+    value, limit = expected(kernel, encode(strings, X.alphabet), support, coefficients)
+    assert np.all(np.abs(found.weights - value) <= limit + 1e-12)
 
 
 def test_fold_gives_the_values_of_the_matrix(case):
