@@ -8,6 +8,7 @@ import bz2
 import gzip
 import json
 import lzma
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,6 +22,7 @@ SKIP = ("--unknown", "skip", "--alphabet", "dna")
 PROTEIN = ">p1\nMKVLAWGIDERS\n>p2\nMKVLAWHIDERS\n"
 TWO = ">a\nACGTA\n>b\nCCGTA\n"
 LABELLED = ">a label=1\nACGTA\n>b label=0\nCCGTA\n>c label=0\nCCGTT\n"
+LONG_DNA = {"in.fa": ">a\n" + "ACGTTGCA" * 6 + "\n"}
 FASTA = {"fasta": {"positive": "GOOD/pos.fa", "negative": "GOOD/neg.fa"}}
 STUDY = {
     "study": "s",
@@ -216,10 +218,10 @@ READ = [
 # ---- further: kernels, solvers and numbers ---------------------------------------------------------------------------
 
 PARAMETERS = [
-    Case("k of zero", kernel_of("spectrum:k=0"), ("k=0 is not possible", "integer at least 1")),
-    Case("negative k", kernel_of("spectrum:k=-1"), ("k=-1 is not possible", "integer at least 1")),
-    Case("broken k", kernel_of("spectrum:k=3.5"), ("k=3.5 is not possible", "integer at least 1")),
-    Case("k in words", kernel_of("spectrum:k=a"), ("k='a' is not possible", "integer at least 1")),
+    Case("k of zero", kernel_of("spectrum:k=0"), ("k=0 is not possible", "integer from 1 to 10000")),
+    Case("negative k", kernel_of("spectrum:k=-1"), ("k=-1 is not possible", "integer from 1 to 10000")),
+    Case("broken k", kernel_of("spectrum:k=3.5"), ("k=3.5 is not possible", "integer from 1 to 10000")),
+    Case("k in words", kernel_of("spectrum:k=a"), ("k='a' is not possible", "integer from 1 to 10000")),
     Case("k without end", kernel_of("spectrum:k=1-999999999999"), ("k='1-999999999999'", "integer")),
     Case("a flag in words", kernel_of("spectrum:normalize=no"), ("normalize='no'", "true or false")),
     Case("no kernel", kernel_of(""), ("cannot read ''", "write name:parameter=value")),
@@ -275,6 +277,59 @@ PARAMETERS = [
     Case("nonsense of memory", gram("GOOD/pos.fa", more=("--memory", "much")), ("'much' is no amount", "500MB")),
     Case("memory without end", gram("GOOD/pos.fa", more=("--memory", "9" * 400)), ("no amount of memory",)),
     Case("unknown kind of data", simulate("donr"), ("'donr'", "did you mean 'donor'?")),
+]
+
+# ---- further: kernels with gaps and mismatches -----------------------------------------------------------------------
+
+
+def too_long(name, kernel, *words):
+    """Return the case of sequences of 5 and 4 letters, the second shorter than a word of the kernel."""
+    return reading(name, ">a\nACGTA\n>b\nACGT\n", *words, command=lambda file: gram(file, kernel=kernel))
+
+
+LONG_WORDS = [
+    too_long(f"{kernel}: longer than every sequence", kernel, "record 'a'", "5 letters", needed, f"a smaller {smaller}")
+    for kernel, needed, smaller in (
+        ("gapped_kmer:l=10,k=6", "l=10", "l"),
+        ("wildcard:k=6,m=1", "k=6", "k"),
+        ("mismatch:k=6,m=1", "k=6", "k"),
+        ("gappy:g=6,k=4", "g=6", "g"),
+        ("substitution:k=6", "k=6", "k"),
+        ("gappy_pair:k=3,m=1", "needs 6", "k"),
+        ("oligo_distance:k=6", "needs 6", "k"),
+    )
+]
+
+GAPS = [
+    *LONG_WORDS,
+    Case("l beyond codes", kernel_of("gapped_kmer:l=32,k=6"), ("l=32 is not possible", "from 1 to 31")),
+    Case("d beyond l", kernel_of("gapped_kmer:l=8,k=6,d=9"), ("d=9 is not possible", "from 0 to 8")),
+    Case("k beyond l", kernel_of("gapped_kmer:l=8,k=9"), ("k=9 is not possible", "from 1 to 8")),
+    Case(
+        "unknown estimator", kernel_of("gapped_kmer:estimator=ful"), ("estimator='ful'", "count or full or truncated")
+    ),
+    Case("m of k", kernel_of("mismatch:k=5,m=5"), ("m=5 is not possible", "from 0 to 4")),
+    Case("k beyond g", kernel_of("gappy:g=4,k=5"), ("k=5 is not possible", "from 1 to 4")),
+    Case("g beyond codes", gram("IN/in.fa", kernel="gappy:g=40,k=4"), ("g=40 is too large", "g up to 31"), LONG_DNA),
+    Case("all letters differ", gram("IN/in.fa", kernel="mismatch:k=31,m=30"), ("m=30", "smaller k or m"), LONG_DNA),
+    Case(
+        "a sigma that lets everything differ",
+        gram("IN/in.fa", kernel="substitution:k=20,sigma=500"),
+        ("would count for about 1.1e+12 features", "fewer letters differ"),
+        LONG_DNA,
+    ),
+    Case(
+        "features without end",
+        gram("IN/in.fa", kernel="gappy_pair:k=16,m=3"),
+        ("too many features", "choose k up to 15"),
+        LONG_DNA,
+    ),
+    Case(
+        "features of a protein without end",
+        gram("IN/in.fa", kernel="substitution:k=20,sigma=9"),
+        ("k=20 is too large for an alphabet of 20 letters", "choose k up to 14"),
+        {"in.fa": ">a\n" + "MKVLAWGIDERS" * 4 + "\n"},
+    ),
 ]
 
 # ---- further: files that do not belong together ----------------------------------------------------------------------
@@ -379,7 +434,7 @@ USAGE = [
     usage("an unknown option", folds("--seeed", "1"), "--seeed"),
 ]
 
-CASES = LISTED + READ + PARAMETERS + STRANGERS + PLACES + STUDIES + USAGE
+CASES = LISTED + READ + PARAMETERS + GAPS + STRANGERS + PLACES + STUDIES + USAGE
 
 
 # ---- what is asserted ------------------------------------------------------------------------------------------------
@@ -528,3 +583,22 @@ def test_other_policies_count_what_they_touch(argv, content, told, good, tmp_pat
 def test_odd_but_sound_files_are_read(content, good, tmp_path, monkeypatch, capsys):
     assert main(prepared(Case("", gram("IN/in.fa"), (), {"in.fa": content}), good, tmp_path, monkeypatch)) == 0
     assert capsys.readouterr().out.endswith("gram.npy: 2 × 2 float64\n")
+
+
+WORDS = 99_995  # of 6 letters
+CENTRES = sum(min(50, math.floor(50 * 2 ** (-abs(i - WORDS // 2) / 50) + 1)) for i in range(WORDS))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "value"),
+    [
+        ("spectrum:k=5", 99_996**2),
+        ("gappy_pair:k=2,m=2", sum((100_000 - 3 - m) ** 2 for m in range(3))),
+        ("gapped_kmer:l=6,k=4,algorithm=subsets", 15 * WORDS**2),
+        ("gapped_kmer:l=6,k=4,center_weighted=true,algorithm=subsets", 15 * CENTRES**2),
+    ],
+)
+def test_one_letter_repeated(kernel, value, good, tmp_path, monkeypatch):
+    case = Case("", gram("IN/in.fa", kernel=f"{kernel},normalize=false"), (), {"in.fa": ">a\n" + "A" * 100_000 + "\n"})
+    assert main([*prepared(case, good, tmp_path, monkeypatch), "--alphabet", "dna"]) == 0
+    assert np.load(tmp_path / "out" / "gram.npy").item() == value
