@@ -15,7 +15,9 @@ from seqkern.errors import ModelError, ParameterError
 from seqkern.explain import Explainer, explain
 from seqkern.explain import explanation as explanation_module
 from seqkern.explain import words as words_module
+from seqkern.explain.files import _summary as summary_of
 from seqkern.explain.files import write_explanation
+from seqkern.explain.page import render_page
 from seqkern.explain.profile import MOST_LETTERS, profile
 from seqkern.explain.words import WordTable
 from seqkern.gram.transforms import build_transform
@@ -428,3 +430,29 @@ def test_a_protein_model_is_explained(tmp_path):
     page = Text((tmp_path / "index.html").read_text())
     assert "by position" not in page.text
     assert "For a" in page.text
+
+
+@pytest.mark.parametrize(
+    ("n", "no_words", "text"),
+    [(3, None, "all weights are zero"), (0, None, "there are no sequences"), (3, "it is odd", "it is odd")],
+)
+def test_a_page_without_words_says_why(model, n, no_words, text):
+    summary = summary_of(Explainer(model), "m", "f")
+    summary.n, summary.no_words = n, no_words
+    page = Text(render_page(summary, [], [], []))
+    assert f"There are none: {text}." in page.text
+    assert "None" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("kernel", "mean"),
+    [
+        ("spectrum:k=2", False),
+        ("gappy_pair:k=1,m=1", False),
+        ("gappy_pair:k=1,m=1,distance_weight=linear,sigma=3", True),
+        ("spectrum:k=1+rbf:base=(spectrum:k=2)", True),
+    ],
+)
+def test_a_page_says_when_weights_are_means(tmp_path, kernel, mean):
+    write(train(kernel), donors(seed=2)[0].take(slice(0, 5)), tmp_path)
+    assert ("these are means" in Text((tmp_path / "index.html").read_text()).text) == mean

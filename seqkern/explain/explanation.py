@@ -39,7 +39,7 @@ class Explanation:
         By the absolute value of their weights, the largest first; empty if the kernel has none.
     weights : ndarray of float64, shape (words,)
         What one occurrence of a word adds to the decision about a sequence x, before the division by √K(x, x) of a
-        normalised kernel.
+        normalised kernel. Where that depends on its place or on x, a mean over occurrences, or over sequences.
     """
 
     sequences: object
@@ -108,6 +108,8 @@ class Explainer:
     bias : float
     both_strands : bool
         Whether a word stands for its reverse complement too.
+    words_vary : bool
+        Whether weights of words are means, because what a word adds depends on its place or its sequence.
     no_words : str or None
         Why there are no words; known after the first `collect_words`.
     """
@@ -121,6 +123,7 @@ class Explainer:
         self.form = affine_form(self.model.kernel, self.model.support, self.model.solver, self.model.transforms)
         self.bias = self.form.constant
         self.both_strands = _any_kernel(self.model.kernel, lambda one: getattr(one, "reverse_complement", False))
+        self.words_vary = _any_kernel(self.model.kernel, lambda one: one.words_vary)
         self.no_words = None
 
     def coerce(self, X):

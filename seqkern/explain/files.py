@@ -62,6 +62,7 @@ class Summary:
     bias: float
     normalised: bool
     both_strands: bool
+    words_vary: bool = False
     n: int = 0
     n_plots: int = 0
     n_words: int = 0
@@ -246,6 +247,7 @@ def _summary(explainer, model, fasta):
         bias=explainer.bias,
         normalised=bool(machine.kernel.normalize),
         both_strands=explainer.both_strands,
+        words_vary=explainer.words_vary,
     )
 
 

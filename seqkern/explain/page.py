@@ -129,11 +129,16 @@ def _words_section(summary, words):
     """Return the words with the largest weights, those for and those against."""
     heading = tag("h2", "Words")
     if not words:
-        return tag("section", heading, tag("p", f"There are none: {summary.no_words}.", class_="missing"))
+        reason = summary.no_words or ("all weights are zero" if summary.n else "there are no sequences")
+        return tag("section", heading, tag("p", f"There are none: {reason}.", class_="missing"))
     intro = [
         f"What one occurrence of a word adds to a decision: the largest of {plural(summary.n_words, 'weight')}. ",
         "The kernel is normalised: what is added is divided by the length of the sequence's vector of words. "
         if summary.normalised
+        else None,
+        "Here that depends on where the word is, or on the sequence: these are means over the new sequences, "
+        "or, for words whose position counts, over their occurrences in the new sequences and in those of the model. "
+        if summary.words_vary
         else None,
         "Of two words that are each other's reverse complement, one stands for both. "
         if summary.both_strands
