@@ -94,17 +94,17 @@ class KmerKernel(FeatureKernel):
 
     def _prepare(self, X, like):
         self._check_sequences(X)
-        if like is None:
-            work = self._workload(X)
-            choices = [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
-            others = repeat(None)
-        else:
-            choices, others = like.choices, iter(like.blocks)
+        choices, others = (self._choices(X), repeat(None)) if like is None else (like.choices, iter(like.blocks))
         terms = [
-            Term(weight, list(self._members(X, k, algorithm, others)), self._divisor(X, k, algorithm))
-            for k, weight, algorithm in zip(self._lengths(), self._weights(), choices, strict=True)
+            Term(weight, list(self._members(X, k, choice, others)), self._divisor(X, k, choice))
+            for k, weight, choice in zip(self._lengths(), self._weights(), choices, strict=True)
         ]
         return FeatureBlocks(terms, self._scale(), choices, X)
+
+    def _choices(self, X):
+        """Return for each k what `_members` is told for `X`, and for sets made like it: the algorithm."""
+        work = self._workload(X)
+        return [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
 
     def min_length(self):
         """Return the largest k: a shorter sequence lacks k-mers that the kernel counts."""
@@ -123,9 +123,20 @@ class KmerKernel(FeatureKernel):
         """Return what multiplies the sum over k."""
         return 1.0
 
+    def _check_explicit(self):
+        """Raise ParameterError unless there are explicit features."""
+
     def _counts(self, X, k):
         """Return the Counted of the features for one k."""
         raise NotImplementedError
+
+    def _space(self, size, k):
+        """Return how many features there are for one k over `size` letters."""
+        return size**k
+
+    def _names_of(self, alphabet, k):
+        """Return the names of the features for one k, in the order of their codes."""
+        return ["".join(kmer) for kmer in product(alphabet.letters, repeat=k)]
 
     def features(self, X):
         """Return the explicit features.
@@ -136,13 +147,19 @@ class KmerKernel(FeatureKernel):
 
         Returns
         -------
-        scipy.sparse.csr_matrix of float64, shape (n, sum of b**k)
-            One column for each k-mer over the b letters, in alphabetical order, one k after the other. The
-            matrix times its transpose is the kernel matrix, not normalised.
+        scipy.sparse.csr_matrix of float64, shape (n, features)
+            One column for each k-mer over the letters, in alphabetical order (for each pair of k-mers, distance after
+            distance), one k after the other. The matrix times its transpose is the kernel matrix, not normalised.
+
+        Raises
+        ------
+        ParameterError
+            If there are none: at positions, or of annotation letters that are not named; or if there are too many.
         """
         from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
+        self._check_explicit()
         X = self.coerce(X)
         self._check_sequences(X)
         check_code_space(X.alphabet.size, max(self._lengths()), self.length_name)
@@ -153,14 +170,14 @@ class KmerKernel(FeatureKernel):
             if counted.vocabulary is not None:
                 columns = counted.vocabulary[columns].astype(np.int64)
             values = np.sqrt(weight * self._scale()) * counted.count
-            shape = len(X), X.alphabet.size**k
+            shape = len(X), self._space(X.alphabet.size, k)
             parts.append(csr_matrix((values, columns, counted.start), shape=shape))
         features = hstack(parts, format="csr")
         features.sort_indices()
         return features
 
     def feature_names(self, alphabet=None):
-        """Return the k-mers that the columns of `features` stand for, a list of str.
+        """Return the names that the columns of `features` stand for, a list of str.
 
         Parameters
         ----------
@@ -172,11 +189,12 @@ class KmerKernel(FeatureKernel):
         ParameterError
             If neither is given, or there are too many.
         """
+        self._check_explicit()
         alphabet = self.alphabet if alphabet is None else alphabet
         if alphabet is None:
             raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
-        letters = as_alphabet(alphabet).letters
-        count = sum(len(letters) ** k for k in self._lengths())
+        alphabet = as_alphabet(alphabet)
+        count = sum(self._space(alphabet.size, k) for k in self._lengths())
         if count > MOST_NAMES:
             raise ParameterError(f"{count} names of features are too many", remedy="choose a smaller k")
-        return ["".join(kmer) for k in self._lengths() for kmer in product(letters, repeat=k)]
+        return [name for k in self._lengths() for name in self._names_of(alphabet, k)]

@@ -5,18 +5,16 @@ from itertools import repeat
 
 import numpy as np
 
-from ..alphabets import as_alphabet
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_choice, check_real
 from .dense import WIDEST, dense_block
-from .kmer_kernel import MOST_NAMES, KmerKernel
+from .kmer_kernel import KmerKernel
 from .kmer_pairs import Pairs, annotation_letters, check_pair_space, find_symbols, pairs_fit
 from .kmers import MOST_CODES
 from .pair_explanations import PairExplanations
 from .pair_names import name_pairs, note_name
 from .planner import SAMPLE_RECORDS, Workload
 from .positions import FORMS, PositionBlock, distance_weights, position_costs
-from .product import FeatureBlocks, Term
 from .sparse import SparseBlock
 
 
@@ -128,20 +126,14 @@ class PairKernel(PairExplanations, KmerKernel):
 
     # ---- the matrix -----------------------------------------------------------------------------
 
-    def _prepare(self, X, like):
-        self._check_sequences(X)
+    def _choices(self, X):
+        """Return for each k the algorithm, and the annotation letters that count in features."""
         notes = self._notes(X)
-        if like is None:
-            work = self._workload(X)
-            names = [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
-            choices, others = (names, notes), repeat(None)
-        else:
-            choices, others = like.choices, iter(like.blocks)
-        terms = [
-            Term(weight, [(1, block) for block in self._blocks(X, k, algorithm, choices[1], notes, others)])
-            for k, weight, algorithm in zip(self._lengths(), self._weights(), choices[0], strict=True)
-        ]
-        return FeatureBlocks(terms, 1.0, choices)
+        return [(algorithm, notes) for algorithm in super()._choices(X)]
+
+    def _members(self, X, k, choice, others):
+        algorithm, notes = choice
+        yield from ((1, block) for block in self._blocks(X, k, algorithm, notes, self._notes(X), others))
 
     def _notes(self, X):
         """Return the annotation letters that count, uint8, or None without annotation."""
@@ -203,80 +195,24 @@ class PairKernel(PairExplanations, KmerKernel):
 
     # ---- features -------------------------------------------------------------------------------
 
-    def features(self, X):
-        """Return the explicit features.
-
-        Parameters
-        ----------
-        X : SequenceSet or list of str, n records
-
-        Returns
-        -------
-        scipy.sparse.csr_matrix of float64, shape (n, sum over k of distances · s**(2k))
-            One column for each pair over the s letters (annotated letters), distance after distance, one k after the
-            other. The matrix times its transpose is the kernel matrix, not normalised.
-
-        Raises
-        ------
-        ParameterError
-            With `distance_weight`; with `annotation` but without `annotation_letters`: then the columns would depend
-            on the sequences.
-        """
-        from scipy.sparse import csr_matrix, hstack
-
-        self.check_parameters()
-        self._check_explicit()
-        X = self.coerce(X)
-        self._check_sequences(X)
-        notes, parts = self._notes(X), []
-        for k, weight in zip(self._lengths(), self._weights(), strict=True):
-            pairs = self._pairs(X, k, notes)
-            counted = self._counted(pairs)
-            columns = counted.feature
-            if counted.vocabulary is not None:
-                columns = counted.vocabulary[columns].astype(np.int64)
-            values = np.sqrt(weight) * counted.count
-            parts.append(csr_matrix((values, columns, counted.start), shape=(len(X), pairs.space)))
-        features = hstack(parts, format="csr")
-        features.sort_indices()
-        return features
-
-    def feature_names(self, alphabet=None):
-        """Return the names that the columns of `features` stand for, a list of str.
-
-        Parameters
-        ----------
-        alphabet : str or Alphabet, optional
-            By default the kernel's own.
-
-        Raises
-        ------
-        ParameterError
-            If neither is given, or there are too many.
-        """
-        self._check_explicit()
-        alphabet = self.alphabet if alphabet is None else alphabet
-        if alphabet is None:
-            raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
-        alphabet = as_alphabet(alphabet)
-        notes = None if self.annotation is None else np.frombuffer(self.annotation_letters.encode(), dtype=np.uint8)
-        size = alphabet.size * (1 if notes is None else len(notes))
-        spaces = [size ** (2 * k) * len(self._distances(k)) for k in self._lengths()]
-        if sum(spaces) > MOST_NAMES:
-            raise ParameterError(f"{sum(spaces)} names of features are too many", remedy="choose a smaller k")
-        names = [
-            self._names(np.arange(space), k, alphabet, notes) for space, k in zip(spaces, self._lengths(), strict=True)
-        ]
-        return [name for part in names for name in part]
-
     def _check_explicit(self):
-        """Raise ParameterError unless there are explicit features."""
         if self.distance_weight is not None:
             raise ParameterError(
                 f"kernel {self.name!r} has no explicit features at positions", remedy="leave out distance_weight"
             )
         if self.annotation is not None and self.annotation_letters is None:
             raise ParameterError("features depend on the annotation's letters", remedy="give annotation_letters=…")
+
+    def _counts(self, X, k):
+        return self._counted(self._pairs(X, k, self._notes(X)))
+
+    def _space(self, size, k):
+        notes = 1 if self.annotation is None else len(self.annotation_letters)
+        return (size * notes) ** (2 * k) * len(self._distances(k))
+
+    def _names_of(self, alphabet, k):
+        notes = None if self.annotation is None else np.frombuffer(self.annotation_letters.encode(), dtype=np.uint8)
+        return self._names(np.arange(self._space(alphabet.size, k)), k, alphabet, notes)
 
     def _names(self, codes, k, alphabet, notes):
         """Return the names of pairs with these codes, a list of str."""
