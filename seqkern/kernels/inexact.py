@@ -17,6 +17,7 @@ from .dense import WIDEST, DenseBlock
 from .hamming_additive import distinct_words, letters_of
 from .kmer_kernel import KmerKernel
 from .kmers import MOST_CODES, Occurrences, check_code_space, check_lengths, find_windows
+from .latest import Latest
 from .planner import SAMPLE_RECORDS, WINDOW_BYTES, Cost, Workload
 from .rules import Lists, Words, as_letters
 from .sparse import SparseBlock
@@ -25,6 +26,7 @@ from .trie import MOST_FEATURES, TrieBlock, trie_cost
 SAMPLE_WORDS, LEAST_SAMPLE, SAMPLE_FEATURES = 2048, 64, 1 << 18
 LEAST_FEATURES = 1e-6
 LISTED_SHARE = 0.8  # of the longest lists: how long they become is only estimated
+LATEST = Latest()
 
 
 @dataclass(frozen=True)
@@ -143,12 +145,16 @@ class InexactKernel(KmerKernel):
 
     # ---- explanations ---------------------------------------------------------------------------
 
+    def _learned(self, support):
+        """Return the Counted of the features of the support."""
+        return LATEST.get(support, self.identity(), lambda: self._counts(support, self.k))
+
     def _attribute(self, X, support, coefficients):
         """Share what a feature adds for each window that counts for it; under `presence`, for all windows together."""
         self._check_sequences(X)
         rule, words = self._rule(X.alphabet), self._words(X)
         lists = Lists.of(rule, words.letters)
-        weights = _weights(self._counts(support, self.k), coefficients, lists.codes)
+        weights = _weights(self._learned(support), coefficients, lists.codes)
         strands = 2 if self.reverse_complement else 1
         shares = np.zeros(int(X.lengths.sum()))
         _trie.share(
@@ -181,7 +187,7 @@ class InexactKernel(KmerKernel):
         counted = lists.count(Occurrences(found.reshape(1, -1), start, max(1, len(letters))).count())
         if self.presence:
             counted.count[:] = 1
-        learned = _weights(self._counts(support, self.k), coefficients, lists.codes)
+        learned = _weights(self._learned(support), coefficients, lists.codes)
         weights = np.empty(len(words))
         _fold.apply_sparse(counted.start, counted.feature, counted.count, 0, learned, weights)
         return [row.tobytes().decode() for row in letters_of(X.alphabet)[words]], self._scale() * weights
