@@ -21,7 +21,7 @@ from seqkern.explain.page import render_page
 from seqkern.explain.profile import MOST_LETTERS, profile
 from seqkern.explain.words import WordTable
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import SpectrumKernel, build_kernel
+from seqkern.kernels import SpectrumKernel, blocks, build_kernel
 from seqkern.kernels.additive import word_weights
 from seqkern.kernels.algebra import PartKernel
 from seqkern.kernels.words import WordWeights
@@ -456,3 +456,20 @@ def test_a_page_without_words_says_why(model, n, no_words, text):
 def test_a_page_says_when_weights_are_means(tmp_path, kernel, mean):
     write(train(kernel), donors(seed=2)[0].take(slice(0, 5)), tmp_path)
     assert ("these are means" in Text((tmp_path / "index.html").read_text()).text) == mean
+
+
+def test_threads_are_those_that_were_given(monkeypatch):
+    pools, pool = [], blocks.ThreadPoolExecutor
+
+    def counting(n_threads):
+        pools.append(n_threads)
+        return pool(n_threads)
+
+    explainer = Explainer(train("rbf:gamma=0.5,base=(spectrum:k=2)"))
+    new = donors(seed=2)[0].take(slice(0, 5))
+    monkeypatch.setattr(blocks, "ThreadPoolExecutor", counting)
+    explainer.letters(new, n_threads=3)
+    explainer.collect_words(new, WordTable(), n_threads=3)
+    assert set(pools) == {3}
+    explainer.letters(new)
+    assert pools[-1] == blocks.available_threads()

@@ -13,6 +13,7 @@ import numpy as np
 from ..affine import affine_form
 from ..errors import ModelError, NoWordsError, ParameterError
 from ..kernels.additive import word_weights
+from ..kernels.blocks import given_threads
 from .words import WordTable
 
 PIECE_LETTERS = 1 << 16
@@ -148,7 +149,8 @@ class Explainer:
 
         A kernel of single precision is explained in double precision: the decisions are those that it rounds.
         """
-        decision, shares = self.model.decision(X, n_threads=n_threads), self.form.attributions(X)
+        with given_threads(n_threads):
+            decision, shares = self.model.decision(X), self.form.attributions(X)
         records = np.repeat(np.arange(len(X)), X.lengths)
         sums = np.bincount(records, weights=shares, minlength=len(X)) + self.bias
         scale = np.bincount(records, weights=np.abs(shares), minlength=len(X)) + abs(self.bias)
@@ -164,11 +166,12 @@ class Explainer:
             )
         return sums if single else decision, shares
 
-    def collect_words(self, X, table):
+    def collect_words(self, X, table, n_threads=None):
         """Add the words of `X`, and of the model's sequences, to a `WordTable`."""
         form = self.form
         try:
-            found = word_weights(form.kernel, X, form.support, form.coefficients)
+            with given_threads(n_threads):
+                found = word_weights(form.kernel, X, form.support, form.coefficients)
         except NoWordsError as error:
             self.no_words = error.problem
             return

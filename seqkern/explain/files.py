@@ -196,7 +196,7 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
     ):
         letters.write("id\tposition\tletter\tcontribution\n")
         decisions.write("id\tletters\tdecision\tbias\tpredicted\n")
-        for X in _pieces(explainer, chunks, table):
+        for X in _pieces(explainer, chunks, table, n_threads):
             decision, shares = explainer.letters(X, n_threads=n_threads)
             predicted = explainer.model.classify(decision).tolist()
             for i, part in enumerate(np.split(shares, np.cumsum(X.lengths)[:-1])):
@@ -226,11 +226,11 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
     return table
 
 
-def _pieces(explainer, chunks, table):
+def _pieces(explainer, chunks, table, n_threads):
     """Yield the sequences in pieces, after their words were added to the table."""
     for chunk in chunks:
         for part in explainer.pieces(chunk, WORDS_LETTERS):
-            explainer.collect_words(part, table)
+            explainer.collect_words(part, table, n_threads)
             yield from explainer.pieces(part)
 
 

@@ -6,6 +6,8 @@ square matrix is computed above its diagonal and mirrored.
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
@@ -13,6 +15,17 @@ from ..parameters import check_integer
 from . import _blocks
 
 BLOCK_BYTES = 1 << 22
+GIVEN_THREADS = ContextVar("given_threads", default=None)
+
+
+@contextmanager
+def given_threads(n_threads):
+    """Let every `fill` inside, that of a kernel in a kernel too, use `n_threads`; None changes nothing."""
+    token = GIVEN_THREADS.set(n_threads or GIVEN_THREADS.get())
+    try:
+        yield
+    finally:
+        GIVEN_THREADS.reset(token)
 
 
 def available_threads(n_threads=None):
@@ -48,7 +61,7 @@ def fill(kernel, rows, cols, out, *, leading=False, n_threads=None, progress=Non
         The rows are the first n of the columns: the square on the left is symmetric, and computed above its diagonal
         only. Implied where rows and columns are the same object.
     n_threads : int, optional
-        By default the kernel's own, or all cores.
+        By default those of `given_threads`, the kernel's own, or all cores.
     progress : callable, optional
         Called with the number of rows done, after each block.
     """
@@ -68,7 +81,7 @@ def fill(kernel, rows, cols, out, *, leading=False, n_threads=None, progress=Non
 
     least_rows = max(kernel.least_block_rows, getattr(cols.payload, "least_block_rows", 1))
     spans = row_blocks(len(rows), len(cols), least_rows)
-    with ThreadPoolExecutor(available_threads(n_threads or kernel.n_threads)) as pool:
+    with ThreadPoolExecutor(available_threads(n_threads or GIVEN_THREADS.get() or kernel.n_threads)) as pool:
         list(pool.map(work, spans))
         if leading:
             square = out[:, : len(rows)]
