@@ -257,6 +257,17 @@ def test_one_fold_has_no_spread(tmp_path):
 # ---- outcomes ----------------------------------------------------------------------------------------------
 
 
+def test_the_only_test_part_is_no_fold(tmp_path):
+    leaks = (("all", "1", "identical", "d_1", "d_7", 1.0),)
+    folder = write_study(tmp_path / "s", {"d": Shape(splits=("1",), n=20, leaks=leaks)}, SMALL, ONE)
+    view = View(Study(folder).datasets[0], "d1")
+    assert "(1 test part only, so its spread is not known)" in text_of(main_finding(view))
+    told = [text_of(sentence) for sentence in caveats(view)]
+    assert any("the test part holds fewer than 10 positives" in sentence for sentence in told)
+    assert any("in the training part, so the scores may be too good" in sentence for sentence in told)
+    assert not any("fold" in sentence for sentence in told)
+
+
 def test_confusion_counts_every_decision(tmp_path):
     shape = Shape("multiclass", classes=("x", "y", "z"), n=90)
     folder = write_study(tmp_path / "s", {"d": shape}, SMALL, ONE)

@@ -145,10 +145,8 @@ def _leaks(view):
             continue
         link = view.link(plural(count, "test sequence"), "leakage")
         places = len(rows[["task", "split"]].drop_duplicates())
-        yield Markup(
-            f"{link} {one if count == 1 else many} (in {plural(places, view.word, view.words)}), "
-            "so the scores may be too good."
-        )
+        where = f" (in {plural(places, view.word, view.words)})" if len(view.dataset.units) > 1 else ""
+        yield Markup(f"{link} {one if count == 1 else many}{where}, so the scores may be too good.")
 
 
 def _not_converged(view):
@@ -179,6 +177,10 @@ def _few(view):
         few = splits[splits < FEW]
         if len(few):
             words = view.words if len(splits) == len(dataset.units) else "splits"
+            if len(splits) == 1:
+                link = view.link(f"fewer than {FEW}", "folds")
+                yield Markup(f"the {part} part holds {link} {what} ({int(few.min())}): {effects[part]}.")
+                continue
             link = view.link(f"{len(few)} of {len(splits)} {words}", "folds")
             least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
             yield Markup(f"in {link} the {part} part holds fewer than {FEW} {what} ({least}): {effects[part]}.")

@@ -153,10 +153,15 @@ def enumerate_names(names):
 
 
 def unit_word(dataset):
-    """Return what scores are averaged over, singular and plural: folds, groups, tasks or families."""
+    """Return what scores are averaged over, singular and plural: folds (the only one is a test part), groups, ….
+
+    Of several tasks it is tasks or families.
+    """
     method = (dataset.entry.get("folds") or {}).get("method")
     text = f"{dataset.entry.get('title')} {(dataset.summary or {}).get('description')}"
     families = method == "liao-noble" or dataset.entry.get("tasks") == "families" or "families" in text
     if dataset.several:
         return ("family", "families") if families else ("task", "tasks")
+    if len(dataset.units) == 1:
+        return "test part", "test parts"
     return ("group", "groups") if method == "leave-one-group-out" else ("fold", "folds")
