@@ -1,5 +1,6 @@
 """Pairs of windows counted by their Hamming distance, every algorithm and level against the naive twin."""
 
+from functools import cache
 from itertools import chain, pairwise
 from math import comb
 
@@ -82,12 +83,26 @@ def test_equals_the_naive_twin(level, length, kind, algorithm):
     np.testing.assert_array_equal(block.squares, np.diagonal(expected))
 
 
-def naive_gram(length, kind, rc, cache={}):  # noqa: B006
-    """Return the naive sums of STRINGS, computed once."""
-    key = length, kind, rc
-    if key not in cache:
-        cache[key] = naive_hamming.gram(STRINGS, STRINGS, length, some_weights(kind, length), rc=rc)
-    return cache[key]
+@cache
+def naive_distances(length, rc, weighted):
+    """Return the naive N_h of all pairs of STRINGS."""
+    u = window_weights(length) if weighted else [None] * len(STRINGS)
+    return [
+        [naive_hamming.distances(x, y, length, rc=rc, u=p, v=q) for y, q in zip(STRINGS, u, strict=True)]
+        for x, p in zip(STRINGS, u, strict=True)
+    ]
+
+
+def naive_gram(length, kind, rc, weighted=False):
+    """Return the naive sums of STRINGS."""
+    weights = some_weights(kind, length)
+    return [[naive_hamming.total(found, weights) for found in row] for row in naive_distances(length, rc, weighted)]
+
+
+def window_weights(length):
+    """Return random weights of the windows of STRINGS, a list for each."""
+    rng = np.random.default_rng(4)
+    return [[int(w) for w in rng.integers(-5, 60, len(kmers(string, length)))] for string in STRINGS]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -223,11 +238,13 @@ def test_long_repeats_do_not_overflow(level, length, algorithm):
     even = a // 2 * (a // 2) + (a - a // 2) ** 2
     assert K[2][2] == even * 10**6 + (a * a - even)
     assert block.squares.tolist() == np.diagonal(K).tolist()
-    if level == _product.level() and algorithm == "diagonals":
-        long = HammingBlock(encode(["A" * 100_000]), length, weights, algorithm=algorithm)
-        n = 100_001 - length
-        assert matrix(long).tolist() == [[n * n * 10**6]]
-        assert long.squares.tolist() == [n * n * 10**6]
+
+
+def test_a_very_long_repeat_takes_seconds():
+    block = HammingBlock(encode(["A" * 100_000]), 10, [10**6, *[1] * 10])
+    n = 99_991
+    assert matrix(block).tolist() == [[n * n * 10**6]]
+    assert block.squares.tolist() == [n * n * 10**6]
 
 
 @settings(max_examples=60, deadline=None)
@@ -270,6 +287,7 @@ def test_largest_bounds_every_sum_of_windows_with_weights(kind):
         ((3, [1, 2]), {}, "give 4"),
         ((2, [2**62, 0, 0]), {}, "beyond 62 bits"),
         ((3, [1] * 4), {"window_weights": [1, 1]}, "algorithm=pairs"),
+        ((3, [1] * 4), {"window_weights": [1], "algorithm": "pairs"}, "1 weights for 2 windows"),
     ],
 )
 def test_what_is_not_possible_is_refused(arguments, options, message):

@@ -45,9 +45,10 @@ typedef void (*stretch_function)(const lane_block *, const ptrdiff_t *, ptrdiff_
 #define XOR(a, b) _mm512_xor_si512(a, b)
 #define AND3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x80)
 #define XOR3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x96)
-#define MAJORITY(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0xe8)
-#define CHANGE(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x60)
-#define OVERFLOW(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x42)
+/* From what is overwritten anyway, so that no vector has to be copied. */
+#define CARRY(a, sum, b, former) _mm512_ternarylogic_epi64(a, sum, b, 0xb2)
+#define OVERFLOW(in, sum, out) _mm512_ternarylogic_epi64(in, sum, out, 0x18)
+#define CHANGE(change, sum, out) _mm512_ternarylogic_epi64(change, sum, out, 0x90)
 #include "_hamming_diagonals.h"
 #undef NAME
 #undef TARGET
@@ -60,16 +61,20 @@ typedef void (*stretch_function)(const lane_block *, const ptrdiff_t *, ptrdiff_
 #undef XOR
 #undef AND3
 #undef XOR3
-#undef MAJORITY
+#undef CARRY
 #undef CHANGE
 #undef OVERFLOW
 
-/* Without an instruction of three operands. */
+#endif
+
+/* The same without instructions of three operands. */
 #define AND3(a, b, c) AND(AND(a, b), c)
 #define XOR3(a, b, c) XOR(XOR(a, b), c)
-#define MAJORITY(a, b, c) XOR(AND(XOR(a, b), XOR(a, c)), a)
-#define CHANGE(a, b, c) AND(a, XOR(b, c))
-#define OVERFLOW(a, b, c) AND(XOR(a, c), XOR(b, c))
+#define CARRY(a, sum, b, former) XOR(AND(XOR(former, a), XOR(a, b)), a)
+#define OVERFLOW(in, sum, out) ANDNOT(XOR(sum, out), XOR(in, out))
+#define CHANGE(change, sum, out) ANDNOT(XOR(sum, out), change)
+
+#ifdef SEQKERN_X86
 
 #define NAME(name) name##_avx2
 #define TARGET AVX2
@@ -80,6 +85,7 @@ typedef void (*stretch_function)(const lane_block *, const ptrdiff_t *, ptrdiff_
 #define ONES _mm256_set1_epi64x(-1)
 #define AND(a, b) _mm256_and_si256(a, b)
 #define XOR(a, b) _mm256_xor_si256(a, b)
+#define ANDNOT(a, b) _mm256_andnot_si256(a, b)
 #include "_hamming_diagonals.h"
 #undef NAME
 #undef TARGET
@@ -90,13 +96,8 @@ typedef void (*stretch_function)(const lane_block *, const ptrdiff_t *, ptrdiff_
 #undef ONES
 #undef AND
 #undef XOR
+#undef ANDNOT
 
-#else
-#define AND3(a, b, c) AND(AND(a, b), c)
-#define XOR3(a, b, c) XOR(XOR(a, b), c)
-#define MAJORITY(a, b, c) XOR(AND(XOR(a, b), XOR(a, c)), a)
-#define CHANGE(a, b, c) AND(a, XOR(b, c))
-#define OVERFLOW(a, b, c) AND(XOR(a, c), XOR(b, c))
 #endif
 
 #define NAME(name) name##_plain
@@ -115,6 +116,7 @@ typedef uint64_t plain_lanes __attribute__((vector_size(16)));
 #define ONES (~ZERO)
 #define AND(a, b) ((a) & (b))
 #define XOR(a, b) ((a) ^ (b))
+#define ANDNOT(a, b) (~(a) & (b))
 #include "_hamming_diagonals.h"
 enum { PLAIN_LANES = LANES };
 #undef NAME
@@ -126,6 +128,12 @@ enum { PLAIN_LANES = LANES };
 #undef ONES
 #undef AND
 #undef XOR
+#undef AND3
+#undef XOR3
+#undef CARRY
+#undef OVERFLOW
+#undef CHANGE
+#undef ANDNOT
 
 /* Return how many lanes a vector has. */
 static inline int lanes_of(int level)
@@ -158,9 +166,9 @@ static inline void fill_lane(uint8_t *match, uint8_t *valid, ptrdiff_t positions
         valid[p * bytes] |= bit;
 }
 
-static inline void settle(int level, lane_counts *counts)
+static inline void settle(int level, lane_counts *counts, int classes, int bits)
 {
-    CALL_LEVEL(level, settle, counts);
+    CALL_LEVEL(level, settle, counts, classes, bits);
 }
 
 static inline void read_lanes(int level, const lane_counts *counts, int m, int bits, int64_t *number)

@@ -1,6 +1,6 @@
-"""Loops that count pairs of windows by their Hamming distance; see `_hamming.h` and `_hamming_pairs.h`."""
+"""Walks along the diagonals that count pairs of windows by their Hamming distance; see `_hamming.h`."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
 
@@ -25,64 +25,22 @@ cdef extern from "_hamming.h" nogil:
     void fill_lane(
         uint8_t *match, uint8_t *valid, Py_ssize_t positions, int lanes, int lane, const uint8_t *letters,
         Py_ssize_t windows, Py_ssize_t length)
-    void settle(int level, lane_counts *counts)
+    void settle(int level, lane_counts *counts, int classes, int bits)
     void read_lanes(int level, const lane_counts *counts, int m, int bits, int64_t *number)
     void scatter(const int64_t *number, const int32_t *columns, int lanes, int64_t *totals)
-
-cdef extern from "_hamming_pairs.h" nogil:
-    enum:
-        MOST_DISTANCES
-        LARGEST_LIGHT
-    void tally_pairs(
-        int level, const void *rows, Py_ssize_t row_step, Py_ssize_t n_rows, const void *cols, Py_ssize_t col_step,
-        Py_ssize_t n_cols, int narrow, int planes, int many, int64_t *tally)
-    void weigh_pairs(
-        int level, const void *rows, Py_ssize_t row_step, Py_ssize_t n_rows, const int64_t *row_weights,
-        const void *cols, Py_ssize_t col_step, Py_ssize_t n_cols, const int64_t *col_weights, const int32_t *light,
-        int narrow, int planes, int many, int64_t *tally)
 
 ctypedef fused sum_t:
     int32_t
     int64_t
     double
 
-ctypedef fused word_t:
-    uint16_t
-    uint32_t
-
-LARGEST_LIGHT_WEIGHT = LARGEST_LIGHT
-
 cdef enum:
     ALIGNMENT = 64
-    BLOCK_STEPS = 8  # what a block costs besides its longest lane's windows, in windows
 
 
 def lanes(int level):
     """Return how many columns are compared at once, at a level of vector instructions."""
     return lanes_of(level)
-
-
-def find_stretches(
-    const uint8_t[::1] letters,
-    const int64_t[::1] starts,
-    const int64_t[::1] stops,
-    int length,
-    int size,
-    int64_t[::1] first,
-    int64_t[::1] windows,
-):
-    """Write the first letter and the number of windows of each stretch of at least `length` letters below `size`."""
-    cdef Py_ssize_t i, p, at = 0
-    cdef int64_t run
-    with nogil:
-        for i in range(starts.shape[0]):
-            run = 0
-            for p in range(starts[i], stops[i]):
-                run = run + 1 if letters[p] < size else 0
-                if run >= length and (p + 1 == stops[i] or letters[p + 1] >= size):
-                    first[at] = p - run + 1
-                    windows[at] = run - length + 1
-                    at += 1
 
 
 cdef inline uint8_t *_aligned(uint8_t *memory) noexcept nogil:
@@ -99,128 +57,6 @@ def scratch_bytes(int level, Py_ssize_t longest, Py_ssize_t totals):
     """Return how many bytes `walk` needs, for rows of at most `longest` letters and so many totals."""
     cdef Py_ssize_t lanes = lanes_of(level)
     return ALIGNMENT + 2 * LEVELS * CLASSES * lanes // 8 + 8 * (2 * lanes + longest + 1 + totals) + longest
-
-
-def plan_lanes(const int64_t[::1] windows, int lanes, int64_t[:, ::1] numbers):
-    """Return into pieces of how many windows at most stretches are best cut, and how many lanes that makes.
-
-    The blocks are as costly as their longest lanes, so that stretches much longer than others are better cut.
-
-    Parameters
-    ----------
-    windows : (stretches,)
-    lanes : int
-        Of a block.
-    numbers : (2, longest + 1)
-        Zeros.
-    """
-    cdef Py_ssize_t s, n, most = numbers.shape[1] - 1, best = most, n_lanes = 0
-    cdef double cost, least = 0
-    with nogil:
-        for s in range(windows.shape[0]):
-            numbers[0, windows[s]] += 1
-        while most > 0:
-            cost = _blocks_cost(numbers, most, lanes)
-            if most == best or cost < least:
-                best, least = most, cost
-            most = most * 7 // 8
-        for s in range(windows.shape[0]):
-            n_lanes += (windows[s] + best - 1) // best
-    return best, n_lanes
-
-
-cdef double _blocks_cost(int64_t[:, ::1] numbers, Py_ssize_t most, Py_ssize_t lanes) noexcept nogil:
-    """Return what all blocks cost, in windows, with pieces of at most `most` windows of numbers[0, n] stretches."""
-    cdef Py_ssize_t n, pieces, last = 0
-    cdef int64_t here, used = lanes
-    cdef double cost = 0
-    for n in range(1, numbers.shape[1]):
-        if numbers[0, n]:
-            pieces = (n + most - 1) // most
-            numbers[1, (n + pieces - 1) // pieces] += pieces * numbers[0, n]
-    for n in range(most, 0, -1):
-        here = numbers[1, n]
-        numbers[1, n] = 0
-        while here:
-            if used == lanes:
-                cost += n + BLOCK_STEPS
-                used = 0
-                last = n
-            pieces = min(here, lanes - used)
-            here -= pieces
-            used += pieces
-    return cost - last + (last + lanes // used - 1) // (lanes // used) if used else cost
-
-
-def cut_lanes(
-    const int64_t[::1] first,
-    const int64_t[::1] windows,
-    const int32_t[::1] columns,
-    Py_ssize_t most,
-    int64_t[::1] places,
-    int64_t[::1] lane_first,
-    int64_t[::1] lane_windows,
-    int32_t[::1] lane_columns,
-):
-    """Cut stretches into pieces of at most `most` windows, the longest pieces first.
-
-    Parameters
-    ----------
-    first, windows, columns : (stretches,)
-    places : (most + 2,)
-        Zeros.
-    lane_first, lane_windows, lane_columns : (lanes,)
-        First letter, number of windows and column of each piece; filled.
-    """
-    cdef Py_ssize_t s, piece, pieces, n, at
-    cdef int64_t letter
-    with nogil:
-        for s in range(windows.shape[0]):
-            pieces = (windows[s] + most - 1) // most
-            n = windows[s] // pieces
-            places[n] += windows[s] % pieces
-            if n:
-                places[n - 1] += pieces - windows[s] % pieces
-        # places[n]: how many pieces are longer than n + 1, where the next one of n + 1 windows goes
-        at = 0
-        for n in range(places.shape[0] - 1, -1, -1):
-            piece = places[n]
-            places[n] = at
-            at += piece
-        for s in range(windows.shape[0]):
-            pieces = (windows[s] + most - 1) // most
-            letter = first[s]
-            for piece in range(pieces):
-                n = windows[s] // pieces + (piece < windows[s] % pieces)
-                at = places[n - 1]
-                places[n - 1] += 1
-                lane_first[at] = letter
-                lane_windows[at] = n
-                lane_columns[at] = columns[s]
-                letter += n
-
-
-def cut_last(
-    Py_ssize_t start,
-    Py_ssize_t used,
-    Py_ssize_t pieces,
-    int64_t[::1] lane_first,
-    int64_t[::1] lane_windows,
-    int32_t[::1] lane_columns,
-):
-    """Cut the lanes `start` … `used` into so many pieces each, some of them perhaps of no windows."""
-    cdef Py_ssize_t lane, piece, at = start + (used - start) * pieces
-    cdef int64_t n, letter
-    with nogil:
-        for lane in range(used - 1, start - 1, -1):
-            n = lane_windows[lane]
-            letter = lane_first[lane] + n
-            for piece in range(pieces):
-                at -= 1
-                lane_windows[at] = n // pieces + (piece < n % pieces)
-                letter -= lane_windows[at]
-                lane_first[at] = letter
-                lane_columns[at] = lane_columns[lane]
 
 
 def fill_blocks(
@@ -295,7 +131,6 @@ cdef void _walk_block(
                 places[c] = (text[c] * block.positions + c) * bytes
             places[n] = n * bytes
             walk_stretch(block, places, windows[s], length, offset, counts)
-    settle(level, counts)
 
 
 def walk(
@@ -356,7 +191,7 @@ def walk(
         As many as `scratch_bytes` says.
     sums : (rows, columns)
     """
-    cdef int width = lanes_of(level), bytes = width // 8, bits, classes, c, bit
+    cdef int width = lanes_of(level), bytes = width // 8, bits, classes, c
     cdef Py_ssize_t m = sums.shape[1], blocks = lane_windows.shape[0], n_classes = factors.shape[0]
     cdef Py_ssize_t i, j, k, s, p, at, lane
     cdef bint real = sum_t is double
@@ -407,6 +242,7 @@ def walk(
                         &letters[0], &first[s], &windows[s], stretches[row + i + 1] - s,
                         &complement[0] if complement.shape[0] else NULL, length, level, passes[p, 0], classes,
                         passes[p, 2], &block, &counts, places, reverse)
+                    settle(level, &counts, classes, bits)
                     for c in range(classes):
                         read_lanes(level, &counts, c, bits, number)
                         if real:
@@ -447,128 +283,3 @@ cdef void _tell_apart(const int64_t[:, ::1] passes, int64_t *totals, Py_ssize_t 
                     for j in range(m):
                         totals[code * m + j] -= totals[(code | 1 << bit) * m + j]
         totals += classes * m
-
-
-def pack_windows(
-    const uint8_t[::1] letters,
-    const int64_t[::1] first,
-    const int64_t[::1] windows,
-    const uint8_t[::1] complement,
-    int length,
-    word_t[:, ::1] words,
-):
-    """Write bit p of the codes of each window's letters to words[p, window], the first letter the highest bit.
-
-    Parameters
-    ----------
-    letters : (total,)
-    first, windows : (stretches,)
-        First letter and number of windows of each stretch.
-    complement : (256,) or (0,)
-        Not empty: of each window the other strand, read backwards.
-    length : int
-        At most the bits of a word, and less than 32.
-    words : (bits, windows)
-    """
-    cdef Py_ssize_t s, p, at, c
-    cdef uint32_t word, mask = (<uint32_t>1 << length) - 1
-    cdef bint other = complement.shape[0] > 0
-    cdef uint8_t letter
-    with nogil:
-        for p in range(words.shape[0]):
-            at = 0
-            for s in range(first.shape[0]):
-                word = 0
-                for c in range(windows[s] + length - 1):
-                    letter = letters[first[s] + c]
-                    if other:
-                        word = word >> 1 | <uint32_t>(complement[letter] >> p & 1) << (length - 1)
-                    else:
-                        word = (word << 1 | <uint32_t>(letter >> p & 1)) & mask
-                    if c >= length - 1:
-                        words[p, at] = <word_t>word
-                        at += 1
-
-
-def compare(
-    const word_t[:, ::1] words,
-    const word_t[:, ::1] other_words,
-    const int64_t[::1] start,
-    const int64_t[::1] window_weights,
-    const word_t[:, ::1] col_words,
-    const int64_t[::1] col_start,
-    const int64_t[::1] col_window_weights,
-    const int32_t[::1] light,
-    int level,
-    const int64_t[::1] factors,
-    const double[::1] weights,
-    Py_ssize_t row,
-    Py_ssize_t first,
-    bint upper,
-    bint own,
-    sum_t[:, ::1] sums,
-):
-    """Add Σ_h weights[h]·N_h of some rows and columns to `sums`, window by window.
-
-    Parameters
-    ----------
-    words, col_words : (bits, windows)
-        From `pack_windows`.
-    other_words : (bits, windows) or (bits, 0)
-        The other strand of the rows, if it counts as well.
-    start, col_start : (records + 1,)
-        Where the windows of each record start.
-    window_weights, col_window_weights : (windows,) or (0,)
-        Empty: every weight is 1.
-    light : (windows,) or (0,)
-        The weights of the columns' windows, if none is beyond `LARGEST_LIGHT_WEIGHT`.
-    level : int
-    factors : (distances,)
-        What a pair adds to integer sums, for each distance up to the last that matters.
-    weights : (distances,)
-        The same for real sums.
-    row, first : int
-        The first row, and the first column.
-    upper : bool
-        Only the columns j ≥ i of row i are wanted.
-    own : bool
-        Each row is compared with the column of its number alone.
-    sums : (rows, columns)
-    """
-    cdef Py_ssize_t i, j, a, b, n_rows, n_cols, step = words.shape[1], col_step = col_words.shape[1]
-    cdef int h, strand, many = factors.shape[0], planes = words.shape[0], narrow = word_t is uint16_t
-    cdef int64_t tally[MOST_DISTANCES]
-    cdef const word_t *rows
-    cdef double value
-    if step == 0 or col_step == 0:
-        return
-    with nogil:
-        for i in range(sums.shape[0]):
-            a = start[row + i]
-            n_rows = start[row + i + 1] - a
-            for j in range(max(<Py_ssize_t>0, row + i - first) if upper else 0, sums.shape[1]):
-                b = col_start[row + i if own else first + j]
-                n_cols = col_start[(row + i if own else first + j) + 1] - b
-                if n_rows == 0 or n_cols == 0:
-                    continue
-                memset(tally, 0, sizeof(tally))
-                for strand in range(2 if other_words.shape[1] else 1):
-                    rows = &other_words[0, a] if strand else &words[0, a]
-                    if window_weights.shape[0]:
-                        weigh_pairs(
-                            level, rows, step, n_rows, &window_weights[a], &col_words[0, b], col_step, n_cols,
-                            &col_window_weights[b], &light[b] if light.shape[0] else NULL, narrow, planes, many,
-                            tally)
-                    else:
-                        tally_pairs(
-                            level, rows, step, n_rows, &col_words[0, b], col_step, n_cols, narrow, planes, many,
-                            tally)
-                if sum_t is double:
-                    value = 0
-                    for h in range(many):
-                        if weights[h] != 0:
-                            value += weights[h] * <double>tally[h]
-                    sums[i, j] += value
-                else:
-                    for h in range(many):
-                        sums[i, j] += <sum_t>(factors[h] * tally[h])

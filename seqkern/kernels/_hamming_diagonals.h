@@ -28,13 +28,13 @@
         MEMBER(7, m, classes, statement)    \
     } while (0)
 
-/* sum = the lowest bit of sum + a + b, carry = the next. */
-#define ADD(sum, carry, a, b)                \
-    do {                                     \
-        vec former = sum;                    \
-        sum = XOR3(former, a, b);            \
-        carry = MAJORITY(former, a, b);      \
-    } while (0)
+/* *sum = the lowest bit of *sum + a + b, *carry = the next. */
+INLINE void NAME(add)(vec *sum, vec *carry, vec a, vec b)
+{
+    vec former = *sum;
+    *sum = XOR3(former, a, b);
+    *carry = CARRY(a, *sum, b, former);
+}
 
 /* Where one diagonal is, and what it has counted. */
 typedef struct {
@@ -73,19 +73,13 @@ INLINE void NAME(step)(NAME(walk) *w, vec *found, const int planes, const int cl
         found[7] = AND(found[6], code[0]);
     vec out = NAME(match_at)(w, 0), in = NAME(match_at)(w, w->length);
     ++w->row;
-    /* A bit that changes takes the next one along, if it overflows: up from 1, down from 0. */
-    vec next, change = OVERFLOW(in, code[0], out);
-    code[0] = XOR3(in, out, code[0]);
-    next = CHANGE(change, code[1], out);
-    code[1] = XOR(code[1], change);
-    change = CHANGE(next, code[2], out);
-    code[2] = XOR(code[2], next);
-    if (planes == 4) {
-        code[3] = XOR(code[3], change);
-    } else {
-        next = CHANGE(change, code[3], out);
-        code[3] = XOR(code[3], change);
-        code[4] = XOR(code[4], next);
+    /* A bit that has changed takes the next one along, if it overflowed: to what goes out. */
+    code[0] = XOR3(code[0], in, out);
+    vec change = OVERFLOW(in, code[0], out);
+    for (int p = 1; p < planes; ++p) {
+        code[p] = XOR(code[p], change);
+        if (p + 1 < planes)
+            change = CHANGE(change, code[p], out);
     }
 }
 
@@ -95,7 +89,7 @@ INLINE void NAME(two_steps)(NAME(walk) *w, vec *carry, const int planes, const i
     vec first[CLASSES], second[CLASSES];
     NAME(step)(w, first, planes, classes);
     NAME(step)(w, second, planes, classes);
-    EACH(m, classes, ADD(w->ones[m], carry[m], first[m], second[m]););
+    EACH(m, classes, NAME(add)(&w->ones[m], &carry[m], first[m], second[m]););
 }
 
 /* Four steps, which carry to the fours. */
@@ -104,7 +98,7 @@ INLINE void NAME(four_steps)(NAME(walk) *w, vec *carry, const int planes, const 
     vec first[CLASSES], second[CLASSES];
     NAME(two_steps)(w, first, planes, classes);
     NAME(two_steps)(w, second, planes, classes);
-    EACH(m, classes, ADD(w->twos[m], carry[m], first[m], second[m]););
+    EACH(m, classes, NAME(add)(&w->twos[m], &carry[m], first[m], second[m]););
 }
 
 /* Add eights: two carries of one level and what is there already make one of the next. */
@@ -112,7 +106,7 @@ INLINE void NAME(keep)(lane_counts *counts, vec *carry, const int classes)
 {
     vec *kept = (vec *)counts->kept + FIRST_KEPT * CLASSES, *waiting = (vec *)counts->waiting + FIRST_KEPT * CLASSES;
     for (uint64_t arrived = counts->arrived++; arrived & 1; arrived >>= 1, kept += CLASSES, waiting += CLASSES)
-        EACH(m, classes, ADD(kept[m], carry[m], waiting[m], carry[m]););
+        EACH(m, classes, NAME(add)(&kept[m], &carry[m], waiting[m], carry[m]););
     EACH(m, classes, waiting[m] = carry[m];);
 }
 
@@ -125,10 +119,10 @@ INLINE void NAME(begin)(NAME(walk) *w, int offset)
     for (ptrdiff_t place = 0; place < w->length; place += 4) {
         ptrdiff_t left = w->length - place;
         vec low, high, carry, next;
-        ADD(code[0], low, NAME(match_at)(w, place), left > 1 ? NAME(match_at)(w, place + 1) : ZERO);
+        NAME(add)(&code[0], &low, NAME(match_at)(w, place), left > 1 ? NAME(match_at)(w, place + 1) : ZERO);
         vec third = left > 2 ? NAME(match_at)(w, place + 2) : ZERO;
-        ADD(code[0], high, third, left > 3 ? NAME(match_at)(w, place + 3) : ZERO);
-        ADD(code[1], carry, low, high);
+        NAME(add)(&code[0], &high, third, left > 3 ? NAME(match_at)(w, place + 3) : ZERO);
+        NAME(add)(&code[1], &carry, low, high);
         next = AND(code[2], carry);
         code[2] = XOR(code[2], carry);
         carry = AND(code[3], next);
@@ -144,7 +138,7 @@ INLINE void NAME(diagonal)(NAME(walk) *w, ptrdiff_t steps, lane_counts *counts, 
     for (; steps >= 8; steps -= 8) {
         NAME(four_steps)(w, first, planes, classes);
         NAME(four_steps)(w, second, planes, classes);
-        EACH(m, classes, ADD(w->fours[m], first[m], first[m], second[m]););
+        EACH(m, classes, NAME(add)(&w->fours[m], &first[m], first[m], second[m]););
         NAME(keep)(counts, first, classes);
     }
     if (!steps)
@@ -163,8 +157,8 @@ INLINE void NAME(diagonal)(NAME(walk) *w, ptrdiff_t steps, lane_counts *counts, 
         });
     }
     EACH(m, classes, {
-        ADD(w->twos[m], second[m], second[m], third[m]);
-        ADD(w->fours[m], first[m], first[m], second[m]);
+        NAME(add)(&w->twos[m], &second[m], second[m], third[m]);
+        NAME(add)(&w->fours[m], &first[m], first[m], second[m]);
     });
     NAME(keep)(counts, first, classes);
 }
@@ -222,16 +216,16 @@ DEFINE_STRETCHES(5)
      NAME(stretch_##planes##_5), NAME(stretch_##planes##_6), NAME(stretch_##planes##_7), NAME(stretch_##planes##_8)}
 static const stretch_function NAME(stretches)[2][CLASSES] = {STRETCHES(4), STRETCHES(5)};
 
-/* Put together what is kept and what waits, and the counts are plain binary numbers, bit by bit. */
-TARGET static void NAME(settle)(lane_counts *counts)
+/* Put together what is kept and what waits, and the counts are plain binary numbers of `bits` bits. */
+TARGET static void NAME(settle)(lane_counts *counts, int classes, int bits)
 {
     vec *kept = (vec *)counts->kept, *waiting = (vec *)counts->waiting;
-    for (int level = FIRST_KEPT; level < LEVELS && counts->arrived >> (level - FIRST_KEPT); ++level) {
+    for (int level = FIRST_KEPT; level < bits; ++level) {
         if (!(counts->arrived >> (level - FIRST_KEPT) & 1))
             continue;
-        for (int m = 0; m < CLASSES; ++m) {
+        for (int m = 0; m < classes; ++m) {
             vec carry = LOAD(&waiting[level * CLASSES + m]);
-            for (int up = level; up < LEVELS; ++up) {
+            for (int up = level; up < bits; ++up) {
                 vec former = kept[up * CLASSES + m];
                 kept[up * CLASSES + m] = XOR(former, carry);
                 carry = AND(former, carry);
@@ -272,7 +266,6 @@ TARGET static void NAME(read_lanes)(const lane_counts *counts, int m, int bits, 
 #undef INLINE
 #undef MEMBER
 #undef EACH
-#undef ADD
 #undef DEFINE_STRETCH
 #undef DEFINE_STRETCHES
 #undef STRETCHES

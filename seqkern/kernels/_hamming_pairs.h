@@ -12,18 +12,18 @@
 
 enum {
     CHUNK = 2048,  /* windows of a column that are compared with all of the row, one by one */
-    CELLS = 64,    /* counters of a distance, side by side */
+    CELLS = 64,    /* counters of a distance, side by side; so many windows more can be read than there are */
     FULL_CELL = 255,
     NO_DISTANCE = 255,
     MOST_DISTANCES = 32,
     LARGEST_LIGHT = 0x7fffffff / CHUNK, /* the sum of a chunk of such weights has 32 bits */
 };
 
-/* distance[j] = in how many positions window `a` differs from each of n others; plane p is p * step words further. */
+/* distance[j] = in how many positions window `a` differs from each of n others, a multiple of CELLS; plane p is p * step words further. */
 ALWAYS_INLINE void distances16_body(const uint16_t *a, ptrdiff_t a_step, const uint16_t *b, ptrdiff_t b_step,
                                     int planes, ptrdiff_t n, uint8_t *distance)
 {
-    for (ptrdiff_t j = 0; j < n; ++j) {
+    for (ptrdiff_t j = 0; j < n / CELLS * CELLS; ++j) {
         uint16_t x = 0;
         for (int p = 0; p < planes; ++p)
             x |= a[p * a_step] ^ b[p * b_step + j];
@@ -37,7 +37,7 @@ ALWAYS_INLINE void distances16_body(const uint16_t *a, ptrdiff_t a_step, const u
 ALWAYS_INLINE void distances32_body(const uint32_t *a, ptrdiff_t a_step, const uint32_t *b, ptrdiff_t b_step,
                                     int planes, ptrdiff_t n, uint8_t *distance)
 {
-    for (ptrdiff_t j = 0; j < n; ++j) {
+    for (ptrdiff_t j = 0; j < n / CELLS * CELLS; ++j) {
         uint32_t x = 0;
         for (int p = 0; p < planes; ++p)
             x |= a[p * a_step] ^ b[p * b_step + j];
@@ -62,46 +62,59 @@ ALWAYS_INLINE void distances32_body(const uint32_t *a, ptrdiff_t a_step, const u
             distances(a, a_step, b, b_step, planes, n, distance);                \
     } while (0)
 
-/* cells[c] += how many of the n distances, a multiple of CELLS, at places c + CELLS · i are h. */
-ALWAYS_INLINE void count_distance(const uint8_t *distance, ptrdiff_t n, int h, uint8_t *cells)
-{
+/* cells[c] += how many of the n distances, a multiple of CELLS, at places c + CELLS · i are h; with vectors of 32 or 16
+ * bytes, which the compiler does not find by itself. */
 #if defined(__GNUC__)
-    typedef uint8_t bytes __attribute__((vector_size(CELLS)));
-    bytes sums, here, wanted = (bytes){0} + (uint8_t)h;
-    memcpy(&sums, cells, CELLS);
-    for (ptrdiff_t j = 0; j < n; j += CELLS) {
-        memcpy(&here, distance + j, CELLS);
-        sums -= (bytes)(here == wanted);
-    }
-    memcpy(cells, &sums, CELLS);
+#define COUNT_DISTANCE(bytes)                                                              \
+    do {                                                                                   \
+        typedef uint8_t cells_t __attribute__((vector_size(bytes)));                       \
+        const cells_t wanted = (cells_t){0} + h;                                           \
+        for (int c = 0; c < CELLS; c += (bytes)) {                                         \
+            cells_t sums, here;                                                            \
+            memcpy(&sums, cells + c, bytes);                                               \
+            for (ptrdiff_t j = c; j < n; j += CELLS) {                                     \
+                memcpy(&here, distance + j, bytes);                                        \
+                sums -= (cells_t)(here == wanted);                                         \
+            }                                                                              \
+            memcpy(cells + c, &sums, bytes);                                               \
+        }                                                                                  \
+    } while (0)
 #else
-    for (ptrdiff_t j = 0; j < n; ++j)
-        cells[j % CELLS] += distance[j] == h;
+#define COUNT_DISTANCE(bytes)               \
+    for (ptrdiff_t j = 0; j < n; ++j)       \
+    cells[j % CELLS] += distance[j] == h
 #endif
+
+ALWAYS_INLINE void count_distance(const uint8_t *distance, ptrdiff_t n, uint8_t h, uint8_t *cells, const int bytes)
+{
+    if (bytes == 32)
+        COUNT_DISTANCE(32);
+    else
+        COUNT_DISTANCE(16);
 }
 
 /* tally[h] += how many pairs of one of n_rows row windows and one of n_cols column windows differ in h < `many`
  * positions. Words have 16 bits if `narrow`, else 32. */
 ALWAYS_INLINE void tally_pairs_body(const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows, const void *cols,
                                     ptrdiff_t col_step, ptrdiff_t n_cols, int narrow, int planes, int many,
-                                    int64_t *tally)
+                                    int64_t *tally, const int bytes)
 {
     uint8_t distance[CHUNK];
     uint8_t cells[MOST_DISTANCES][CELLS];
     for (ptrdiff_t from = 0; from < n_cols; from += CHUNK) {
         ptrdiff_t n = n_cols - from < CHUNK ? n_cols - from : CHUNK, whole = (n + CELLS - 1) / CELLS * CELLS;
         ptrdiff_t fill = 0;
-        memset(distance + n, NO_DISTANCE, (size_t)(whole - n));
         memset(cells, 0, (size_t)many * CELLS);
         for (ptrdiff_t i = 0; i < n_rows; ++i) {
             if (narrow)
                 FOR_PLANES(distances16_body, (const uint16_t *)rows + i, row_step, (const uint16_t *)cols + from,
-                           col_step, planes, n, distance);
+                           col_step, planes, whole, distance);
             else
                 FOR_PLANES(distances32_body, (const uint32_t *)rows + i, row_step, (const uint32_t *)cols + from,
-                           col_step, planes, n, distance);
+                           col_step, planes, whole, distance);
+            memset(distance + n, NO_DISTANCE, (size_t)(whole - n));
             for (int h = 0; h < many; ++h)
-                count_distance(distance, whole, h, cells[h]);
+                count_distance(distance, whole, (uint8_t)h, cells[h], bytes);
             fill += whole / CELLS;
             if (fill + whole / CELLS <= FULL_CELL && i + 1 < n_rows)
                 continue;
@@ -117,31 +130,35 @@ ALWAYS_INLINE void tally_pairs_body(const void *rows, ptrdiff_t row_step, ptrdif
     }
 }
 
-/* The same with a weight for each window; `light`: no column window has a larger weight than LARGEST_LIGHT. */
+/* The same with a weight for each window; `light`: the columns' weights, if none is larger than LARGEST_LIGHT. */
 ALWAYS_INLINE void weigh_pairs_body(const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows, const int64_t *row_weights,
                                     const void *cols, ptrdiff_t col_step, ptrdiff_t n_cols, const int64_t *col_weights,
                                     const int32_t *light, int narrow, int planes, int many, int64_t *tally)
 {
     uint8_t distance[CHUNK];
+    int32_t wide[CHUNK];
     for (ptrdiff_t from = 0; from < n_cols; from += CHUNK) {
-        ptrdiff_t n = n_cols - from < CHUNK ? n_cols - from : CHUNK;
+        ptrdiff_t n = n_cols - from < CHUNK ? n_cols - from : CHUNK, whole = (n + CELLS - 1) / CELLS * CELLS;
         for (ptrdiff_t i = 0; i < n_rows; ++i) {
             if (narrow)
                 FOR_PLANES(distances16_body, (const uint16_t *)rows + i, row_step, (const uint16_t *)cols + from,
-                           col_step, planes, n, distance);
+                           col_step, planes, whole, distance);
             else
                 FOR_PLANES(distances32_body, (const uint32_t *)rows + i, row_step, (const uint32_t *)cols + from,
-                           col_step, planes, n, distance);
+                           col_step, planes, whole, distance);
+            memset(distance + n, NO_DISTANCE, (size_t)(whole - n));
+            for (ptrdiff_t j = 0; j < whole; ++j)
+                wide[j] = distance[j];
             for (int h = 0; h < many; ++h) {
                 int64_t sum = 0;
                 if (light) {
                     int32_t part = 0;
-                    for (ptrdiff_t j = 0; j < n; ++j)
-                        part += distance[j] == h ? light[from + j] : 0;
+                    for (ptrdiff_t j = 0; j < whole; ++j)
+                        part += light[from + j] & -(int32_t)(wide[j] == h);
                     sum = part;
                 } else {
                     for (ptrdiff_t j = 0; j < n; ++j)
-                        sum += distance[j] == h ? col_weights[from + j] : 0;
+                        sum += col_weights[from + j] & -(int64_t)(wide[j] == h);
                 }
                 tally[h] += row_weights[i] * sum;
             }
@@ -149,10 +166,18 @@ ALWAYS_INLINE void weigh_pairs_body(const void *rows, ptrdiff_t row_step, ptrdif
     }
 }
 
-DEFINE_LEVELS(tally_pairs, tally_pairs_body,
-              (const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows, const void *cols, ptrdiff_t col_step,
-               ptrdiff_t n_cols, int narrow, int planes, int many, int64_t *tally),
-              (rows, row_step, n_rows, cols, col_step, n_cols, narrow, planes, many, tally))
+#define DEFINE_TALLY(name, attributes, bytes)                                                                       \
+    attributes static void name(const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows, const void *cols,           \
+                                ptrdiff_t col_step, ptrdiff_t n_cols, int narrow, int planes, int many,             \
+                                int64_t *tally)                                                                     \
+    {                                                                                                               \
+        tally_pairs_body(rows, row_step, n_rows, cols, col_step, n_cols, narrow, planes, many, tally, bytes);       \
+    }
+#ifdef SEQKERN_X86
+DEFINE_TALLY(tally_pairs_avx512, AVX512, 32)
+DEFINE_TALLY(tally_pairs_avx2, AVX2, 32)
+#endif
+DEFINE_TALLY(tally_pairs_plain, , 16)
 
 DEFINE_LEVELS(weigh_pairs, weigh_pairs_body,
               (const void *rows, ptrdiff_t row_step, ptrdiff_t n_rows, const int64_t *row_weights, const void *cols,

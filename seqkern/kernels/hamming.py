@@ -13,94 +13,25 @@ Both give integers; weights that are not integers come in at the end, once for e
 import numpy as np
 
 from ..errors import ParameterError, SequenceError
-from . import _hamming, _kmers, _product
+from . import _hamming, _hamming_lanes, _hamming_pairs, _kmers, _product
+from .hamming_walks import Walks, wrapped
 from .kmers import NO_COMPLEMENT, per_record
 from .planner import Cost
 
 LARGEST_LENGTH = 31
-CLASSES = 8  # distances that one walk tells apart
 LARGEST_WEIGHT = 2**62
 LARGEST_COUNT = 2.0**63 - 2.0**40
 ALIGNMENT = 64
+STEP_NS = (0.19, 0.17, 0.225)  # an operation on a vector along a diagonal
+DIAGONAL_NS = 20.0  # a diagonal
+LANE_NS = 10.0  # reading the sum of a lane
+PAIR_NS = (0.2, 0.12, 0.08)  # two windows compared
+CLASS_NS = (0.05, 0.03, 0.03)  # a distance looked for
+WEIGHT_NS = (0.17, 0.11, 0.11)  # the same with weights of windows
+WINDOW_NS = 2.0  # a window: packed, for each bit of a letter
 LONG_RECORD = 8192  # windows from which a record fills the lanes with its own pieces
 NO_WEIGHTS = np.zeros(0, dtype=np.int64)
 NO_LIGHT = np.zeros(0, dtype=np.int32)
-
-
-class Walks:
-    """What walks along the diagonals count, and how the distances' weights make sums of it.
-
-    A walk tells up to eight distances apart. Class m of a walk has the pairs of windows whose code contains the bits
-    of m; the code of a distance is how far it lies below the largest distance of its walk.
-
-    Parameters
-    ----------
-    length : int
-    weights : list of int or float
-
-    Attributes
-    ----------
-    passes : ndarray of int64, shape (walks, 3)
-        Planes, classes, and offset of the codes; see `_hamming_diagonals.h`.
-    factors : ndarray of int64, shape (classes of all walks,)
-        What a pair of each class adds to an integer sum.
-    rest : int
-        What each pair adds besides.
-    order, weights : ndarray of int64 and of float64, shape (distances,)
-        The class of each distance, −1 for the pairs that no other class counts, and its weight.
-    """
-
-    def __init__(self, length, weights, real):
-        last = length if weights[length] else None  # these are what the others leave
-        needed = [h for h in range(length) if weights[h] or last]
-        largest = max(needed, default=0)
-        plans = [_plan_walks(length, largest, planes) for planes in (4, 5) if length < 2**planes]
-        self.passes, distances = min(plans, key=_operations)
-        self.rest, self.factors, self.order, self.weights = 0, np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
-        if real:
-            which = {h: number for number, h in enumerate(h for part in distances for h in part)}
-            order = {h: which[h] for h in sorted(which) if h < length} | ({length: -1} if last else {})
-            self.order = np.array(list(order.values()), dtype=np.int64)
-            self.weights = np.array([weights[h] for h in order], dtype=np.float64)
-            self.factors = np.zeros(len(which), dtype=np.int64)
-        else:
-            self.rest = weights[length]
-            parts = [[weights[h] - self.rest if h < length else 0 for h in part] for part in distances]
-            self.factors = np.array([wrapped(f) for part in parts for f in _differences(part)], dtype=np.int64)
-
-
-def _plan_walks(length, largest, planes):
-    """Return the `passes` that count the distances 0 … `largest`, and for each walk the distance of each code."""
-    # No other count of matches may have the code of a class: a few more classes keep them out.
-    classes = max(largest % CLASSES + 1, length + CLASSES + 1 - 2**planes)
-    passes, distances, low = [], [], 0
-    while low <= largest:
-        highest = low + classes - 1
-        passes.append((planes, classes, (2**planes - CLASSES - length + highest) % 2**planes))
-        distances.append(range(highest, low - 1, -1))
-        low, classes = highest + 1, CLASSES
-    return np.array(passes, dtype=np.int64), distances
-
-
-def _operations(plan):
-    """Return how many operations on vectors the steps of all walks take, about."""
-    passes, _ = plan
-    return int((2 * passes[:, 0] + 3 * passes[:, 1]).sum())
-
-
-def _differences(values):
-    """Return f with values[code] = Σ f[m] over all m whose bits `code` contains."""
-    parts = list(values)
-    for bit in (1, 2, 4):
-        for code in range(len(parts)):
-            if code & bit:
-                parts[code] -= parts[code ^ bit]
-    return parts
-
-
-def wrapped(number):
-    """Return an integer modulo 2^64, as int64 holds it."""
-    return (int(number) + 2**63) % 2**64 - 2**63
 
 
 class HammingBlock:
@@ -156,8 +87,13 @@ class HammingBlock:
         self.start = np.concatenate(([0], np.cumsum(self.windows)))[self.stretches]
         self.window_weights, self.light = NO_WEIGHTS, NO_LIGHT
         if window_weights is not None:
-            self.window_weights = np.ascontiguousarray(window_weights, dtype=np.int64)
-            if np.abs(self.window_weights).max(initial=0) <= _hamming.LARGEST_LIGHT_WEIGHT:
+            if len(window_weights) != self.windows.sum():
+                raise ParameterError(
+                    f"{len(window_weights)} weights for {self.windows.sum()} windows", remedy="give one for each"
+                )
+            self.window_weights = np.zeros(len(window_weights) + _hamming_pairs.MORE_WINDOWS, dtype=np.int64)
+            self.window_weights[: len(window_weights)] = window_weights
+            if np.abs(self.window_weights).max() <= _hamming_pairs.LARGEST_LIGHT_WEIGHT:
                 self.light = self.window_weights.astype(np.int32)
         self.words, self.other_words = self._pack()
         self.walks = Walks(length, self.weights.tolist(), self.real)
@@ -173,18 +109,18 @@ class HammingBlock:
         self.stretches = per_record(numbers)
         self.first = np.empty(self.stretches[-1], dtype=np.int64)
         self.windows = np.empty(self.stretches[-1], dtype=np.int64)
-        _hamming.find_stretches(X.codes, X.starts, X.stops, self.length, self.size, self.first, self.windows)
+        _hamming_lanes.find_stretches(X.codes, X.starts, X.stops, self.length, self.size, self.first, self.windows)
 
     def _pack(self):
         """Return the windows as words, (bits of a letter, windows), and those of the other strand, if it counts."""
-        shape = max(1, (self.size - 1).bit_length()), int(self.windows.sum())
+        shape = max(1, (self.size - 1).bit_length()), int(self.windows.sum()) + _hamming_pairs.MORE_WINDOWS
         dtype = np.uint16 if self.length <= 16 else np.uint32
-        words = np.empty(shape, dtype=dtype)
-        _hamming.pack_windows(self.letters, self.first, self.windows, NO_COMPLEMENT, self.length, words)
+        words = np.zeros(shape, dtype=dtype)
+        _hamming_pairs.pack_windows(self.letters, self.first, self.windows, NO_COMPLEMENT, self.length, words)
         if not len(self.complement):
             return words, np.empty((shape[0], 0), dtype=dtype)
-        others = np.empty(shape, dtype=dtype)
-        _hamming.pack_windows(self.letters, self.first, self.windows, self.complement, self.length, others)
+        others = np.zeros(shape, dtype=dtype)
+        _hamming_pairs.pack_windows(self.letters, self.first, self.windows, self.complement, self.length, others)
         return words, others
 
     def _squares(self):
@@ -229,7 +165,7 @@ class HammingBlock:
         """Do `accumulate` window by window; with `own`, only for each record and itself."""
         many = max((h + 1 for h, weight in enumerate(self.weights) if weight), default=0)
         weights = self.weights[:many]
-        _hamming.compare(
+        _hamming_pairs.compare(
             self.words,
             self.other_words,
             self.start,
@@ -295,13 +231,13 @@ class HammingBlock:
         columns = np.repeat(np.arange(last - first, dtype=np.int32), np.diff(self.stretches[first : last + 1]))
         if not len(windows):
             return self.first[span], windows, columns
-        most, used = _hamming.plan_lanes(windows, lanes, np.zeros((2, int(windows.max()) + 1), dtype=np.int64))
+        most, used = _hamming_lanes.plan_lanes(windows, lanes, np.zeros((2, int(windows.max()) + 1), dtype=np.int64))
         start = (used - 1) // lanes * lanes
         pieces = lanes // (used - start)
         total = start + (used - start) * pieces
         cut = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int32)
-        _hamming.cut_lanes(self.first[span], windows, columns, most, np.zeros(most + 1, dtype=np.int64), *cut)
-        _hamming.cut_last(start, used, pieces, *cut)
+        _hamming_lanes.cut_lanes(self.first[span], windows, columns, most, np.zeros(most + 1, dtype=np.int64), *cut)
+        _hamming_lanes.cut_last(start, used, pieces, *cut)
         return cut
 
 
@@ -328,10 +264,13 @@ def _as_weights(weights, length):
 def hamming_costs(work, size, length, weights, both, weighted=False):
     """Return the Cost of each algorithm of a HammingBlock: {"diagonals": …, "pairs": …}.
 
+    The constants are CPU nanoseconds for each level of vector instructions, measured on one core of an AMD EPYC of
+    the Zen 4 generation.
+
     Parameters
     ----------
     work : Workload
-        Of the windows of one strand.
+        Of one strand.
     size : int
         Letters of the alphabet.
     length : int
@@ -341,7 +280,28 @@ def hamming_costs(work, size, length, weights, both, weighted=False):
     weighted : bool
         Windows have weights: diagonals cannot do it.
     """
-    pairs = work.row_letters * work.col_letters / (2 if work.symmetric else 1) * (2 if both else 1)
-    costs = {} if weighted else {"diagonals": Cost(pairs * 0.01e-9)}
-    costs["pairs"] = Cost(pairs * 1e-9)
+    level, strands = _product.level(), 2 if both else 1
+    weights, real = _as_weights(weights, length)
+    many = int(np.max(np.flatnonzero(weights), initial=-1)) + 1
+    mine = max(0.0, work.row_letters / max(1, work.rows) - length + 1)
+    theirs = max(0.0, work.col_letters / max(1, work.cols) - length + 1)
+    bits = max(1, (size - 1).bit_length())
+    pair = (PAIR_NS[level] + many * (WEIGHT_NS if weighted else CLASS_NS)[level]) * (1 if length <= 16 else 2)
+    windows = work.cols * theirs + (0 if work.symmetric else work.rows * mine)
+    squares = work.cols * theirs**2 + (0 if work.symmetric else work.rows * mine**2)
+    words = int(windows * bits * (2 if length <= 16 else 4) * strands)
+    make = windows * WINDOW_NS * bits * strands + squares * pair * strands
+    costs = {}
+    if not weighted:
+        passes = Walks(length, weights.tolist(), real).passes
+        step = int((2 * passes[:, 0] + 3 * passes[:, 1]).sum()) * STEP_NS[level]
+        lanes = _hamming.lanes(level)
+        blocks = max(1.0, work.cols / lanes)
+        lane = min(theirs, work.cols * theirs / (blocks * lanes) + 1)
+        diagonals = mine * lane * step + (mine + lane) * DIAGONAL_NS * len(passes)
+        halves = 0.55 if work.symmetric else 1.0  # the blocks on the diagonal are computed as squares
+        walk = work.rows * halves * blocks * (diagonals * strands + lanes * LANE_NS)
+        costs["diagonals"] = Cost((make + walk) * 1e-9, words + int(work.col_letters * (size + 1) / 8))
+    compare = work.pairs * mine * theirs * pair * strands
+    costs["pairs"] = Cost((make + compare) * 1e-9, words)
     return costs
