@@ -25,9 +25,9 @@ enum { NAME(has_masks) = 1 };
 enum { NAME(has_masks) = 0 };
 #define MASK int
 #define LOAD_MASK(address) 0
-#define ADD_WHERE(mask, a, b) (a)
+#define ADD_WHERE(mask, a, b) ((void)(mask), (a))
 #define ADD_PRODUCT(a, b, c) (a)
-#define ADD_PRODUCT_WHERE(mask, a, b, c) (a)
+#define ADD_PRODUCT_WHERE(mask, a, b, c) ((void)(mask), (void)(c), (a))
 #endif
 
 /* Fill the profiles of a group; y[l] are the lanes' codes and n[l] their lengths; run is (letters, LANES). */

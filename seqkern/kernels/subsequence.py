@@ -23,6 +23,7 @@ ONE_THREAD_BLOCK_ROWS = 1024  # nothing is gained by smaller blocks for one thre
 # CPU nanoseconds for a cell, and for each level of it, for each level of instructions; single precision.
 CELL_NS = (0.06, 0.03, 0.04)
 LEVEL_NS = (0.09, 0.045, 0.023)
+UP_TO_COST = 1.5  # how many times more each costs where shorter subsequences count too
 
 
 class StringKernel(Kernel):
@@ -172,6 +173,7 @@ class StringKernel(Kernel):
         level, double = _product.level(), self.precision == "double"
         cells = work.row_letters * work.col_letters / (2 if work.symmetric else 1)
         each = (CELL_NS[level] + LEVEL_NS[level] * chains.levels) * (2 if double else 1)
+        each *= UP_TO_COST if self.up_to else 1
         longest = max(int(X.lengths.max(initial=0)), work.longest)
         own = Cost(each * cells * 1e-9, chains.working_bytes(longest))
         total = own + work.output(self.n_threads)

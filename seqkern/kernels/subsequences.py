@@ -71,7 +71,7 @@ class Chains:
     @property
     def soft(self):
         """Whether letters match otherwise than all or nothing."""
-        return not np.isin(self.weights, (0, 1)).all() or not np.array_equal(self.weights, np.eye(len(self.weights)))
+        return not np.array_equal(self.weights, np.eye(len(self.weights)))
 
     def recursion(self, longest):
         """Return the compiled Recursion for sequences of up to `longest` letters."""
