@@ -197,12 +197,12 @@ def letter_error(letter, position, alphabet, *, file=None, record=None):
     elif alphabet == RNA and upper == "T":
         hint = "DNA? give alphabet=dna"
     elif upper in (AMBIGUOUS_RESIDUES if alphabet == PROTEIN else AMBIGUOUS_BASES):
-        hint = "it stands for several letters"
+        hint = "it stands for several letters: mend it"
     else:
         hint = "mend it, or name the right alphabet"
     return LetterError(
         f"letter {shown} at position {position} is not in the alphabet {alphabet.name}",
         file=file,
         record=record,
-        remedy=f"{hint}; or choose the policy unknown=mask or unknown=skip",
+        remedy=f"{hint}, or choose the policy unknown=mask or unknown=skip (--unknown mask or skip)",
     )

@@ -171,6 +171,7 @@ LISTED = [
     reading("truncated bzip2", bz2.compress(LONG)[:-20], "ends too early", "again", file="in.fa.bz2"),
     reading("truncated xz", lzma.compress(LONG)[:-20], "ends too early", "again", command=predict, file="in.fa.xz"),
     reading("binary file", b"\x93NUMPY\x01\x00" + bytes(100), "is a binary file", "give FASTA"),
+    Case("no output", ["gram", "GOOD/pos.fa", "--kernel", SPECTRUM], ("no place for the matrix", "give -o FILE.npy")),
     Case("unknown kernel", kernel_of("spectrm:k=3"), ("unknown kernel 'spectrm'", "did you mean 'spectrum'?")),
     Case("unknown parameter", kernel_of("mismatch:k=3,wieghts=1"), ("'wieghts'", "did you mean 'weights'?")),
     Case("unknown solver", evaluate(solver="csv:C=1"), ("unknown solver 'csv'", "did you mean 'csvc'?")),
@@ -429,7 +430,6 @@ USAGE = [
     usage("a share of more than all", gram("GOOD/pos.fa", more=("--tile", "3/2")), "--tile: '3/2'", "like 3/8"),
     usage("a policy that does not exist", predict("GOOD/new.fa", "--unknown", "x"), "--unknown", "'skip'"),
     usage("a number in words", simulate("donor", "--left", "many"), "--left", "'many'", "seqkern simulate --help"),
-    usage("no output", ["gram", "GOOD/pos.fa", "--kernel", SPECTRUM], "-o/--output", "seqkern gram --help"),
     usage("an unknown verb", ["grm"], "'grm'", "'gram'"),
     usage("an unknown option", folds("--seeed", "1"), "--seeed"),
 ]

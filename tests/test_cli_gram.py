@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 
 import numpy as np
 import pytest
@@ -83,11 +84,18 @@ def test_plan_and_cost(tmp_path, fasta, capsys):
     argv = [fasta, "--kernel", "spectrum:k=3", "-o", str(tmp_path / "gram.npy")]
     assert main(["gram", *argv, "--explain-plan", "--cost", str(cost)]) == 0
     plan = dict(line.split("\t") for line in capsys.readouterr().out.splitlines()[:-1])
-    assert list(plan) == ["algorithm", "seconds", "working memory", "reason", "matrix"]
+    assert list(plan) == ["algorithm", "predicted CPU seconds", "predicted working memory", "candidates", "matrix"]
     assert plan["matrix"] == "20 × 20 float64, 3.2 kB"
     rows = json.loads(cost.read_text())["laps"]
     assert [row["stage"] for row in rows] == ["read", "kernel"]
     assert all(row["cpu_seconds"] >= 0 and row["peak_mb"] > 10 for row in rows)
+
+
+def test_a_plan_without_output_is_all(tmp_path, fasta, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["gram", fasta, "--kernel", "spectrum:k=3", "--explain-plan"]) == 0
+    assert capsys.readouterr().out.startswith("algorithm\t")
+    assert [path.name for path in tmp_path.iterdir()] == [os.path.basename(fasta)]
 
 
 def test_kernel_that_learns_is_fitted_on_the_columns(tmp_path, fasta):

@@ -18,7 +18,10 @@ def add_policies(group, ids=("header", "number", "suffix"), default=None):
     """Add the policies of reading FASTA; with `default`, which says whence they come, None if not given."""
     policies = {
         "unknown": (("error", "skip", "mask"), "letters outside the alphabet: skip leaves the record out"),
-        "ids": (ids, "first word of the header, or the number of the record; suffix marks repeats"),
+        "ids": (
+            ids,
+            "first word of the header, or the number of the record" + "; suffix marks repeats" * ("suffix" in ids),
+        ),
         "empty": (("error", "skip"), "records without a sequence: skip leaves them out"),
     }
     for name, (choices, meaning) in policies.items():

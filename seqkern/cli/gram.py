@@ -25,7 +25,7 @@ def add_arguments(parser):
     kernel.add_argument("--kernel", help="kernel, as text or JSON, such as spectrum:k=3")
     kernel.add_argument("--kernel-config", metavar="YAML", help="take the kernel from a study's config")
     parser.add_argument("--kernel-name", metavar="NAME", help="the kernel's name in that config")
-    parser.add_argument("-o", "--output", required=True, metavar="NPY", help="the matrix; a .json is put beside it")
+    parser.add_argument("-o", "--output", metavar="NPY", help="the matrix; a .json is put beside it")
     add_sequence_arguments(parser)
     add_tracks(parser)
     work = parser.add_argument_group("the work")
@@ -38,7 +38,11 @@ def add_arguments(parser):
         metavar="I/N",
         help="compute only the I-th of N shares of the tiles; without it, the missing ones, and assemble",
     )
-    work.add_argument("--explain-plan", action="store_true", help="say first which algorithm runs, and its cost")
+    work.add_argument(
+        "--explain-plan",
+        action="store_true",
+        help="say first which algorithm runs, and its cost; without -o, nothing else is done",
+    )
     work.add_argument("--cost", metavar="JSON", help="write what each stage cost")
 
 
@@ -46,9 +50,12 @@ def run(args):
     """Run the verb."""
     from ..archive import check_writable
     from ..cost import Clock, write_cost
+    from ..errors import ParameterError
     from ..gram import compute_gram, compute_tile, count_tiles
     from ..progress import progress_counter
 
+    if not args.output and not args.explain_plan:
+        raise ParameterError("there is no place for the matrix", remedy="give -o FILE.npy, or --explain-plan alone")
     clock = Clock()
     kernel = _kernel(args)
     if args.cost:
@@ -61,6 +68,8 @@ def run(args):
             clock.lap("fit")
         if args.explain_plan:
             _explain(kernel, X, Y, args.dtype)
+            if not args.output:
+                return
         options = {
             "path": args.output,
             "memory_limit": args.memory,
@@ -153,7 +162,7 @@ def _explain(kernel, X, Y, dtype):
     plan = kernel.plan(X, Y)
     rows, cols = len(X), len(X if Y is None else Y)
     print(f"algorithm\t{plan.algorithm}")
-    print(f"seconds\t{plan.seconds:.3g}")
-    print(f"working memory\t{format_bytes(plan.bytes)}")
-    print(f"reason\t{plan.reason or 'the only one'}")
+    print(f"predicted CPU seconds\t{plan.seconds:.3g}")
+    print(f"predicted working memory\t{format_bytes(plan.bytes)}")
+    print(f"candidates\t{plan.reason or 'the only one'}")
     print(f"matrix\t{rows} × {cols} {dtype}, {format_bytes(rows * cols * np.dtype(dtype).itemsize)}", flush=True)

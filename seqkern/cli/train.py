@@ -169,6 +169,8 @@ def _summary(model, args):
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
     yield "trained on", f"{record['n']} sequences ({counts})"
+    if model.kind == "binary":
+        yield "above zero", f"class {model.classes[1]}, below zero class {model.classes[0]} (--positive chooses)"
     yield "alphabet", model.support.alphabet.name
     yield "kernel", args.kernel
     chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")

@@ -115,10 +115,11 @@ def check_lengths(X, k, name="k"):
     """Raise SequenceError for the first record with fewer than `k` letters, the parameter `name`."""
     short = np.flatnonzero(X.lengths < k)
     if len(short):
+        remedy = f"leave it out, choose a smaller {name}, or short=zero"
+        if len(short) == len(X) > 1:
+            remedy = f"choose a smaller {name}: all {len(X)} sequences are too short, the longest has {X.lengths.max()}"
         raise SequenceError(
-            f"{X.lengths[short[0]]} letters are fewer than {name}={k}",
-            record=X.ids[short[0]],
-            remedy=f"leave it out, choose a smaller {name}, or short=zero",
+            f"{X.lengths[short[0]]} letters are fewer than {name}={k}", record=X.ids[short[0]], remedy=remedy
         )
 
 

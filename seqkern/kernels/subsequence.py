@@ -5,7 +5,7 @@ The numbers are made by `seqkern.kernels.subsequences`, in vector lanes, in time
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import NoWordsError, ParameterError
 from ..parameters import check_choice, check_flag, check_integer, check_real
 from ..sequences import SequenceSet
 from . import _product
@@ -192,7 +192,7 @@ class StringKernel(Kernel):
         With soft matching φ_u(z) is Σ decay^span·Π w over all occurrences of n letters.
         """
         if self.n is None:
-            raise ParameterError("the words have no length", remedy="choose an n")
+            raise NoWordsError("the words have no length", remedy="choose an n")
         words, weights = [], []
         for length in range(1 if self.up_to else self.n, self.n + 1):
             found = sorted({word for Z in (X, support) for word in _words(Z, length)})
