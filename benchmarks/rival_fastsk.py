@@ -8,6 +8,7 @@ import numpy as np
 from fastsk import FastSK
 
 strings, g, m = (json.loads(line) for line in sys.stdin)
+strings = [string.upper() for string in strings]
 letters = {letter: code for code, letter in enumerate(sorted(set("".join(strings))))}
 codes = [[letters[letter] for letter in string] for string in strings]
 machine = FastSK(g=g, m=m, t=1, approx=False)
