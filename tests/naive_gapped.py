@@ -49,7 +49,8 @@ def full_estimates(letters, l, k):  # noqa: E741
     for column, word in enumerate(pool):
         for chosen in combinations(range(l), k):
             A[place[chosen, *(word[i] for i in chosen)], column] = 1
-    projection = np.linalg.pinv(A) @ A
+    # singular values are 0 or at least of order 1; rounding of the former may pass the default cut
+    projection = np.linalg.pinv(A, rcond=1e-10) @ A
     return [projection[0, pool.index(letters[1] * h + letters[0] * (l - h))] for h in range(l + 1)]
 
 
