@@ -63,14 +63,16 @@ def draw(curves, path):
     import matplotlib.pyplot as plt
 
     plt.rcParams["svg.hashsalt"] = "seqkern"
-    figure, panels = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True, layout="constrained")
+    figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True, layout="constrained")
     for panel, (label, lines) in zip(panels, curves.items(), strict=True):
         for name, (sizes, seconds) in lines.items():
             panel.loglog(sizes, seconds, marker="o", markersize=3.5, label=name)
         panel.set_xlabel(label)
+        panel.set_xticks(next(iter(lines.values()))[0], labels=map("{:,}".format, next(iter(lines.values()))[0]))
+        panel.minorticks_off()
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("CPU seconds, one thread")
-    panels[1].legend(fontsize=8, frameon=False)
+    panels[1].legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(path, metadata={"Date": None})
 
 
