@@ -117,7 +117,8 @@ def check_lengths(X, k, name="k"):
     if len(short):
         remedy = f"leave it out, choose a smaller {name}, or short=zero"
         if len(short) == len(X) > 1:
-            remedy = f"choose a smaller {name}: all {len(X)} sequences are too short, the longest has {X.lengths.max()}"
+            longest = f"all {len(X)} sequences are too short, the longest has {X.lengths.max()}"
+            remedy = f"choose a smaller {name} ({longest}), or short=zero"
         raise SequenceError(
             f"{X.lengths[short[0]]} letters are fewer than {name}={k}", record=X.ids[short[0]], remedy=remedy
         )
