@@ -78,4 +78,6 @@ def learns(kernel):
 
 def stored_grams(dataset, kernel):
     """Return the Gram matrices, over all units of a data set, that serve every fold of a kernel entry."""
-    return [f"{RESULTS}/gram/{dataset}/{name}/gram.npy" for name in kernel_candidates(STUDY, kernel) if not LEARNS[name]]
+    return [
+        f"{RESULTS}/gram/{dataset}/{name}/gram.npy" for name in kernel_candidates(STUDY, kernel) if not LEARNS[name]
+    ]
