@@ -20,7 +20,7 @@ from ..archive import atomic_write, canonical_json, check_writable
 from ..build import build_digest
 from ..errors import FileError, GramError, ParameterError
 from ..kernels import _blocks
-from ..kernels.blocks import BLOCK_BYTES, available_threads, fill
+from ..kernels.blocks import BLOCK_BYTES, available_threads, fill, given_threads
 from ..memory import available_memory, format_bytes, parse_bytes
 from ..sequences import SequenceSet
 from .matrix import FORMAT, GramMatrix, data_digests, npy_path, open_gram, side_path, tiles_root
@@ -87,8 +87,9 @@ class GramJob:
     @cached_property
     def prepared(self):
         """The rows and columns as the kernel wants them; the same object for a symmetric matrix."""
-        cols = self.kernel.prepare(self.X if self.Y is None else self.Y)
-        return (cols if self.Y is None else self.kernel.prepare(self.X, like=cols)), cols
+        with given_threads(self.n_threads):
+            cols = self.kernel.prepare(self.X if self.Y is None else self.Y)
+            return (cols if self.Y is None else self.kernel.prepare(self.X, like=cols)), cols
 
     # ---- before the work ---------------------------------------------------------------------------------
 

@@ -263,7 +263,7 @@ class Kernel(Parameters):
         SequenceError, ParameterError
             As `prepare`; also for work that would take years.
         """
-        from .blocks import fill
+        from .blocks import fill, given_threads
 
         self.check_parameters()
         self.check_fitted()
@@ -271,10 +271,11 @@ class Kernel(Parameters):
             X, Y = self._coerce_pair(X, Y)
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         self.plan(X, Y).check()
-        cols = self.prepare(X if Y is None else Y)
-        rows = cols if Y is None else self.prepare(X, like=cols)
-        out = np.empty((len(rows), len(cols)), dtype=dtype)
-        return fill(self, rows, cols, out, n_threads=n_threads)
+        with given_threads(n_threads):
+            cols = self.prepare(X if Y is None else Y)
+            rows = cols if Y is None else self.prepare(X, like=cols)
+            out = np.empty((len(rows), len(cols)), dtype=dtype)
+            return fill(self, rows, cols, out)
 
     def diagonal(self, X):
         """Return K(x, x) for each record, float64 (n,), without the matrix."""

@@ -36,6 +36,19 @@ def available_threads(n_threads=None):
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
+def in_threads(tasks, n_threads=None):
+    """Call functions without arguments in threads, and return a list of what they return, in order.
+
+    Parameters
+    ----------
+    tasks : list of callable
+    n_threads : int, optional
+        By default those of `given_threads`, or all cores.
+    """
+    with ThreadPoolExecutor(available_threads(n_threads or GIVEN_THREADS.get())) as pool:
+        return list(pool.map(lambda task: task(), tasks))
+
+
 def row_blocks(n_rows, n_cols, least_rows=1):
     """Return (start, stop) pairs that cover `n_rows`, each block of about `BLOCK_BYTES` of float64.
 

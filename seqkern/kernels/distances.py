@@ -68,7 +68,7 @@ class SubsetDistances:
         self.members = {}
         for j in needed_sizes(weights):
             others = repeat(None) if like is None else iter([block for _, block in like.members[j]])
-            self.members[j] = list(subset_blocks(X, self.k, {j: 1}, strands, work, others, window_weights))
+            self.members[j] = subset_blocks(X, self.k, {j: 1}, strands, work, others, window_weights)
         self.divisors = {j: common_divisor(self.k, [j], window_weights is None) for j in self.members}
         # A sum over subsets is largest for all pairs of the windows of one record, and multiplied by C(j, g) at most.
         largest = max(self._bound(j, self) * 2**j for j in self.members)

@@ -100,7 +100,7 @@ class HammingKernel(HammingAdditive, KmerKernel):
         if own is not None and strands == "both":
             own = np.repeat(own, 2)  # each window is followed by its reverse complement, or follows it
         if _are_integers(weights):
-            yield from subset_blocks(X, k, subset_weights(weights), strands, work, others, own)
+            yield from subset_blocks(X, k, subset_weights(weights), strands, work, others, own, self.n_threads)
         else:
             yield 1, SubsetDistances(X, weights, strands, work, next(others), own)
 

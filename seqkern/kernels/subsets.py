@@ -12,12 +12,14 @@ and D = Σ_t E_t,
 one large product instead of T: an E_t has T − 1 features for each stretch of unmasked letters.
 """
 
+from functools import partial
 from itertools import combinations
 from math import comb, lcm
 
 import numpy as np
 
 from . import _kmers
+from .blocks import in_threads
 from .dense import DenseBlock, dense_block
 from .kmers import CODE_LIMIT, MOST_CODES, NO_COMPLEMENT, Occurrences, code_type, find_kmers, per_record
 from .planner import Cost
@@ -65,8 +67,10 @@ def common_divisor(k, sizes, shifted=True):
     return lcm(*(shifts for j in sizes for shifts in find_patterns(k, j, shifted)))
 
 
-def subset_blocks(X, k, weights, strands, work, others, window_weights=None):
-    """Yield (factor, block): the kernel Σ_j weights[j] · Σ_S Φ_S(x)·Φ_S(y) times `common_divisor`.
+def subset_blocks(X, k, weights, strands, work, others, window_weights=None, n_threads=None):
+    """Return a list of (factor, block): the kernel Σ_j weights[j] · Σ_S Φ_S(x)·Φ_S(y) times `common_divisor`.
+
+    The blocks are made in threads.
 
     Parameters
     ----------
@@ -81,25 +85,35 @@ def subset_blocks(X, k, weights, strands, work, others, window_weights=None):
         The blocks to be made like, or None for each.
     window_weights : ndarray of int64, shape (windows of all strands,), optional
         What each window counts. It has no other weight in a shift of a pattern, so these are not taken together.
+    n_threads : int, optional
     """
     size, shifted = X.alphabet.size, window_weights is None
     divisor = common_divisor(k, weights, shifted)
+
+    def product(some, shifts, other):
+        subsets = [tuple(p + t for p in pattern) for pattern in some for t in range(shifts)]
+        numbers = np.repeat(np.arange(len(some)), shifts)
+        found = find_kmers(X, k, subsets, strands, numbers)
+        dense = other is None and shifted and _dense_is_cheaper(work, size, len(some[0]), shifts, some)
+        if dense or isinstance(other, DenseBlock):
+            return [dense_block(found)]
+        return [SparseBlock(found.count(window_weights), other)]
+
+    def ends(patterns, shifts, others):
+        each, pooled = _find_ends(X, k, patterns, shifts, strands)
+        return [SparseBlock(found.count(), other) for found, other in zip((pooled, each), others, strict=True)]
+
+    tasks, factors = [], []
     for j, weight in weights.items():
         for shifts, patterns in find_patterns(k, j, shifted).items():
             for some in _chunks(patterns, size**j):
-                subsets = [tuple(p + t for p in pattern) for pattern in some for t in range(shifts)]
-                numbers = np.repeat(np.arange(len(some)), shifts)
-                found = find_kmers(X, k, subsets, strands, numbers)
-                other = next(others)
-                dense = other is None and shifted and _dense_is_cheaper(work, size, j, shifts, some)
-                if dense or isinstance(other, DenseBlock):
-                    yield weight * divisor // shifts, dense_block(found)
-                else:
-                    yield weight * divisor // shifts, SparseBlock(found.count(window_weights), other)
+                tasks.append(partial(product, some, shifts, next(others)))
+                factors.append(weight * divisor // shifts)
             if shifts > 1:
-                ends, pooled = _find_ends(X, k, patterns, shifts, strands)
-                yield -weight * divisor // shifts, SparseBlock(pooled.count(), next(others))
-                yield weight * divisor, SparseBlock(ends.count(), next(others))
+                tasks.append(partial(ends, patterns, shifts, (next(others), next(others))))
+                factors += [-weight * divisor // shifts, weight * divisor]
+    blocks = [block for made in in_threads(tasks, n_threads) for block in made]
+    return list(zip(factors, blocks, strict=True))
 
 
 def _chunks(patterns, part):
