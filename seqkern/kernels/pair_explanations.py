@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import _fold
-from .positions import PositionBlock
+from .positions import mean_shares, occurrence_shares
 from .words import Pattern, merge, spell
 
 
@@ -25,7 +25,7 @@ class PairExplanations:
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
             found, positions = pairs.find(positions=True)
-            values = weight * self._occurrence_values(pairs, theirs, coefficients)[0]
+            values = weight * self._occurrence_values(pairs, theirs, coefficients)
             starts = positions + np.repeat(first, np.diff(found.start))
             number = (found.codes[0] // np.uint64(pairs.word_space**2)).astype(np.int64)
             for t in np.unique(number):
@@ -39,13 +39,12 @@ class PairExplanations:
         notes, parts = self._common_notes(X, support), []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
-            codes = np.concatenate((pairs.find().codes[0], theirs.find().codes[0]))
-            distinct, number = np.unique(codes, return_inverse=True)
             if self.distance_weight is None:
+                distinct = np.union1d(pairs.find().codes[0], theirs.find().codes[0])
                 means = self._code_weights(distinct, theirs, coefficients)
             else:
-                values = np.concatenate(self._occurrence_values(pairs, theirs, coefficients))
-                means = np.bincount(number, weights=values, minlength=len(distinct)) / np.bincount(number)
+                found = pairs.find(positions=True), theirs.find(positions=True)
+                distinct, means = mean_shares(*found, self._weigh, coefficients)
             names = self._names(distinct, k, X.alphabet, notes)
             parts.append((names, weight * means, self._patterns(distinct, k, X.alphabet)))
         return merge(parts)
@@ -73,12 +72,10 @@ class PairExplanations:
         return np.where(known[place] == codes, sums[place], 0.0) if len(known) else np.zeros(len(codes))
 
     def _occurrence_values(self, pairs, theirs, coefficients):
-        """Return what each occurrence adds to Σ_j c_j·K(x, z_j): of `pairs`, and with positions of `theirs` too."""
+        """Return what each occurrence of `pairs` adds to Σ_j c_j·K(x, z_j)."""
         if self.distance_weight is not None:
-            columns = PositionBlock(*theirs.find(positions=True), self._weigh)
-            rows = PositionBlock(*pairs.find(positions=True), self._weigh, columns)
-            gathered = columns.gather(0, coefficients)
-            return [block.shares(gathered) for block in (rows, columns)]
+            found = pairs.find(positions=True), theirs.find(positions=True)
+            return occurrence_shares(*found, self._weigh, coefficients)[0]
         found = pairs.find()
         distinct, number = np.unique(found.codes[0], return_inverse=True)
         values = self._code_weights(distinct, theirs, coefficients)[number]
@@ -88,4 +85,4 @@ class PairExplanations:
                 record * max(1, len(distinct)) + number, return_inverse=True, return_counts=True
             )
             values = values / often[which]
-        return [values]
+        return values

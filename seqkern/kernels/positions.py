@@ -229,6 +229,35 @@ class PositionBlock:
         return values
 
 
+def occurrence_shares(mine, theirs, weigh, coefficients):
+    """Return what each occurrence adds to Σ_j coefficients[j]·K(x, z_j).
+
+    Parameters
+    ----------
+    mine, theirs : (Occurrences, ndarray of int32)
+        Codes and positions, as a `PositionBlock` takes them, of the sequences x and of the sequences z_j.
+    weigh : callable
+    coefficients : ndarray of float64, shape (m,)
+
+    Returns
+    -------
+    list of two ndarrays of float64
+        For the occurrences of `mine`, and for those of `theirs`.
+    """
+    columns = PositionBlock(*theirs, weigh)
+    rows = PositionBlock(*mine, weigh, columns)
+    gathered = columns.gather(0, coefficients)
+    return [block.shares(gathered) for block in (rows, columns)]
+
+
+def mean_shares(mine, theirs, weigh, coefficients):
+    """Return the distinct codes of both, ascending, and the mean of the `occurrence_shares` of each."""
+    codes = np.concatenate((mine[0].codes[0], theirs[0].codes[0]))
+    distinct, number = np.unique(codes, return_inverse=True)
+    values = np.concatenate(occurrence_shares(mine, theirs, weigh, coefficients))
+    return distinct, np.bincount(number, weights=values, minlength=len(distinct)) / np.bincount(number)
+
+
 def _as_fixed(weights):
     """Return weights as the fixed-point numbers of `_positions.h`, int64 (distances, 2), zeros at the end left out."""
     if not np.all(np.abs(weights) <= 1):
