@@ -24,6 +24,7 @@ from seqkern.sequences import SequenceSet
 from seqkern.tables import FeatureTable, SimilarityTable
 
 N, N_TRAIN = 13, 8
+EQUAL_LENGTH = 24  # letters, where a kernel needs sequences of one length; its examples may have so many weights
 TRAIN, TEST = slice(0, N_TRAIN), slice(N_TRAIN, N)
 EXAMPLES = {
     f"{name}-{number}": kernel for name, cls in KERNELS.classes.items() for number, kernel in enumerate(cls.examples())
@@ -55,7 +56,7 @@ def random_sequences(kernel, alphabet=None, seed=1):
         codes = ancestors[i % 3].copy()
         hit = rng.random(30) < 0.3
         codes[hit] = rng.integers(alphabet.size, size=hit.sum())
-        records.append(codes[: 24 if kernel.equal_lengths else rng.integers(16, 31)])
+        records.append(codes[: EQUAL_LENGTH if kernel.equal_lengths else rng.integers(16, 31)])
     records[2][5] = MASK
     return sequence_set(records, alphabet, kernel.tracks)
 
@@ -480,7 +481,7 @@ def test_any_sequences_give_a_symmetric_matrix_semidefinite_where_declared(kerne
     set_everywhere(kernel, short="zero", zero_diagonal="zero")
     alphabet = as_alphabet(kernel.alphabet or "dna")
     letter = st.sampled_from([*range(min(alphabet.size, 3)), MASK])
-    low, high = (12, 12) if kernel.equal_lengths else (0, 20)
+    low, high = (EQUAL_LENGTH, EQUAL_LENGTH) if kernel.equal_lengths else (0, 20)
     records = data.draw(st.lists(st.lists(letter, min_size=low, max_size=high), min_size=1, max_size=6))
     X = sequence_set([np.array(record, dtype=np.uint8) for record in records], alphabet, kernel.tracks)
     K = kernel.fit(X).kernel(X)

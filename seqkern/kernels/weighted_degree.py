@@ -1,0 +1,252 @@
+"""Weighted degree kernels, with and without shifts (Rätsch & Sonnenburg 2004; Rätsch et al. 2005)."""
+
+import numpy as np
+
+from ..alphabets import MASK
+from ..errors import ParameterError, SequenceError
+from ..parameters import check_integer, check_real
+from .base import Kernel
+
+LARGEST_DEGREE = 10_000
+
+
+class DegreePayload:
+    """Sequences of one length, as they are compared.
+
+    Attributes
+    ----------
+    X : SequenceSet
+    length : int
+        Letters of each.
+    """
+
+    def __init__(self, X, length, kernel):
+        self.X, self.length, self._kernel = X, length, kernel
+        self.letters = X.codes[X.positions()].reshape(len(X), length).astype(np.int16)
+        self.letters[self.letters == MASK] = -1
+
+    def __len__(self):
+        return len(self.X)
+
+    def rows(self, start, stop):
+        """Return records `start` to `stop`."""
+        return DegreePayload(self.X.take(slice(start, stop)), self.length, self._kernel)
+
+    def diagonal(self):
+        """Return K(x, x), float64 (n,)."""
+        return np.array([self._kernel._pair(row, row[None])[0] for row in self.letters], dtype=np.float64)
+
+
+class WeightedDegreeKernel(Kernel):
+    """K(x, y) = Σ_{k=1..d} β_k Σ_i γ_i [x_i..x_{i+k−1} = y_i..y_{i+k−1}], for sequences of one length.
+
+    Parameters
+    ----------
+    degree : int
+        d, the largest length of k-mers.
+    weights : list of float, length d, optional
+        β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1)).
+    position_weights : list of float, optional
+        γ_i, one for each position at which a k-mer can start, that is for each letter; by default 1 each.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence of masked letters only: refuse it, or give it a row of zeros.
+    n_threads : int, optional
+        By default all cores.
+
+    References
+    ----------
+    Rätsch, Sonnenburg: Accurate splice site prediction for Caenorhabditis elegans. In: Kernel Methods in Computational
+    Biology, MIT Press 2004.
+    """
+
+    name = "weighted_degree"
+    plain = "Compares two sequences position by position: the longer the stretches on which they agree, the more alike."
+    equal_lengths = True
+
+    def __init__(
+        self,
+        degree=20,
+        *,
+        weights=None,
+        position_weights=None,
+        normalize=True,
+        alphabet=None,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.degree = degree
+        self.weights = weights
+        self.position_weights = position_weights
+        self.normalize = normalize
+        self.alphabet = alphabet
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(),
+            cls(3, weights=[0.5, 2, 0.3], normalize=False),
+            cls(5, position_weights=[1 + i % 3 for i in range(24)]),
+            cls(2, alphabet="HEC"),
+        ]
+
+    def length_weights(self):
+        """Return β_1, …, β_d, float64 (d,)."""
+        if self.weights is not None:
+            return np.array(self.weights, dtype=np.float64)
+        k = np.arange(1, self.degree + 1)
+        return 2.0 * (self.degree - k + 1) / (self.degree * (self.degree + 1))
+
+    def start_weights(self, length):
+        """Return γ_i for sequences of `length` letters, float64 (length,)."""
+        if self.position_weights is None:
+            return np.ones(length)
+        return np.array(self.position_weights, dtype=np.float64)
+
+    def shifts(self, length):
+        """Return the largest shift at each position, int64 (length,): zeros."""
+        return np.zeros(length, dtype=np.int64)
+
+    def min_length(self):
+        """Return 1: a letter is a k-mer."""
+        return 1
+
+    def _prepare(self, X, like):
+        length = int(X.lengths[0]) if len(X) else 0
+        if like is not None and len(X) and len(like) and like.length != length:
+            raise SequenceError(
+                f"has {length} letters, the sequences that it is compared with {like.length}",
+                record=X.ids[0],
+                remedy="cut all sequences to one length",
+            )
+        for name in ("position_weights", "shift"):
+            value = getattr(self, name, None)
+            if len(X) and np.ndim(value) == 1 and len(value) != length:
+                raise ParameterError(
+                    f"{name} has {len(value)} numbers, and the sequences have {length} letters",
+                    remedy="give one number for each letter",
+                )
+        return DegreePayload(X, length, self)
+
+    def _block(self, rows, cols, out):
+        for i, row in enumerate(rows.letters):
+            out[i] = self._pair(row, cols.letters)
+
+    def _pair(self, x, others):
+        """Return K of a record with others."""
+        length = len(x)
+        beta, gamma, shifts = self.length_weights(), self.start_weights(length), self.shifts(length)
+        total = np.zeros(len(others))
+        for s in range(min(length - 1, int(shifts.max(initial=0))) + 1):
+            n = length - s
+            here = gamma[:n] * (shifts[:n] >= s) / (2 * (s + 1))
+            part = 0.0
+            for a, b in ((x[s:], others[:, :n]), (x[:n], others[:, s:])):
+                same, add = (a == b) & (a >= 0), np.zeros(len(others))
+                run = same
+                for k, weight in enumerate(beta[:n], 1):
+                    if k > 1:
+                        run = run[:, :-1] & same[:, k - 1 :]
+                    add += weight * (run * here[: n - k + 1]).sum(axis=1)
+                part = part + add
+            total += part
+        return total
+
+    def _check_parameters(self):
+        check_integer("degree", self.degree, 1, LARGEST_DEGREE)
+        for name, size in (("weights", self.degree), ("position_weights", None)):
+            _check_weights(name, getattr(self, name), size)
+
+
+class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
+    """The weighted degree kernel, where k-mers also count at neighbouring positions.
+
+    K(x, y) = Σ_k β_k Σ_i γ_i Σ_{s=0..S(i)} δ_s ([x_{i+s}.. = y_i..] + [x_i.. = y_{i+s}..]), over k-mers inside the
+    sequences; δ_s = 1/(2(s + 1)), so that a k-mer at one place in both counts once.
+
+    Parameters
+    ----------
+    degree : int
+        d, the largest length of k-mers.
+    shift : int or list of int
+        S, the largest shift; a list has one for each position (letter).
+    weights : list of float, length d, optional
+        β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1)).
+    position_weights : list of float, optional
+        γ_i, one for each position (letter), of a pair of k-mers the one nearer to the start; by default 1 each.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence of masked letters only: refuse it, or give it a row of zeros.
+    n_threads : int, optional
+        By default all cores.
+
+    References
+    ----------
+    Rätsch, Sonnenburg, Schölkopf: RASE: recognition of alternatively spliced exons in C. elegans. Bioinformatics 21
+    (Suppl. 1), 2005.
+    """
+
+    name = "shifted_weighted_degree"
+    plain = "Compares two sequences position by position, and a few positions to the left and right."
+
+    def __init__(
+        self,
+        degree=20,
+        shift=10,
+        *,
+        weights=None,
+        position_weights=None,
+        normalize=True,
+        alphabet=None,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        super().__init__(
+            degree,
+            weights=weights,
+            position_weights=position_weights,
+            normalize=normalize,
+            alphabet=alphabet,
+            zero_diagonal=zero_diagonal,
+            n_threads=n_threads,
+        )
+        self.shift = shift
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(),
+            cls(3, 2, weights=[0.5, 2, 0.3], normalize=False),
+            cls(4, [min(i // 3, 5) for i in range(24)]),
+            cls(2, 30, alphabet="HEC"),
+        ]
+
+    def shifts(self, length):
+        """Return S(i), the largest shift at each position of sequences of `length` letters, int64 (length,)."""
+        return np.full(length, self.shift) if np.ndim(self.shift) == 0 else np.array(self.shift, dtype=np.int64)
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        for value in [self.shift] if np.ndim(self.shift) == 0 else self.shift:
+            check_integer("shift", value, 0)
+
+
+def _check_weights(name, weights, size):
+    """Raise ParameterError unless `weights` is None or a list of `size` numbers that are not negative."""
+    if weights is None:
+        return
+    if np.ndim(weights) != 1 or (size is not None and len(weights) != size):
+        wanted = "a list" if size is None else f"a list of {size} numbers"
+        raise ParameterError(f"{name}={weights!r} is not possible", remedy=f"give {wanted}")
+    for weight in weights:
+        check_real(name, weight, 0)
