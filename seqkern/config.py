@@ -5,7 +5,7 @@ import difflib
 import reprlib
 from pathlib import Path
 
-from .datasets import check_options, entry_kind
+from .datasets import check_options, entry_kind, entry_window
 from .errors import ConfigError, SeqkernError, unknown_name
 from .folds.methods import options_of
 from .gram.transforms import build_transform
@@ -177,6 +177,7 @@ def _check_entry(name, entry, file):
     """Raise ConfigError unless a data set has one source, and known sources of labels and fold methods."""
     with _place(f"datasets.{name}", file):
         entry_kind(entry)
+        entry_window(entry)
     with _place(f"datasets.{name}.labels", file):
         check_options(entry.get("labels", {}))
     with _place(f"datasets.{name}.folds", file):

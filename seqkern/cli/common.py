@@ -35,6 +35,39 @@ def policies_of(args):
     return {name: getattr(args, name) for name in ("unknown", "ids", "empty")}
 
 
+def add_windows(parser):
+    """Add what cuts windows around sites."""
+    group = parser.add_argument_group(
+        "windows around sites",
+        "-60:+80 is 60 letters before the letter at the site's position, that letter, and 80 after it:\n"
+        "141. Positions count from 1 along the record, on both strands; a site on strand - is read along\n"
+        "the reverse complement, and its position is that of its own first letter.",
+    )
+    group.add_argument("--window", metavar="-L:+R", help="cut windows of L letters before and R after each site")
+    group.add_argument(
+        "--sites",
+        metavar="WHERE",
+        help="a TSV with the columns record, position and strand (+ or -, default: +); or header (one site in each "
+        "record, from its fields position=… and strand=…)",
+    )
+    group.add_argument("--site", metavar="LETTERS", help="letters that a site must have, from its position on, as AG")
+    for name, meaning in {
+        "other_sites": "sites with other letters",
+        "past_end": "windows that run past an end of their record",
+    }.items():
+        group.add_argument(
+            f"--{name.replace('_', '-')}",
+            choices=("error", "skip"),
+            help=f"{meaning}: skip leaves them out and counts them (default: error)",
+        )
+
+
+def windows_of(args):
+    """Return the keys of a data-set entry that cut windows, those that were given."""
+    values = {name: getattr(args, name) for name in ("window", "sites", "site", "other_sites", "past_end")}
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def tell_counts(counts, source):
     """Say on standard error what the policies of reading touched."""
     touched = [f"{count} {what}" for what, count in counts.items() if count]

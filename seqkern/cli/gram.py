@@ -7,10 +7,12 @@ from .common import (
     add_sequence_arguments,
     add_threads,
     add_tracks,
+    add_windows,
     naming_file,
     policies_of,
     read_tracks,
     tell_counts,
+    windows_of,
 )
 
 EXAMPLE = "seqkern gram donors.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
@@ -27,6 +29,7 @@ def add_arguments(parser):
     parser.add_argument("--kernel-name", metavar="NAME", help="the kernel's name in that config")
     parser.add_argument("-o", "--output", metavar="NPY", help="the matrix; a .json is put beside it")
     add_sequence_arguments(parser)
+    add_windows(parser)
     add_tracks(parser)
     work = parser.add_argument_group("the work")
     work.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="default: float64")
@@ -132,7 +135,8 @@ def _data(args, kernel):
     if args.dataset:
         from ..datasets import load_dataset
 
-        for option, value in {"--against": args.against, "--track": args.track}.items():
+        given = {"--against": args.against, "--track": args.track, "--window and --sites": windows_of(args)}
+        for option, value in given.items():
             if value:
                 raise ParameterError(f"{option} goes with FASTA files", remedy=f"leave out --dataset or {option}")
         dataset = load_dataset(args.dataset)
@@ -142,15 +146,29 @@ def _data(args, kernel):
 
     source = ", ".join(args.fasta)
     check_kind(kernel, "sequences", file=source)
+    if args.against and windows_of(args):
+        raise ParameterError("--against goes without windows", remedy="cut both, and give them as two files")
     with_tracks = read_tracks(args.track, kernel)
     alphabet, columns = args.alphabet or kernel.alphabet, None
     if args.against:
         columns = read_fasta(args.against, alphabet, **policies_of(args))
         tell_counts(columns.counts, args.against)
         alphabet = columns.alphabet
-    rows = read_fasta(args.fasta, alphabet, **policies_of(args))
+    rows = _windows(args, alphabet) if windows_of(args) else read_fasta(args.fasta, alphabet, **policies_of(args))
     tell_counts(rows.counts, source)
     return with_tracks(rows), None if columns is None else with_tracks(columns), source
+
+
+def _windows(args, alphabet):
+    """Return the windows around sites of the FASTA files."""
+    from ..datasets.site_windows import cut_entry, entry_window
+    from ..fasta import read_records
+
+    policies = policies_of(args)
+    entry = {"fasta": args.fasta, **policies, **windows_of(args)}
+    entry_window(entry)
+    reading = read_records(args.fasta, alphabet, **policies | {"unknown": "mask"})
+    return cut_entry(entry, reading, ".", ", ".join(args.fasta))[0].windows
 
 
 def _explain(kernel, X, Y, dtype):

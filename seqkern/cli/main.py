@@ -73,7 +73,7 @@ def main(argv=None):
         with contextlib.suppress(AttributeError):  # a name from a file may hold what a terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
-        args = parser.parse_args(argv)
+        args = parser.parse_args(_joined(argv))
     except SystemExit as stop:
         return stop.code
     if args.version:
@@ -85,6 +85,15 @@ def main(argv=None):
         parser.print_help()
         return 2
     return _run(args)
+
+
+def _joined(argv):
+    """Return the arguments with each window as ``--window=-60:+80``: by itself, the parser takes it for an option."""
+    joined, rest = [], iter(argv)
+    for word in rest:
+        value = next(rest, None) if word == "--window" else None
+        joined.append(word if value is None else f"{word}={value}")
+    return joined
 
 
 def _run(args):

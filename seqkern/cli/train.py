@@ -3,7 +3,17 @@
 import sys
 import warnings
 
-from .common import add_sequence_arguments, add_threads, add_tracks, naming_file, policies_of, read_tracks, tell_counts
+from .common import (
+    add_sequence_arguments,
+    add_threads,
+    add_tracks,
+    add_windows,
+    naming_file,
+    policies_of,
+    read_tracks,
+    tell_counts,
+    windows_of,
+)
 
 EXAMPLE = (
     "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
@@ -51,6 +61,7 @@ def add_arguments(parser):
     search.add_argument("--metric", default="auto", help="what is maximised (default: auc; several classes: macro_auc)")
     search.add_argument("--seed", type=int, default=1, help="of the folds (default: 1)")
     add_sequence_arguments(parser)
+    add_windows(parser)
     add_tracks(parser)
     work = parser.add_argument_group("the work")
     work.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
@@ -121,24 +132,26 @@ def _dataset(args, kernel):
     from ..datasets import make_dataset
     from ..errors import LabelError
 
-    options = {"label": args.label_field}
+    options, windows = {"label": args.label_field}, windows_of(args)
+    by_site = windows.get("sites", "header") != "header"
     if args.labels in ("header", "first-word"):
         options["from"] = args.labels.replace("-", "_")
     elif args.labels:
         options |= {"from": "tsv", "file": args.labels}
-    elif len(args.fasta) == 1:
+    elif len(args.fasta) == 1 and not by_site:
         raise LabelError(
             "nothing says which label a sequence has",
             file=args.fasta[0],
-            remedy="give the negatives as a second file, or --labels header, first-word or a table",
+            remedy="give the negatives as a second file, or --labels header, first-word or a table, or --sites a table",
         )
     if args.positive:
         options["positive"] = args.positive
-    two_classes = len(args.fasta) == 2 and not args.labels
+    two_classes = len(args.fasta) == 2 and not args.labels and not by_site
     entry = {
         "fasta": dict(zip(("positive", "negative"), args.fasta, strict=True)) if two_classes else args.fasta,
         "labels": options,
         **policies_of(args),
+        **windows,
     }
     alphabet = args.alphabet or kernel.alphabet
     return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}))

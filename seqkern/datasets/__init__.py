@@ -2,13 +2,14 @@
 
 `dataset` is the data set on disk, `making` turns a study's entry into one: `entries` reads FASTA, tables and
 simulated data, `public` finds public data sets by name and `adapters` reads their formats, `label_sources`
-finds the labels, `families` sets the tasks of the Liao-Noble protocol.
+finds the labels, `families` sets the tasks of the Liao-Noble protocol, `site_windows` cuts windows around sites.
 """
 
 from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
 from .families import liao_noble
 from .label_sources import check_options
 from .making import entry_files, entry_kind, make_dataset
+from .site_windows import entry_window
 
 __all__ = [
     "KINDS",
@@ -17,6 +18,7 @@ __all__ = [
     "check_options",
     "entry_files",
     "entry_kind",
+    "entry_window",
     "liao_noble",
     "load_dataset",
     "make_dataset",

@@ -15,6 +15,7 @@ from .label_sources import (
     no_column,
     wanted_columns,
 )
+from .site_windows import columns_of_sites, cut_entry, entry_window, places_of_sites, sites_file
 from .table_files import read_features, read_similarities
 
 POLICIES = ("alphabet", "unknown", "ids", "empty")
@@ -66,28 +67,38 @@ def fasta_material(entry, base_dir):
         classes = [Path(file).name.split(".")[0] for file in files]
     paths = [Path(base_dir) / file for file in files]
     where = ", ".join(map(str, paths))
-    source = options.get("from", "files" if len(files) > 1 else None)
-    if source is None or source == "column":
+    window, table = entry_window(entry), sites_file(entry)
+    usual = "sites" if table is not None and not isinstance(given, dict) else "files" if len(files) > 1 else None
+    source = options.get("from", usual)
+    if source is None or source == "column" or (source == "sites" and table is None):
         raise LabelError(
             "nothing says which label a sequence has",
             file=where,
             remedy="add labels: {from: header}, first_word or tsv, or give a file for each class",
         )
-    reading = read_records(paths, **{key: entry[key] for key in POLICIES if key in entry})
+    policies = {key: entry[key] for key in POLICIES if key in entry}
+    reading = read_records(paths, **policies | ({"unknown": "mask"} if window else {}))
+    X, columns, labelled, notes = reading.sequences, {}, where, {}
     if source == "tsv":
-        path = _labels_path(options, base_dir)
-        columns = columns_of_table(path, reading.sequences.ids, options, reading.left_out)
-        files, where = [*files, options["file"]], str(path)
-    else:
+        labelled = str(_labels_path(options, base_dir))
+        files = [*files, options["file"]]
+        columns = columns_of_table(labelled, X.ids, options, reading.left_out)
+    elif source != "sites":
         by_field = options if source == "header" else {key: options[key] for key in options if key != "label"}
         columns = columns_of_headers(reading, by_field, where)
         if source == "files":
             columns["label"] = [classes[i] for i in reading.sources]
         elif source == "first_word":
             columns |= columns_of_first_words(reading)
-    return Material(
-        "sequences", reading.sequences, columns, options, where, notes={"sources": _sources(files, base_dir)}
-    )
+    if window is not None:
+        cut, sites = cut_entry(entry, reading, base_dir, where)
+        X, notes = cut.windows, {"window": window.record()}
+        columns = {key: [values[i] for i in cut.records] for key, values in columns.items()}
+        if source == "sites":
+            columns, labelled = columns_of_sites(sites, cut.kept, options), sites.file
+        if table is not None:
+            files, columns = [*files, table], places_of_sites(sites, cut.kept) | columns
+    return Material("sequences", X, columns, options, labelled, notes={"sources": _sources(files, base_dir)} | notes)
 
 
 def table_material(entry, base_dir):

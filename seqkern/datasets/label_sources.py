@@ -1,4 +1,4 @@
-"""Where labels come from: header fields, the header's first word, one file for each class, or a table.
+"""Where labels come from: header fields, the header's first word, a file for each class, a table, or that of sites.
 
 Every source ends as columns of text, one value for each unit; `labels_of_columns` makes Labels of them.
 """
@@ -10,7 +10,7 @@ from ..errors import LabelError, unknown_name
 from ..labels import make_labels
 from ..textfiles import check_columns, read_cells, source_name
 
-SOURCES = ("files", "header", "first_word", "tsv", "column")
+SOURCES = ("files", "header", "first_word", "tsv", "column", "sites")
 MEANINGS = {
     "group": "groups",
     "fold": "folds",

@@ -7,6 +7,7 @@ from ..labels import UNLABELLED, Labels
 from ..parameters import check_name
 from .dataset import KINDS, Dataset, Task
 from .label_sources import PROTOCOL, labels_of_columns
+from .site_windows import entry_window, sites_file
 
 SOURCES = ("simulate", "public", "fasta", "features", "similarities", "dissimilarities")
 
@@ -54,7 +55,8 @@ def entry_files(entry):
     if isinstance(given, dict):
         given = given.values()
     files = [given] if isinstance(given, str) else list(given)
-    return files + ([labels["file"]] if labels.get("from") == "tsv" and "file" in labels else [])
+    files += [labels["file"]] if labels.get("from") == "tsv" and "file" in labels else []
+    return files + ([sites_file(entry)] if sites_file(entry) is not None else [])
 
 
 def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1):
@@ -66,7 +68,7 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1):
     entry : dict
         One source (``simulate``, ``public``, ``fasta``, ``features``, ``similarities``, ``dissimilarities``),
         the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks: families``,
-        ``title``. config/README.md explains each.
+        ``title``, ``window`` and ``sites``. config/README.md explains each.
     base_dir : path-like
         Where relative paths start.
     data_dir : path-like, optional
@@ -86,6 +88,7 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1):
         If a file cannot be read, or what is in it cannot be used.
     """
     source = _entry_source(entry)
+    entry_window(entry)
     if source == "public":
         from .public import public_material
 
