@@ -1,9 +1,9 @@
 """How the cost of a Gram matrix grows with the number and the length of sequences.
 
 For each kernel: CPU seconds on one thread for 1,000 … 20,000 random sequences of 100 letters, and for 1,000 sequences
-of 50 … 800 letters, from codes to the normalised float64 matrix, whose memory has been touched before: how fast a system
-hands out memory is not measured. Prints a table with the slope of a straight line
-through the logarithms of the last three points, beside what theory says, and draws docs/scaling.svg.
+of 50 … 800 letters, from codes to the normalised float64 matrix. The memory of the matrix has been touched before: how
+fast a system hands it out is not measured. Prints a table with the slope of a straight line through the logarithms of
+the last three points, beside what theory says, and draws docs/scaling.svg.
 
 Run: ``python benchmarks/bench_scaling.py [largest n]`` (20,000 takes some minutes and 6 GB of memory).
 """

@@ -200,6 +200,24 @@ def test_locus_by_chromosome():
         make_folds(labels, method="locus", k=2)
 
 
+def test_training_parts_of_a_learning_curve_are_nested_and_keep_the_shares_of_the_classes():
+    y = [1] * 30 + [0] * 270 + [0, 1]
+    labels = binary(y, chromosome=["1"] * 300 + ["2"] * 2, position=range(302))
+    sizes = 20, 50, 299, 300
+    trains = [
+        next(iter(make_folds(labels, method="locus", seed=3, train="1", test="2", train_size=size))).train
+        for size in sizes
+    ]
+    assert [len(train) for train in trains] == [*sizes]
+    assert [int((np.array(y)[train] == 1).sum()) for train in trains[:2]] == [2, 5]
+    for small, large in zip(trains, trains[1:], strict=False):
+        assert set(small) < set(large)
+    with pytest.raises(FoldError, match="has 300 units, train_size asks for 301"):
+        make_folds(labels, method="locus", train="1", test="2", train_size=301)
+    with pytest.raises(FoldError, match="by chromosome"):
+        make_folds(labels, method="locus", gap=10, k=2, train_size=10)
+
+
 def test_liao_noble_by_hand():
     #                 family of two in a superfamily of five, a related superfamily, negatives
     family = ["a.1.1.1"] * 2 + ["a.1.1.2"] * 3 + ["a.1.2.1"] * 4 + ["b.1.1.1"] * 10

@@ -127,13 +127,16 @@ def _own_parts(units, name):
     return (name, *_parts(roles))
 
 
-def _locus(units, *, k=5, seed=0, gap=None, block=0, train=None, test=None):
+def _locus(units, *, k=5, seed=0, gap=None, block=0, train=None, test=None, train_size=None):
     """Keep windows near one another together, or train on some chromosomes and test on others."""
     chromosome = units.column("chromosome", "locus")
     if (train is None) != (test is None):
         raise FoldError("folds by chromosome need both parts", remedy="name chromosomes under train and under test")
     if train is not None:
-        return [_by_chromosome(units, chromosome, train, test)]
+        name, train, test = _by_chromosome(units, chromosome, train, test)
+        return [(name, _sample(units, train, train_size, seed), test)]
+    if train_size is not None:
+        raise FoldError("train_size is for folds by chromosome", remedy="name chromosomes under train and under test")
     return _dealt(units, k, seed, units.groups(_loci(units, gap, block)))
 
 
@@ -160,6 +163,28 @@ def _by_chromosome(units, chromosome, train, test):
         if name not in known:
             raise unknown_name(f"chromosome in task {units.task!r}", name, known)
     return ("1", *(np.flatnonzero(np.isin(chromosome, sorted(part))) for part in parts))
+
+
+def _sample(units, rows, size, seed):
+    """Return `size` of the rows (None: all), with each class's share of them; smaller samples are parts of larger ones.
+
+    The learning curve of a method is drawn with nested training parts.
+    """
+    if size is None:
+        return rows
+    check_integer("train_size", size, 2)
+    if size > len(rows):
+        raise FoldError(
+            f"the training part of task {units.task!r} has {len(rows)} units, train_size asks for {size}",
+            remedy="give a smaller train_size",
+        )
+    order = np.random.default_rng(seed).permutation(rows)
+    y = units.classes()[order]
+    place = np.empty(len(order))
+    for code in np.unique(y):
+        members = np.flatnonzero(y == code)
+        place[members] = (np.arange(len(members)) + 0.5) / len(members)  # where it stands in its class, from 0 to 1
+    return np.sort(order[np.argsort(place, kind="stable")[:size]])
 
 
 def _leave_one_out(units):
