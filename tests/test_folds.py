@@ -1,6 +1,7 @@
 """Splits: what may share a part, how even the parts are, what is refused, and the files."""
 
 import csv
+import itertools
 
 import numpy as np
 import pytest
@@ -210,7 +211,7 @@ def test_training_parts_of_a_learning_curve_are_nested_and_keep_the_shares_of_th
     ]
     assert [len(train) for train in trains] == [*sizes]
     assert [int((np.array(y)[train] == 1).sum()) for train in trains[:2]] == [2, 5]
-    for small, large in zip(trains, trains[1:], strict=False):
+    for small, large in itertools.pairwise(trains):
         assert set(small) < set(large)
     with pytest.raises(FoldError, match="has 300 units, train_size asks for 301"):
         make_folds(labels, method="locus", train="1", test="2", train_size=301)
