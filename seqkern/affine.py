@@ -39,7 +39,7 @@ class AffineForm:
         folded = fold(self.kernel, columns, self.coefficients)
         if folded is None:
             return None
-        return lambda rows: self._divided(folded(rows), rows.diagonal) + self.constant
+        return lambda rows: self.divided(folded(rows), rows.diagonal) + self.constant
 
     def attributions(self, X):
         """Return what each letter of `X` contributes to f(x) − b, float64 (letters,), record after record.
@@ -53,10 +53,10 @@ class AffineForm:
         if not self.dividing:
             return shares
         diagonal = self.kernel.prepare(X, like=self.kernel.prepare(self.support)).diagonal
-        factors = self._divided(np.ones(len(X)), diagonal)
+        factors = self.divided(np.ones(len(X)), diagonal)
         return shares * np.repeat(factors, X.lengths)
 
-    def _divided(self, values, diagonal):
+    def divided(self, values, diagonal):
         """Return values / r(x), 0 where that is 0; `diagonal` is K(x, x)."""
         for transform in self.dividing:
             root, diagonal = transform.divide_rows(diagonal)

@@ -43,7 +43,7 @@ def profile(contributions, letters, bias, label, ends=()):
         edges = np.arange(0, size, width)
         values = np.add.reduceat(values, edges) / np.diff([*edges, size])
         letters = ""
-    low, high, ticks = _scale(min(0.0, share, *values, *ends), max(0.0, share, *values, *ends))
+    low, high, ticks = axis_scale(min(0.0, share, *values, *ends), max(0.0, share, *values, *ends))
     longest = min(PER_ROW, max(1, len(values)))
     rows = [
         _row(values[first : first + PER_ROW], letters[first : first + PER_ROW], first, width, share, low, high, ticks)
@@ -144,7 +144,7 @@ def _area(values, y):
     return f"M{LEFT:g} {y(0)}{_steps(values, y).replace('M', 'L', 1)}V{y(0)}Z"
 
 
-def _scale(low, high):
+def axis_scale(low, high):
     """Return the ends of the axis, widened a little, and its ticks with their texts."""
     if not high > low:
         low, high = -1.0, 1.0

@@ -1,0 +1,215 @@
+"""Positional oligomer importance matrices: what each short word at each position does to a decision, on average.
+
+Q_m[i, u] = E[f(X) | X_i … X_{i+m−1} = u] − E[f(X)], the letters of X independent (Sonnenburg, Zien, Philips, Rätsch:
+POIMs: positional oligomer importance matrices. Bioinformatics 24, 2008). Unlike the weight of the word itself, this
+counts all words that overlap it, by how likely they are when it is there.
+
+For a machine of a weighted degree kernel, with or without shifts, the matrices follow from the support windows
+directly, whatever the degree: `_poim.h` does that. Other machines on windows of one length have `LetterMeans`: what the
+letters contribute to the decisions about given windows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..kernels.additive import over_root
+from ..parameters import check_integer
+from . import _poim
+
+MOST_ORDER = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Importance:
+    """What letters, and words of m letters, at each position do to a decision.
+
+    Attributes
+    ----------
+    alphabet : Alphabet
+    length : int
+        L, letters of a window.
+    matrices : dict of int to ndarray of float64, shape (L − m + 1, letters^m)
+        By m, from 1 on; words in alphabetical order.
+    background : ndarray of float64, shape (letters,), or None
+        How likely each letter is in random windows; None where the matrices are means over given windows.
+    """
+
+    alphabet: object
+    length: int
+    matrices: dict
+    background: np.ndarray | None = None
+
+    def words(self, order):
+        """Return the words of `order` letters in the order of the columns."""
+        words = [""]
+        for _ in range(order):
+            words = [word + letter for word in words for letter in self.alphabet.letters]
+        return words
+
+    def position_weights(self):
+        """Return for each position the sum of the absolute importance of its letters, float64 (L,)."""
+        return np.abs(self.matrices[1]).sum(axis=1)
+
+
+def has_poim(kernel):
+    """Tell whether a kernel's machines have positional oligomer importance matrices."""
+    return all(hasattr(kernel, name) for name in ("length_weights", "start_weights", "shifts"))
+
+
+def poim(form, order=3, background=None):
+    """Return the positional oligomer importance matrices of a machine.
+
+    Parameters
+    ----------
+    form : AffineForm
+        Of a weighted degree kernel, with or without shifts (`has_poim`).
+    order : int
+        m of the longest words, from 1 to 3.
+    background : {"uniform"} or array_like of float, shape (letters,), optional
+        How likely each letter is; by default as frequent as in the support windows.
+
+    Returns
+    -------
+    Importance
+        On the scale of the decisions. Where a decision about x is divided by the root of K(x, x), and that differs from
+        window to window, by its mean over the support windows.
+
+    Raises
+    ------
+    ParameterError
+        If the kernel is another, or the order or background is not possible.
+
+    Notes
+    -----
+    Time grows with support windows × letters × degree × (2·largest shift + 1), memory with letters^m of the alphabet.
+    """
+    kernel, X = form.kernel, form.support
+    if not has_poim(kernel):
+        raise ParameterError(
+            f"kernel {kernel.name!r} has no importance matrices of words",
+            remedy="choose weighted_degree or shifted_weighted_degree",
+        )
+    check_integer("order", order, 1)
+    if order > MOST_ORDER:
+        raise ParameterError(f"order={order} is not possible", remedy=f"give 1 to {MOST_ORDER}")
+    length, size = int(X.lengths[0]), X.alphabet.size
+    order = min(order, length)
+    chance = letter_chances(X, background)
+    coefficients, scale = _scaled(form)
+    beta, place = _run_weights(kernel, length)
+    cells = [length * size**m for m in range(1, order + 1)]
+    tables = np.zeros((4, sum(cells)))
+    work = np.empty((len(place) + 3, max(len(beta), order) + 2))
+    _poim.add_windows(X.codes, X.starts, coefficients, beta, place, chance, order, tables, work)
+    parts = np.split(tables * scale, np.cumsum(cells)[:-1], axis=1)
+    kinds = [dict(enumerate((part[kind].reshape(length, -1) for part in parts), start=1)) for kind in range(4)]
+    matrices = {m: _matrix(m, length, size, chance, *kinds) for m in range(1, order + 1)}
+    return Importance(X.alphabet, length, matrices, chance)
+
+
+def _matrix(m, length, size, chance, through, left, right, inside):
+    """Return Q_m, float64 (L − m + 1, letters^m), from what is known of the runs around each interval."""
+    n = length - m + 1
+    total = through[m][:n].reshape(n, *[size] * m).copy()
+    for a in range(m):
+        for b in range(a + 1, m + 1):
+            table = through if (a, b) == (0, m) else left if a == 0 else right if b == m else inside
+            if table is not through:
+                shape = [size if a <= axis < b else 1 for axis in range(m)]
+                total += table[b - a][a : a + n].reshape(n, *shape)
+    mean = total
+    for _ in range(m):
+        mean = mean @ chance
+    return (total - mean.reshape(n, *[1] * m)).reshape(n, -1)
+
+
+def letter_chances(X, background=None):
+    """Return how likely each letter is, float64 (letters,): uniform, as given, or as frequent as in `X`.
+
+    Raises
+    ------
+    ParameterError
+        If what is given is no such list.
+    """
+    size = X.alphabet.size
+    if background is None:
+        letters = X.codes[X.positions()]
+        counts = np.bincount(letters[letters < size], minlength=size)
+        return (counts + 1.0) / (counts.sum() + size)  # one of each more: a letter that never occurs is not impossible
+    if isinstance(background, str) and background == "uniform":
+        return np.full(size, 1.0 / size)
+    try:
+        chance = np.array(background, dtype=np.float64)
+    except (TypeError, ValueError):
+        chance = np.zeros(0)
+    if chance.shape != (size,) or not np.all(chance > 0) or not np.isfinite(chance).all():
+        raise ParameterError(
+            f"background={background!r} is not possible", remedy=f"give 'uniform' or {size} positive numbers"
+        )
+    return chance / chance.sum()
+
+
+def _scaled(form):
+    """Return the coefficients c_j of K(x, z_j) before normalisation, and what divides a sum over them, a factor."""
+    prepared = form.kernel.prepare(form.support)
+    coefficients, factors = np.ascontiguousarray(form.coefficients, dtype=np.float64), np.ones(len(form.support))
+    if form.kernel.normalize:
+        coefficients = over_root(coefficients, prepared.raw_diagonal)
+        factors = over_root(factors, prepared.raw_diagonal)
+    return coefficients, float(np.mean(form.divided(factors, prepared.diagonal)))
+
+
+def _run_weights(kernel, length):
+    """Return what a run of letters weighs: by its length, float64 (degree,), and by its start, (2·shift + 1, length).
+
+    The run that starts at letter p of x and q of z has its second weight in row ``q − p + shift``, column p.
+    """
+    beta = np.ascontiguousarray(kernel.length_weights(), dtype=np.float64)[:length]
+    gamma, shifts = kernel.start_weights(length), np.minimum(kernel.shifts(length), length - 1)
+    most = int(shifts.max())
+    place = np.zeros((2 * most + 1, length))
+    start = np.arange(length)
+    for distance in range(most + 1):
+        delta = 1.0 if distance == 0 else 1.0 / (2 * (distance + 1))
+        weights = np.where(shifts >= distance, delta * gamma, 0.0)[: length - distance]
+        place[most + distance, start[: length - distance]] = weights  # p is the first of the two starts
+        place[most - distance, start[distance:]] = weights
+    return beta, place
+
+
+class LetterMeans:
+    """Mean contributions of each letter at each position, over windows of one length.
+
+    Attributes
+    ----------
+    alphabet : Alphabet
+    counts : ndarray of int64, shape (L, letters), or None
+        How many windows carry each letter at each position; None before the first window.
+    """
+
+    def __init__(self, alphabet):
+        self.alphabet = alphabet
+        self.counts = None
+        self._sums = None
+
+    def add(self, X, shares):
+        """Add windows with the contributions of their letters, float64 (letters of X,)."""
+        size = self.alphabet.size
+        letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
+        here = [letters == code for code in range(size)]
+        counts = np.stack([one.sum(axis=0) for one in here], axis=1)
+        sums = np.stack([np.where(one, shares, 0.0).sum(axis=0) for one in here], axis=1)
+        self.counts = counts if self.counts is None else self.counts + counts
+        self._sums = sums if self._sums is None else self._sums + sums
+
+    def importance(self):
+        """Return the Importance of order 1: a letter's mean contribution, less the mean of all letters at its place.
+
+        A letter that no window has at a place has none: 0.
+        """
+        means = np.divide(self._sums, self.counts, out=np.zeros_like(self._sums), where=self.counts > 0)
+        overall = self._sums.sum(axis=1) / np.maximum(self.counts.sum(axis=1), 1)
+        matrix = np.where(self.counts > 0, means - overall[:, None], 0.0)
+        return Importance(self.alphabet, len(matrix), {1: matrix})
