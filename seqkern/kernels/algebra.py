@@ -1,11 +1,14 @@
 """Sums and products of kernels, and a kernel on a part of each sequence."""
 
+import contextlib
+
 import numpy as np
 
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from .additive import attributions, fold, matrix, row_attributions, word_weights
-from .composite import CompositeKernel, as_parts
+from .composite import CompositeKernel, add_counts, as_parts
+from .implicit import CombinedImplicit
 from .words import WordWeights, merge
 
 FARTHEST = 10**12
@@ -94,6 +97,12 @@ class SumKernel(CompositeKernel):
         if None in folds:
             return None
         return lambda rows: sum(one(part) for one, part in zip(folds, rows.parts, strict=True))
+
+    def _implicit(self, X):
+        parts = [part.implicit(X) for part in self.bases]
+        out = CombinedImplicit(parts, self._weights())
+        out.counts = add_counts(part.counts for part in parts)
+        return out
 
     def _attribute(self, X, support, coefficients):
         return sum(
@@ -223,8 +232,18 @@ class PartKernel(CompositeKernel):
         return X.part(self.start, self.stop)
 
     def _prepare(self, X, like):
-        try:
+        with self._naming_the_part():
             return super()._prepare(X, like)
+
+    def _implicit(self, X):
+        with self._naming_the_part():
+            return self.bases[0].implicit(self._seen(X))
+
+    @contextlib.contextmanager
+    def _naming_the_part(self):
+        """Say in errors about sequences which part of them was looked at."""
+        try:
+            yield
         except SequenceError as error:
             ends = ("" if end is None else end for end in (self.start, self.stop))
             error.problem += f" (in the part {':'.join(map(str, ends))})"

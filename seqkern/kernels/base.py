@@ -23,6 +23,7 @@ from ..parameters import Parameters, check_choice, check_integer
 from ..sequences import SequenceSet, as_sequences
 from ..tables import as_features, as_similarities
 from . import _blocks
+from .implicit import normalised
 
 YEAR = 365 * 24 * 3600.0
 
@@ -191,6 +192,19 @@ class Kernel(Parameters):
             f"kernel {self.name!r} cannot be taken apart letter by letter", remedy="choose a kernel of words"
         )
 
+    def _implicit(self, X):
+        """Return the Implicit of `X`, not normalised. A kernel without it is trained on a Gram matrix only."""
+        raise NotImplementedError
+
+    @classmethod
+    def has_implicit(cls):
+        """Tell whether kernels of this class have `implicit`, at least with some parameters."""
+        return cls._implicit is not Kernel._implicit
+
+    def implicit_bytes(self, X):
+        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work."""
+        return 0
+
     def _word_weights(self, X, support, coefficients):
         """Return WordWeights: the words of `X` and `support`, and what one occurrence of each adds, not normalised.
 
@@ -308,11 +322,21 @@ class Kernel(Parameters):
             )
         payload = self._prepare(X, None if like is None else like.payload)
         raw = payload.diagonal()
-        counts = dict(getattr(payload, "counts", {}))
+        counts = self._touched(X, raw, getattr(payload, "counts", {}))
+        if not self.normalize:
+            return Prepared(payload, raw, raw, alphabet, counts)
+        return Prepared(payload, np.where(raw > 0, raw, 0.0), np.where(raw > 0, 1.0, 0.0), alphabet, counts)
+
+    def _touched(self, X, raw, counts):
+        """Return what the policies touch in `X`, a dict of counts, those of the parts included.
+
+        Raises SequenceError for a record whose K(x, x), in `raw`, does not let it be normalised, unless it may be zero.
+        """
+        counts = dict(counts)
         if isinstance(X, SequenceSet):
             _count(counts, f"sequences with fewer than {self.min_length()} letters", X.lengths < self.min_length())
         if not self.normalize:
-            return Prepared(payload, raw, raw, alphabet, counts)
+            return counts
         zero = np.flatnonzero(~(raw > 0))
         if len(zero) and self.zero_diagonal == "error":
             raise SequenceError(
@@ -322,7 +346,48 @@ class Kernel(Parameters):
             )
         # A negative K(x, x), of an indefinite kernel, cannot be normalised either.
         _count(counts, "zero diagonals", ~(raw > 0))
-        return Prepared(payload, np.where(raw > 0, raw, 0.0), np.where(raw > 0, 1.0, 0.0), alphabet, counts)
+        return counts
+
+    def implicit(self, X):
+        """Return the feature vectors of a set for training without a Gram matrix.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+
+        Returns
+        -------
+        Implicit
+            φ_i·φ_j is the kernel of records i and j, normalised as the kernel is.
+
+        Raises
+        ------
+        ParameterError
+            If the kernel has no such feature vectors; and as `prepare`.
+        SequenceError
+            As `prepare`.
+        """
+        self.check_parameters()
+        self.check_fitted()
+        self.check_implicit()
+        X = self.coerce(X)
+        raw = self._implicit(X)
+        counts = self._touched(X, raw.squares, raw.counts)
+        out = normalised(raw) if self.normalize else raw
+        out.counts = counts
+        return out
+
+    def check_implicit(self):
+        """Raise ParameterError unless the kernel has feature vectors for training without a Gram matrix."""
+        if self.has_implicit():
+            return
+        from . import KERNELS
+
+        able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_implicit())
+        raise ParameterError(
+            f"kernel {self.name!r} cannot be trained without a Gram matrix",
+            remedy=f"choose from: {able}; or a solver that takes one, such as csvc",
+        )
 
     def block(self, rows, cols, out=None):
         """Return K(rows, cols), float64 (n, m).

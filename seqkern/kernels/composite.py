@@ -35,11 +35,7 @@ class PreparedParts:
     @property
     def counts(self):
         """Dict: what the policies of all parts touched."""
-        total = {}
-        for part in self.parts:
-            for what, count in part.counts.items():
-                total[what] = total.get(what, 0) + count
-        return total
+        return add_counts(part.counts for part in self.parts)
 
 
 class CompositeKernel(Kernel):
@@ -132,6 +128,17 @@ class CompositeKernel(Kernel):
         parts = tuple(part.prepare(X, other) for part, other in zip(self.bases, likes, strict=True))
         return PreparedParts(parts, self._combine_diagonals([part.diagonal for part in parts]))
 
+    def check_implicit(self):
+        """Raise ParameterError unless this kernel and its parts have feature vectors."""
+        super().check_implicit()
+        for part in self._given():
+            part.check_implicit()
+
+    def implicit_bytes(self, X):
+        """Return the sum of what the parts take."""
+        X = self._seen(self.coerce(X))
+        return sum(part.implicit_bytes(X) for part in self.bases)
+
     def plan(self, X, Y=None):
         """Return the sum of the parts' plans."""
         X = self._seen(self.coerce(X))
@@ -143,6 +150,15 @@ class CompositeKernel(Kernel):
             sum(plan.bytes for plan in plans),
             "; ".join(plan.reason for plan in plans if plan.reason),
         )
+
+
+def add_counts(counts):
+    """Return the sum of several dicts of counts."""
+    total = {}
+    for one in counts:
+        for what, count in one.items():
+            total[what] = total.get(what, 0) + count
+    return total
 
 
 def as_parts(owner, parts):

@@ -136,6 +136,12 @@ class InexactKernel(KmerKernel):
 
         return DenseBlock(len(X), rule.space, fill)
 
+    def _window(self, k):
+        return self.min_length()
+
+    def _features_of_window(self, X, k):
+        return (2 if self.reverse_complement else 1) * self._workload(X).features
+
     def _counts(self, X, k):
         words = self._words(X)
         counted = Lists.of(self._rule(X.alphabet), words.letters).count(words.count())

@@ -7,12 +7,16 @@ import numpy as np
 from ..alphabets import as_alphabet
 from ..errors import ParameterError
 from ..parameters import check_choice, check_integer, check_real
-from .kmers import check_code_space, check_lengths
+from .implicit import CombinedImplicit, SparseImplicit
+from .kmers import SMALL_SPACE, check_code_space, check_lengths
 from .planner import Workload, cheapest, make_plan
 from .product import FeatureBlocks, FeatureKernel, Term
 
 MOST_NAMES = 1 << 24
 LARGEST_K = 10_000
+# Bytes for each entry of the compressed rows: kept (feature and count), while its code is sorted, and while it is not;
+# and for each feature, of weights.
+KEPT_BYTES, RANKED_BYTES, CODE_BYTES, WEIGHT_BYTES = 8, 48, 8, 8
 
 
 class KmerKernel(FeatureKernel):
@@ -129,6 +133,45 @@ class KmerKernel(FeatureKernel):
     def _counts(self, X, k):
         """Return the Counted of the features for one k."""
         raise NotImplementedError
+
+    @classmethod
+    def has_implicit(cls):
+        """Tell whether the family counts features."""
+        return cls._counts is not KmerKernel._counts
+
+    def check_implicit(self):
+        """Raise ParameterError unless there are explicit features."""
+        super().check_implicit()
+        self._check_explicit()
+
+    def _implicit(self, X):
+        self._check_sequences(X)
+        parts = []
+        for k in self._lengths():
+            counted = self._counts(X, k)
+            parts.append(SparseImplicit(counted.start, counted.feature, counted.count, counted.n_features))
+        return CombinedImplicit(parts, [weight * self._scale() for weight in self._weights()])
+
+    def implicit_bytes(self, X):
+        """Return the memory that counting, the counts and the weights of features take."""
+        X = self.coerce(X)
+        total = most = 0
+        for k in self._lengths():
+            windows = int(np.maximum(X.lengths - self._window(k) + 1, 0).sum())
+            entries = int(windows * self._features_of_window(X, k))
+            space = self._space(X.alphabet.size, k)
+            ranked = space > 2 * entries + SMALL_SPACE
+            total += entries * KEPT_BYTES + min(space, entries if ranked else space) * WEIGHT_BYTES
+            most = max(most, entries * (RANKED_BYTES if ranked else CODE_BYTES))
+        return total + most
+
+    def _window(self, k):
+        """Return how many letters a window of one k has."""
+        return k
+
+    def _features_of_window(self, X, k):
+        """Return for about how many features one window counts."""
+        return 1
 
     def _space(self, size, k):
         """Return how many features there are for one k over `size` letters."""

@@ -190,6 +190,9 @@ class MismatchKernel(HammingKernel):
         smooth = smoothing_is_cheaper(windows, neighbours, records, found.space, k * m)
         return dense_block(found, self.presence, tally_and_smooth if m and smooth else spread)
 
+    def _features_of_window(self, X, k):
+        return (2 if self._strands() == "both" else 1) * shared_neighbours(X.alphabet.size, k, self.m, 0)
+
     def _counts(self, X, k):
         found = find_kmers(X, k, strands=self._strands())
         neighbours = shared_neighbours(X.alphabet.size, k, self.m, 0)

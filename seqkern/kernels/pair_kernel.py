@@ -203,6 +203,9 @@ class PairKernel(PairExplanations, KmerKernel):
         if self.annotation is not None and self.annotation_letters is None:
             raise ParameterError("features depend on the annotation's letters", remedy="give annotation_letters=…")
 
+    def _features_of_window(self, X, k):
+        return len(self._distances(k))
+
     def _counts(self, X, k):
         return self._counted(self._pairs(X, k, self._notes(X)))
 

@@ -1,0 +1,172 @@
+"""Feature vectors that are never stored: what training without a Gram matrix takes.
+
+An `Implicit` stands for the feature vectors φ_i of n records with φ_i·φ_j = K(x_i, x_j). It has a buffer of weights
+w, on which two things can be done: w += c·φ_i, and φ_i·w. Compiled code calls both through a table of functions
+(`_implicit.h`). How the buffer holds w is the family's own business.
+"""
+
+import numpy as np
+
+from ..errors import SequenceError
+from . import _implicit
+
+MOST_FEATURES = 2**31 - 1
+LINE = 8  # weights in a line of the cache
+
+
+class Implicit:
+    """Feature vectors of n records.
+
+    Parameters
+    ----------
+    capsule : PyCapsule
+        Its name is that of `_implicit.h`, its content an ``ImplicitOperations``. It, or the object that has this
+        class as its base, keeps everything alive that the functions read.
+    squares : ndarray of float64, shape (n,)
+        K(x, x).
+    n_weights : int
+        Length of the buffer of weights.
+    tables : object, optional
+        Who has the same tables can use the same weights; by default this object has its own.
+
+    Attributes
+    ----------
+    capsule, squares, n_weights, tables
+        As given.
+    counts : dict of str to int
+        What the kernel's policies touched, in words.
+    """
+
+    def __init__(self, capsule, squares, n_weights, tables=None):
+        self.capsule = capsule
+        self.squares = squares
+        self.n_weights = int(n_weights)
+        self.tables = object() if tables is None else tables
+        self.counts = {}
+
+    def __len__(self):
+        return len(self.squares)
+
+    def take(self, rows):
+        """Return the Implicit of some records, in any order, as a view with the same tables.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (m,)
+        """
+        rows = np.asarray(rows, dtype=np.int64)
+        return CombinedImplicit([self], rows=rows, squares=self.squares[rows], tables=self.tables)
+
+    def zeros(self):
+        """Return weights of zero, float64 (n_weights,), that begin with a line of the cache, as tables like it."""
+        memory = np.zeros(self.n_weights + LINE)
+        return memory[-(memory.ctypes.data // 8) % LINE :][: self.n_weights]
+
+    def dots(self, weights, out=None):
+        """Return φ_i·w for each record, float64 (n,), written to `out` if given."""
+        out = np.empty(len(self)) if out is None else out
+        self._check_weights(weights)
+        _implicit.dots(self.capsule, weights, out)
+        return out
+
+    def add(self, weights, coefficients):
+        """Add Σ_i coefficients[i]·φ_i to `weights`.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (n_weights,)
+            Changed.
+        coefficients : array_like of float64, shape (n,)
+        """
+        self._check_weights(weights)
+        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+        if coefficients.shape != (len(self),):
+            raise ValueError(f"{coefficients.shape} coefficients for {len(self)} records")
+        _implicit.add(self.capsule, coefficients, weights)
+
+    def _check_weights(self, weights):
+        """Raise ValueError for weights of another length: compiled code trusts it."""
+        if weights.shape != (self.n_weights,):
+            raise ValueError(f"weights of shape {weights.shape}, not ({self.n_weights},)")
+
+
+class SparseImplicit(Implicit):
+    """The rows of a sparse matrix.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (n + 1,)
+        The entries of record i are ``start[i]`` to ``start[i + 1]``.
+    feature : ndarray of int32, shape (entries,)
+    value : ndarray of int32 or float64, shape (entries,)
+    n_features : int
+    """
+
+    def __init__(self, start, feature, value, n_features):
+        if n_features > MOST_FEATURES:
+            raise SequenceError(f"{n_features} features are too many", remedy="choose shorter words")
+        whole = value.dtype == np.int32
+        rows = _implicit.SparseRows(start, feature, value if whole else None, None if whole else value)
+        squares = np.empty(len(start) - 1)
+        rows.squares(squares)
+        super().__init__(rows.capsule, squares, n_features)
+
+
+class CombinedImplicit(Implicit):
+    """Records of Σ_p factors[p]·K_p, each feature vector multiplied by a number of its own.
+
+    The buffer of weights holds those of the parts, one after the other.
+
+    Parameters
+    ----------
+    parts : list of Implicit
+        Of the same records.
+    factors : list of float, optional
+        By default 1 each.
+    rows : array_like of int, shape (n,), optional
+        Which records of the parts; by default all.
+    scale : ndarray of float64, shape (n,), optional
+        The numbers, by default 1; 1 / √K(x, x) normalises.
+    squares : ndarray of float64, shape (n,), optional
+        K(x, x), where it is known.
+    tables : object, optional
+        See `Implicit`.
+    """
+
+    def __init__(self, parts, factors=None, *, rows=None, scale=None, squares=None, tables=None):
+        self.parts = list(parts)
+        self.factors = np.ones(len(self.parts)) if factors is None else np.array(factors, dtype=np.float64)
+        self.rows = None if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
+        self.scale = None if scale is None else np.ascontiguousarray(scale, dtype=np.float64)
+        n = len(self.parts[0])
+        if self.rows is not None and np.any((self.rows < 0) | (self.rows >= n)):
+            raise IndexError(f"rows are numbers from 0 to {n - 1}")
+        if squares is None:
+            squares = sum(factor * part.squares for factor, part in zip(self.factors, self.parts, strict=True))
+            squares = squares if self.rows is None else squares[self.rows]
+            squares = squares if self.scale is None else self.scale * self.scale * squares
+        offsets = np.cumsum([0, *(-(-part.n_weights // LINE) * LINE for part in self.parts)], dtype=np.int64)
+        capsules = [part.capsule for part in self.parts]
+        combined = _implicit.CombinedRows(capsules, offsets[:-1].copy(), self.factors, self.rows, self.scale)
+        super().__init__(combined.capsule, squares, offsets[-2] + self.parts[-1].n_weights, tables)
+
+    def take(self, rows):
+        """Return the Implicit of some records: of the parts themselves, so that views do not pile up."""
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        return CombinedImplicit(
+            self.parts,
+            self.factors,
+            rows=rows if self.rows is None else self.rows[rows],
+            scale=None if self.scale is None else self.scale[rows],
+            squares=self.squares[rows],
+            tables=self.tables,
+        )
+
+
+def normalised(implicit):
+    """Return the Implicit of K(x, y) / √(K(x, x)·K(y, y)); zero where K(x, x) is not positive."""
+    squares = implicit.squares
+    positive = squares > 0
+    scale = np.divide(1.0, np.sqrt(np.maximum(squares, 0)), out=np.zeros(len(squares)), where=positive)
+    # K(x, x) is 1 without the rounding of the quotient.
+    return CombinedImplicit([implicit], scale=scale, squares=positive.astype(np.float64))
