@@ -2,39 +2,12 @@
 
 import numpy as np
 
-from ..alphabets import MASK
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from .base import Kernel
+from .degree_payload import DegreePayload, make_sum
 
 LARGEST_DEGREE = 10_000
-
-
-class DegreePayload:
-    """Sequences of one length, as they are compared.
-
-    Attributes
-    ----------
-    X : SequenceSet
-    length : int
-        Letters of each.
-    """
-
-    def __init__(self, X, length, kernel):
-        self.X, self.length, self._kernel = X, length, kernel
-        self.letters = X.codes[X.positions()].reshape(len(X), length).astype(np.int16)
-        self.letters[self.letters == MASK] = -1
-
-    def __len__(self):
-        return len(self.X)
-
-    def rows(self, start, stop):
-        """Return records `start` to `stop`."""
-        return DegreePayload(self.X.take(slice(start, stop)), self.length, self._kernel)
-
-    def diagonal(self):
-        """Return K(x, x), float64 (n,)."""
-        return np.array([self._kernel._pair(row, row[None])[0] for row in self.letters], dtype=np.float64)
 
 
 class WeightedDegreeKernel(Kernel):
@@ -132,31 +105,19 @@ class WeightedDegreeKernel(Kernel):
                     f"{name} has {len(value)} numbers, and the sequences have {length} letters",
                     remedy="give one number for each letter",
                 )
-        return DegreePayload(X, length, self)
+        if like is not None:
+            return DegreePayload(X, like.length, like.sums)
+        given = None if self.weights is None else self.length_weights()
+        starts = None if self.position_weights is None else self.start_weights(length)
+        if starts is not None and np.all(starts == 1):
+            starts = None
+        return DegreePayload(X, length, make_sum(X, length, self.degree, given, starts, self.shifts(length)))
 
     def _block(self, rows, cols, out):
-        for i, row in enumerate(rows.letters):
-            out[i] = self._pair(row, cols.letters)
+        rows.fill(cols, out)
 
-    def _pair(self, x, others):
-        """Return K of a record with others."""
-        length = len(x)
-        beta, gamma, shifts = self.length_weights(), self.start_weights(length), self.shifts(length)
-        total = np.zeros(len(others))
-        for s in range(min(length - 1, int(shifts.max(initial=0))) + 1):
-            n = length - s
-            here = gamma[:n] * (shifts[:n] >= s) / (2 * (s + 1))
-            part = 0.0
-            for a, b in ((x[s:], others[:, :n]), (x[:n], others[:, s:])):
-                same, add = (a == b) & (a >= 0), np.zeros(len(others))
-                run = same
-                for k, weight in enumerate(beta[:n], 1):
-                    if k > 1:
-                        run = run[:, :-1] & same[:, k - 1 :]
-                    add += weight * (run * here[: n - k + 1]).sum(axis=1)
-                part = part + add
-            total += part
-        return total
+    def _normalised_block(self, rows, cols, out):
+        rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
 
     def _check_parameters(self):
         check_integer("degree", self.degree, 1, LARGEST_DEGREE)

@@ -1,0 +1,138 @@
+"""The loops of the weighted degree kernels; see `_weighted_degree.h`."""
+
+from libc.stddef cimport ptrdiff_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+
+cdef extern from "_weighted_degree.h" nogil:
+    enum:
+        GROUP
+        BY_DEGREE
+        BY_LENGTH
+        BY_POSITION
+    ctypedef struct degree_sum:
+        int words
+        int planes
+        int degree
+        int shift
+        int mode
+        int unchecked
+        double divisor
+        const double *length_weights
+        const double *shift_weights
+        const double *starts
+        const uint64_t *filters
+    ctypedef struct degree_records:
+        const uint64_t *words
+        ptrdiff_t first
+        ptrdiff_t n
+        const double *diagonal
+    int counts_bits()
+    void pack_record(const uint8_t *codes, ptrdiff_t length, int words, int planes, uint64_t *group)
+    int fill_sums(
+        int level, int counting, const degree_sum *f, const degree_records *rows, const degree_records *cols,
+        double *out, ptrdiff_t stride)
+    int fill_squares(int level, int counting, const degree_sum *f, const degree_records *records, double *out)
+
+cdef bint COUNTING = counts_bits()
+
+
+def counts_vector_bits():
+    """Return whether the instructions that count the bits of AVX-512 vectors are used."""
+    return COUNTING
+
+
+def count_vector_bits(bint use):
+    """Use these instructions if the processor has them; for tests."""
+    global COUNTING
+    COUNTING = use and counts_bits()
+
+
+def pack(
+    const uint8_t[::1] codes, const int64_t[::1] starts, Py_ssize_t length, int words, int planes,
+    uint64_t[:, :, :, ::1] packed,
+):
+    """Write the words of records of `length` codes to `packed`, zeros, (groups, planes + 1, words, 8)."""
+    cdef Py_ssize_t i
+    if not length:
+        return
+    with nogil:
+        for i in range(starts.shape[0]):
+            pack_record(&codes[starts[i]], length, words, planes, &packed[i // GROUP, 0, 0, i % GROUP])
+
+
+cdef class DegreeSum:
+    """What is summed: weights by length, shift and position.
+
+    Parameters
+    ----------
+    words : int
+        64-bit words for the letters of a record.
+    planes : int
+        Bits of a letter's code.
+    degree, shift : int
+    unchecked : int
+        For so many lengths of k-mers it is not checked whether any match is left.
+    divisor : float
+        Sums are divided by it.
+    length_weights : float64 (degree,), optional
+        By default degree − k + 1.
+    shift_weights : float64 (shift + 1,)
+    filters : uint64 (2·shift + 1, words), optional
+        Bits of the positions that count, of each variant of a row; by default all.
+    starts : float64 (2·shift + 1, 64·words), optional
+        Position weights of each variant of a row; by default 1 each.
+    """
+
+    cdef degree_sum f
+    cdef object arrays
+
+    def __init__(
+        self, int words, int planes, int degree, int shift, int unchecked, double divisor,
+        const double[::1] length_weights, const double[::1] shift_weights, const uint64_t[:, ::1] filters,
+        const double[:, ::1] starts,
+    ):
+        self.arrays = length_weights, shift_weights, filters, starts
+        self.f.words, self.f.planes, self.f.degree, self.f.shift = words, planes, degree, shift
+        self.f.unchecked, self.f.divisor = unchecked, divisor
+        self.f.shift_weights = &shift_weights[0]
+        self.f.mode = BY_DEGREE
+        if length_weights is not None:
+            self.f.mode, self.f.length_weights = BY_LENGTH, &length_weights[0]
+        if filters is not None:
+            self.f.filters = &filters[0, 0]
+        if starts is not None:
+            self.f.mode, self.f.starts = BY_POSITION, &starts[0, 0]
+
+    def fill(
+        self, int level, const uint64_t[:, :, :, ::1] rows, Py_ssize_t row, const uint64_t[:, :, :, ::1] cols,
+        Py_ssize_t col, const double[::1] row_diagonal, const double[::1] col_diagonal, double[:, :] out,
+    ):
+        """Write K of records from `row` of `rows` on with those from `col` of `cols` on to `out`, its rows contiguous.
+
+        With the diagonals (both, or None) K is normalised.
+        """
+        cdef degree_records r, c
+        cdef int done
+        if not (out.shape[0] and out.shape[1]):
+            return
+        r.words, r.first, r.n, r.diagonal = &rows[0, 0, 0, 0], row, out.shape[0], NULL
+        c.words, c.first, c.n, c.diagonal = &cols[0, 0, 0, 0], col, out.shape[1], NULL
+        if row_diagonal is not None and col_diagonal is not None:
+            r.diagonal, c.diagonal = &row_diagonal[0], &col_diagonal[0]
+        with nogil:
+            done = fill_sums(
+                level, COUNTING, &self.f, &r, &c, &out[0, 0], out.strides[0] // <Py_ssize_t>sizeof(double))
+        if not done:
+            raise MemoryError
+
+    def squares(self, int level, const uint64_t[:, :, :, ::1] packed, Py_ssize_t first, double[::1] out):
+        """Write K(x, x) of records from `first` on to `out`."""
+        cdef degree_records r
+        cdef int done
+        if not out.shape[0]:
+            return
+        r.words, r.first, r.n, r.diagonal = &packed[0, 0, 0, 0], first, out.shape[0], NULL
+        with nogil:
+            done = fill_squares(level, COUNTING, &self.f, &r, &out[0])
+        if not done:
+            raise MemoryError

@@ -1,0 +1,181 @@
+/* The sums of _weighted_degree.h for one row and some groups of columns, for one set of instructions: that file
+ * includes this one for each, with VECTOR, LANES words, REALS, LANES doubles, and their operations defined:
+ *
+ *     COUNTS(v): for each lane the number of bits; or for each byte, and TOTALS(v) is the sum of the bytes of a lane;
+ *     ANY(v): whether any bit is set; AS_REALS(v): the lanes as doubles;
+ *     AND_NEXT(v, next), optional: v & (v >> 1), the lowest bit of next coming in;
+ *     ADD_WHERE(sum, v, bit, weight), optional: sum + weight, in lanes that have the bit. */
+
+#define INLINE TARGET ALWAYS_INLINE
+#ifndef AND_NEXT
+#define AND_NEXT_DEFINED
+#define AND_NEXT(v, next) ((v) & ((v) >> 1 | (next) << 63))
+#endif
+
+typedef VECTOR NAME(vector);
+typedef REALS NAME(reals);
+
+INLINE VECTOR NAME(load)(const uint64_t *from)
+{
+    VECTOR v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+/* m = where the letters of a row and of LANES columns are the same. */
+INLINE void NAME(compare)(const degree_sum *f, const uint64_t *row, const uint64_t *col, VECTOR *m, const int W)
+{
+    const uint64_t *mine = row + (size_t)f->planes * W, *theirs = col + (size_t)f->planes * W * GROUP;
+    for (int w = 0; w < W; ++w)
+        m[w] = row[w] ^ NAME(load)(col + w * GROUP);
+    for (int p = 1; p < f->planes; ++p)
+        for (int w = 0; w < W; ++w)
+            m[w] |= row[p * W + w] ^ NAME(load)(col + (p * W + w) * GROUP);
+    for (int w = 0; w < W; ++w)
+        m[w] = mine[w] & NAME(load)(theirs + w * GROUP) & ~m[w];
+}
+
+/* N_k, of `words` words. */
+INLINE VECTOR NAME(count)(const VECTOR *m, const uint64_t *filter, const int words, const int filtered)
+{
+    VECTOR total = {0};
+    for (int w = 0; w < words;) {
+        const int stop = w + 31 < words ? w + 31 : words; /* bytes count to 255 */
+        VECTOR counts = {0};
+        for (; w < stop; ++w)
+            counts += COUNTS(filtered ? m[w] & filter[w] : m[w]);
+        total += TOTALS(counts);
+    }
+    return total;
+}
+
+/* From k-mers to those one letter longer; whether any is left. */
+INLINE int NAME(lengthen)(VECTOR *m, const int W, const int directions, const int checked)
+{
+    VECTOR left = {0};
+    for (int r = 0; r < directions; ++r)
+        for (int w = 0; w < W; ++w) {
+            VECTOR next = {0};
+            if (w + 1 < W)
+                next = m[r * W + w + 1];
+            m[r * W + w] = AND_NEXT(m[r * W + w], next);
+            left |= m[r * W + w];
+        }
+    return !checked || ANY(left);
+}
+
+/* Σ of the weights of the positions where m has bits, in ascending order. */
+INLINE REALS NAME(weigh)(const VECTOR *m, const double *weights, const int W)
+{
+    REALS sum = {0};
+    for (int w = 0; w < W; ++w) {
+        uint64_t lane[LANES], any = 0;
+        memcpy(lane, &m[w], sizeof lane);
+        for (int l = 0; l < LANES; ++l)
+            any |= lane[l];
+        for (; any; any &= any - 1) {
+            const int i = lowest_bit(any);
+#ifdef ADD_WHERE
+            sum = ADD_WHERE(sum, m[w], (uint64_t)1 << i, weights[64 * w + i]);
+#else
+            const VECTOR there = m[w] >> i & 1;
+            sum += AS_REALS(there) * weights[64 * w + i];
+#endif
+        }
+    }
+    return sum;
+}
+
+/* Σ_k β_k·(N_k, or position weights), of one variant or of two. */
+INLINE REALS NAME(sum_lengths)(const degree_sum *f, ptrdiff_t variant, VECTOR *m, const int W, const int directions,
+                               const int mode, const int filtered)
+{
+    const uint64_t *filter = filtered ? f->filters + variant * W : NULL;
+    const double *weights = mode == BY_POSITION ? f->starts + variant * W * 64 : NULL;
+    VECTOR running = {0}, total = {0};
+    REALS sum = {0};
+    for (int k = 1;; ++k) {
+        if (mode == BY_POSITION) {
+            REALS part = NAME(weigh)(m, weights, W);
+            if (directions == 2)
+                part += NAME(weigh)(m + W, weights + 64 * W, W);
+            sum += f->length_weights[k - 1] * part;
+        } else {
+            const VECTOR n = NAME(count)(m, filter, directions * W, filtered);
+            if (mode == BY_DEGREE) {
+                running += n;
+                total += running;
+            } else {
+                sum += f->length_weights[k - 1] * AS_REALS(n);
+            }
+        }
+        if (k == f->degree)
+            break;
+        if (!NAME(lengthen)(m, W, directions, k >= f->unchecked)) {
+            total += running * (uint64_t)(f->degree - k);
+            break;
+        }
+    }
+    return mode == BY_DEGREE ? AS_REALS(total) : sum;
+}
+
+INLINE void NAME(sum_some)(const degree_sum *f, const uint64_t *row, const uint64_t *groups, ptrdiff_t n_groups,
+                           uint64_t *masks, double *out, const int words, const int mode, const int filtered)
+{
+    const int W = words ? words : f->words;
+    const size_t size = (size_t)(f->planes + 1) * W;
+    VECTOR own[words ? 2 * words : 1], *m = words ? own : (VECTOR *)masks;
+    for (ptrdiff_t part = 0; part < n_groups * (GROUP / LANES); ++part) {
+        const uint64_t *col = groups + part / (GROUP / LANES) * size * GROUP + part % (GROUP / LANES) * LANES;
+        NAME(compare)(f, row, col, m, W);
+        REALS sum = NAME(sum_lengths)(f, 0, m, W, 1, mode, 0);
+        for (ptrdiff_t s = 1; s <= f->shift; ++s) {
+            NAME(compare)(f, row + (2 * s - 1) * size, col, m, W);
+            NAME(compare)(f, row + 2 * s * size, col, m + W, W);
+            sum += f->shift_weights[s] * NAME(sum_lengths)(f, 2 * s - 1, m, W, 2, mode, filtered);
+        }
+        memcpy(out + part * LANES, &sum, sizeof sum);
+    }
+}
+
+#define EACH_MODE(words)                                                              \
+    do {                                                                              \
+        if (f->mode == BY_POSITION)                                                   \
+            NAME(sum_some)(f, row, groups, n_groups, masks, out, 0, BY_POSITION, 0);  \
+        else if (f->mode == BY_LENGTH && f->filters)                                  \
+            NAME(sum_some)(f, row, groups, n_groups, masks, out, 0, BY_LENGTH, 1);    \
+        else if (f->mode == BY_LENGTH)                                                \
+            NAME(sum_some)(f, row, groups, n_groups, masks, out, words, BY_LENGTH, 0); \
+        else if (f->filters)                                                          \
+            NAME(sum_some)(f, row, groups, n_groups, masks, out, words, BY_DEGREE, 1); \
+        else                                                                          \
+            NAME(sum_some)(f, row, groups, n_groups, masks, out, words, BY_DEGREE, 0); \
+    } while (0)
+
+TARGET static void NAME(sum)(const degree_sum *f, const uint64_t *row, const uint64_t *groups, ptrdiff_t n_groups,
+                             uint64_t *masks, double *out)
+{
+    switch (f->words) {
+    case 1:
+        EACH_MODE(1);
+        break;
+    case 2:
+        EACH_MODE(2);
+        break;
+    case 3:
+        EACH_MODE(3);
+        break;
+    case 4:
+        EACH_MODE(4);
+        break;
+    default:
+        EACH_MODE(0);
+    }
+}
+
+#undef EACH_MODE
+#undef INLINE
+#ifdef AND_NEXT_DEFINED
+#undef AND_NEXT
+#undef AND_NEXT_DEFINED
+#endif
