@@ -182,6 +182,13 @@ class Kernel(Parameters):
         """
         return None
 
+    def weights_at_positions(self, support, coefficients):
+        """Return PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised; None if the kernel has no such form.
+
+        `support` is the SequenceSet of the sequences z_j, all of one length.
+        """
+        return None
+
     def _attribute(self, X, support, coefficients):
         """Return float64 (letters of X,): each letter's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
 

@@ -6,6 +6,7 @@ from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from .base import Kernel
 from .degree_payload import DegreePayload, make_sum
+from .position_weights import fold, of_kernel
 
 LARGEST_DEGREE = 10_000
 
@@ -105,7 +106,7 @@ class WeightedDegreeKernel(Kernel):
                     f"{name} has {len(value)} numbers, and the sequences have {length} letters",
                     remedy="give one number for each letter",
                 )
-        if like is not None:
+        if like is not None and len(like):
             return DegreePayload(X, like.length, like.sums)
         given = None if self.weights is None else self.length_weights()
         starts = None if self.position_weights is None else self.start_weights(length)
@@ -118,6 +119,13 @@ class WeightedDegreeKernel(Kernel):
 
     def _normalised_block(self, rows, cols, out):
         rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
+
+    def weights_at_positions(self, support, coefficients):
+        """Return the PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised."""
+        return of_kernel(self, support, coefficients)
+
+    def _fold(self, columns, coefficients):
+        return fold(self, columns.X, coefficients)
 
     def _check_parameters(self):
         check_integer("degree", self.degree, 1, LARGEST_DEGREE)
