@@ -145,6 +145,30 @@ static inline int lowest_bit(uint64_t v)
 #endif
 }
 
+#define MEMBER(number, w, n, ...)  \
+    if ((n) > (number)) {          \
+        enum { w = (number) };     \
+        __VA_ARGS__                \
+    }
+/* The statement for w = 0, …, n − 1; if n ≤ 8 is fixed, with constants, so that arrays become registers. */
+#define EACH(w, n, fixed, ...)              \
+    do {                                    \
+        if (fixed) {                        \
+            MEMBER(0, w, n, __VA_ARGS__)    \
+            MEMBER(1, w, n, __VA_ARGS__)    \
+            MEMBER(2, w, n, __VA_ARGS__)    \
+            MEMBER(3, w, n, __VA_ARGS__)    \
+            MEMBER(4, w, n, __VA_ARGS__)    \
+            MEMBER(5, w, n, __VA_ARGS__)    \
+            MEMBER(6, w, n, __VA_ARGS__)    \
+            MEMBER(7, w, n, __VA_ARGS__)    \
+        } else {                            \
+            for (int w = 0; w < (n); ++w) { \
+                __VA_ARGS__                 \
+            }                               \
+        }                                   \
+    } while (0)
+
 #define CONCATENATE_(a, b) a##_##b
 #define CONCATENATE(a, b) CONCATENATE_(a, b)
 #define NAME(name) CONCATENATE(name, SUFFIX)

@@ -23,24 +23,29 @@ INLINE VECTOR NAME(load)(const uint64_t *from)
 }
 
 /* m = where the letters of a row and of LANES columns are the same. */
-INLINE void NAME(compare)(const degree_sum *f, const uint64_t *row, const uint64_t *col, VECTOR *m, const int W)
+INLINE void NAME(compare)(const degree_sum *f, const uint64_t *row, const uint64_t *col, VECTOR *m, const int W,
+                          const int fixed)
 {
     const uint64_t *mine = row + (size_t)f->planes * W, *theirs = col + (size_t)f->planes * W * GROUP;
-    for (int w = 0; w < W; ++w)
-        m[w] = row[w] ^ NAME(load)(col + w * GROUP);
-    for (int p = 1; p < f->planes; ++p)
-        for (int w = 0; w < W; ++w)
-            m[w] |= row[p * W + w] ^ NAME(load)(col + (p * W + w) * GROUP);
-    for (int w = 0; w < W; ++w)
-        m[w] = mine[w] & NAME(load)(theirs + w * GROUP) & ~m[w];
+    EACH(w, W, fixed, m[w] = row[w] ^ NAME(load)(col + w * GROUP););
+    for (int p = 1; p < f->planes; ++p) {
+        const uint64_t *a = row + p * W, *b = col + p * W * GROUP;
+        EACH(w, W, fixed, m[w] |= a[w] ^ NAME(load)(b + w * GROUP););
+    }
+    EACH(w, W, fixed, m[w] = mine[w] & NAME(load)(theirs + w * GROUP) & ~m[w];);
 }
 
-/* N_k, of `words` words. */
-INLINE VECTOR NAME(count)(const VECTOR *m, const uint64_t *filter, const int words, const int filtered)
+/* N_k, of n words. */
+INLINE VECTOR NAME(count)(const VECTOR *m, const uint64_t *filter, const int n, const int fixed, const int filtered)
 {
     VECTOR total = {0};
-    for (int w = 0; w < words;) {
-        const int stop = w + 31 < words ? w + 31 : words; /* bytes count to 255 */
+    if (fixed) {
+        VECTOR counts = COUNTS(filtered ? m[0] & filter[0] : m[0]);
+        EACH(w, n - 1, 1, counts += COUNTS(filtered ? m[w + 1] & filter[w + 1] : m[w + 1]););
+        return TOTALS(counts);
+    }
+    for (int w = 0; w < n;) {
+        const int stop = w + 31 < n ? w + 31 : n; /* bytes count to 255 */
         VECTOR counts = {0};
         for (; w < stop; ++w)
             counts += COUNTS(filtered ? m[w] & filter[w] : m[w]);
@@ -49,19 +54,12 @@ INLINE VECTOR NAME(count)(const VECTOR *m, const uint64_t *filter, const int wor
     return total;
 }
 
-/* From k-mers to those one letter longer; whether any is left. */
-INLINE int NAME(lengthen)(VECTOR *m, const int W, const int directions, const int checked)
+/* From k-mers to those one letter longer, of one variant. */
+INLINE void NAME(lengthen)(VECTOR *m, const int W, const int fixed)
 {
-    VECTOR left = {0};
-    for (int r = 0; r < directions; ++r)
-        for (int w = 0; w < W; ++w) {
-            VECTOR next = {0};
-            if (w + 1 < W)
-                next = m[r * W + w + 1];
-            m[r * W + w] = AND_NEXT(m[r * W + w], next);
-            left |= m[r * W + w];
-        }
-    return !checked || ANY(left);
+    const VECTOR none = {0};
+    EACH(w, W - 1, fixed, m[w] = AND_NEXT(m[w], m[w + 1]););
+    m[W - 1] = AND_NEXT(m[W - 1], none);
 }
 
 /* Σ of the weights of the positions where m has bits, in ascending order. */
@@ -88,7 +86,7 @@ INLINE REALS NAME(weigh)(const VECTOR *m, const double *weights, const int W)
 
 /* Σ_k β_k·(N_k, or position weights), of one variant or of two. */
 INLINE REALS NAME(sum_lengths)(const degree_sum *f, ptrdiff_t variant, VECTOR *m, const int W, const int directions,
-                               const int mode, const int filtered)
+                               const int fixed, const int mode, const int filtered)
 {
     const uint64_t *filter = filtered ? f->filters + variant * W : NULL;
     const double *weights = mode == BY_POSITION ? f->starts + variant * W * 64 : NULL;
@@ -101,7 +99,7 @@ INLINE REALS NAME(sum_lengths)(const degree_sum *f, ptrdiff_t variant, VECTOR *m
                 part += NAME(weigh)(m + W, weights + 64 * W, W);
             sum += f->length_weights[k - 1] * part;
         } else {
-            const VECTOR n = NAME(count)(m, filter, directions * W, filtered);
+            const VECTOR n = NAME(count)(m, filter, directions * W, fixed, filtered);
             if (mode == BY_DEGREE) {
                 running += n;
                 total += running;
@@ -111,9 +109,16 @@ INLINE REALS NAME(sum_lengths)(const degree_sum *f, ptrdiff_t variant, VECTOR *m
         }
         if (k == f->degree)
             break;
-        if (!NAME(lengthen)(m, W, directions, k >= f->unchecked)) {
-            total += running * (uint64_t)(f->degree - k);
-            break;
+        NAME(lengthen)(m, W, fixed);
+        if (directions == 2)
+            NAME(lengthen)(m + W, W, fixed);
+        if (k >= f->unchecked) {
+            VECTOR left = m[0];
+            EACH(w, directions * W - 1, fixed, left |= m[w + 1];);
+            if (!ANY(left)) {
+                total += running * (uint64_t)(f->degree - k);
+                break;
+            }
         }
     }
     return mode == BY_DEGREE ? AS_REALS(total) : sum;
@@ -122,17 +127,17 @@ INLINE REALS NAME(sum_lengths)(const degree_sum *f, ptrdiff_t variant, VECTOR *m
 INLINE void NAME(sum_some)(const degree_sum *f, const uint64_t *row, const uint64_t *groups, ptrdiff_t n_groups,
                            uint64_t *masks, double *out, const int words, const int mode, const int filtered)
 {
-    const int W = words ? words : f->words;
+    const int fixed = words > 0, W = fixed ? words : f->words;
     const size_t size = (size_t)(f->planes + 1) * W;
-    VECTOR own[words ? 2 * words : 1], *m = words ? own : (VECTOR *)masks;
+    VECTOR own[8], *m = fixed ? own : (VECTOR *)masks;
     for (ptrdiff_t part = 0; part < n_groups * (GROUP / LANES); ++part) {
         const uint64_t *col = groups + part / (GROUP / LANES) * size * GROUP + part % (GROUP / LANES) * LANES;
-        NAME(compare)(f, row, col, m, W);
-        REALS sum = NAME(sum_lengths)(f, 0, m, W, 1, mode, 0);
+        NAME(compare)(f, row, col, m, W, fixed);
+        REALS sum = NAME(sum_lengths)(f, 0, m, W, 1, fixed, mode, 0);
         for (ptrdiff_t s = 1; s <= f->shift; ++s) {
-            NAME(compare)(f, row + (2 * s - 1) * size, col, m, W);
-            NAME(compare)(f, row + 2 * s * size, col, m + W, W);
-            sum += f->shift_weights[s] * NAME(sum_lengths)(f, 2 * s - 1, m, W, 2, mode, filtered);
+            NAME(compare)(f, row + (2 * s - 1) * size, col, m, W, fixed);
+            NAME(compare)(f, row + 2 * s * size, col, m + W, W, fixed);
+            sum += f->shift_weights[s] * NAME(sum_lengths)(f, 2 * s - 1, m, W, 2, fixed, mode, filtered);
         }
         memcpy(out + part * LANES, &sum, sizeof sum);
     }

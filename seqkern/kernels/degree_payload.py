@@ -7,7 +7,7 @@ from ._weighted_degree import DegreeSum, pack
 from .planner import letter_shares
 
 WORD, GROUP, ALIGNMENT = 64, 8, 64
-RARE = 2.0  # with fewer matches left than this among 8 pairs, it is worth looking whether there are any
+RARE = 0.3  # with fewer matches left than this among 8 pairs, it is worth looking whether there are any
 
 
 class DegreePayload:
@@ -126,7 +126,7 @@ def unchecked_lengths(X, length, degree, both):
     k = 1
     while k < degree and expected * match ** (k + 1) > RARE:
         k += 1
-    return k
+    return degree if k + 1 >= degree else k
 
 
 def _aligned_zeros(shape):
