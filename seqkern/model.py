@@ -19,6 +19,7 @@ import numpy as np
 
 from .affine import affine_form
 from .archive import load_archive, nest, save_archive, unnest
+from .calibration import Calibration
 from .errors import FileError, ModelError, ParameterError
 from .gram.transforms import transform_from_state
 from .kernels import kernel_from_state
@@ -55,7 +56,8 @@ class Model:
     policies : dict
         The policies under which the training sequences were read: ``unknown``, ``ids``, ``empty``.
     record : dict
-        How the model was made: versions, seed, sizes, what was compared and chosen, the solver's report.
+        How the model was made: versions, seed, sizes, what was compared and chosen, the solver's report; where there
+        are any, the window around sites and the calibration.
     """
 
     kernel: object
@@ -151,6 +153,12 @@ class Model:
             header[name] = json_part
             arrays.update(nest(name, array_part))
         save_archive(path, header, arrays)
+
+    @cached_property
+    def calibration(self):
+        """The Calibration, whose `probabilities` takes decisions; None if the model was trained without."""
+        stored = self.record.get("calibration")
+        return None if stored is None else Calibration(**stored)
 
     @property
     def alphabet(self):
@@ -271,5 +279,7 @@ def _check_whole(model):
     for transform in model.transforms:
         transform.transform(np.zeros((1, len(X))), np.ones(1))
     solver.decision_function(np.zeros((1, len(model.columns))))
+    if model.calibration is not None and model.kind != "binary":
+        raise ValueError("it is calibrated, and has not two classes")
     if model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
         raise ValueError("its classes do not fit the solver")

@@ -42,11 +42,34 @@ def open_lines(source):
     SequenceError
         If it is empty.
     """
+    with open_text(source) as (text, name):
+        yield _not_empty(iter(text), name), name
+
+
+@contextlib.contextmanager
+def open_text(source):
+    """Open a text as `open_lines` does, to be read in blocks of any size: lines may be longer than memory.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+
+    Yields
+    ------
+    text : text file object
+    name : str
+        What to call the source in messages.
+
+    Raises
+    ------
+    FileError
+        As `open_lines`.
+    """
     name = source_name(source)
     with contextlib.ExitStack() as stack, _reading(name):
         binary = _open_binary(source, stack)
         if binary is None:
-            yield _not_empty(iter(source), name), name
+            yield source, name
             return
         head = binary.peek(HEAD)
         for magic, opener in OPENERS.items():
@@ -64,7 +87,7 @@ def open_lines(source):
             )
         text = io.TextIOWrapper(binary, encoding="utf-8-sig", errors="backslashreplace")
         stack.callback(text.detach)
-        yield _not_empty(text, name), name
+        yield text, name
 
 
 def source_name(source):

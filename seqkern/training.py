@@ -8,6 +8,7 @@ import numpy as np
 
 from . import __version__
 from .build import build_digest
+from .calibration import calibrate as calibrated
 from .errors import LabelError, ModelError
 from .evaluation.selection import AUTO, select
 from .evaluation.sources import FittedKernel, StoredGram
@@ -28,6 +29,7 @@ def train_model(
     folds=5,
     metric="auto",
     seed=1,
+    calibrate=False,
     policies=None,
     notes=None,
     memory_limit=None,
@@ -52,6 +54,8 @@ def train_model(
         What the cross-validation maximises: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
     seed : int
         Of the folds.
+    calibrate : bool
+        Whether to fit probabilities to decisions about held-out folds (`seqkern.calibration`).
     policies : dict, optional
         How the sequences were read, for new ones to be read likewise.
     notes : dict, optional
@@ -70,7 +74,7 @@ def train_model(
     ParameterError
         For a solver that takes no Gram matrix.
     LabelError, FoldError
-        If a class has too few members.
+        If a class has too few members, or probabilities are wanted of labels that are not binary.
     GramError
         If the kernel matrix does not fit into the memory.
     """
@@ -82,6 +86,11 @@ def train_model(
         raise LabelError(f"{len(labels)} labels for {len(X)} units", remedy="give one for each unit")
     used = np.flatnonzero(labels.used())
     X, labels = kernel.coerce(X).take(used), labels.take(used)
+    if calibrate and labels.kind != "binary":
+        raise LabelError(
+            f"probabilities are for two classes, these labels are {labels.kind}",
+            remedy="set one class against the rest (--positive NAME), or leave out --calibrate",
+        )
     y = labels.signs() if labels.kind == "binary" else labels.y
     grid = solver if isinstance(solver, list) else expand_grid(solver)
     check_takes_gram(grid)
@@ -91,6 +100,10 @@ def train_model(
     gram = compute_gram(fitted, X, progress=progress, **work)
     source = FittedKernel(kernel, X, transforms, n_threads) if kernel.data_dependent else StoredGram(gram, transforms)
     choice = select({kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed)
+    probabilities = {}
+    if calibrate:
+        fit = calibrated(source.pair, labels, choice.spec, make_solver, folds=folds, seed=seed)
+        probabilities = {"calibration": fit.record()}
 
     K, diagonal, chain = gram.values, gram.row_diagonal, []
     for transform in transforms:
@@ -120,6 +133,7 @@ def train_model(
         "search": _search(choice, metric, folds, labels.kind),
         "report": machine.report_,
         "recognised": recognised,
+        **probabilities,
         **(notes or {}),
     }
     return Model(

@@ -1,10 +1,11 @@
-"""``seqkern predict``: apply a model to FASTA of any length, record by record in bounded memory."""
+"""``seqkern predict``: apply a model to FASTA of any length in bounded memory, record by record or site by site."""
 
 import contextlib
 import sys
 
 from ..errors import FileError
 from .common import add_policies, add_threads, add_tracks, naming_file, policies_of, read_tracks, tell_counts
+from .scan import add_scan, check_no_scan, run_scan
 
 EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
@@ -13,22 +14,28 @@ def add_arguments(parser):
     """Add the verb's arguments."""
     parser.add_argument("model", help="file that seqkern train wrote, or LS-GKM")
     parser.add_argument("fasta", help="new sequences, plain or compressed; - is standard input")
-    parser.add_argument("-o", "--output", metavar="TSV", help="a file instead of standard output")
+    parser.add_argument("-o", "--output", metavar="FILE", help="a file instead of standard output")
     add_threads(parser)
     add_tracks(parser)
+    add_scan(parser)
     group = parser.add_argument_group("reading FASTA")
     add_policies(group, ids=("header", "number"), default="as in training")
 
 
 def run(args):
     """Run the verb."""
+    import numpy as np
+
     from ..archive import atomic_write
     from ..errors import ModelError
     from ..model import load_model
     from ..progress import progress_counter
+    from ..scan_files import decision_columns
     from ..textfiles import source_name
     from ..tsv import format_cell
 
+    if args.scan is None:
+        check_no_scan(args)
     model = load_model(args.model)
     if model.alphabet is None:
         raise ModelError(
@@ -36,17 +43,22 @@ def run(args):
             file=args.model,
             remedy="apply it in Python: load_model(…).predict",
         )
+    if args.scan is not None:
+        run_scan(args, model)
+        return
     name, counts, done = source_name(args.fasta), {}, 0
     multiclass = model.kind == "multiclass"
-    columns = [f"decision:{name}" for name in model.classes] if multiclass else ["decision"]
+    columns = decision_columns(model)
     with contextlib.ExitStack() as stack:
-        out = stack.enter_context(atomic_write(args.output, "w")) if args.output else _standard_output()
+        out = stack.enter_context(atomic_write(args.output, "w")) if args.output else standard_output()
         show = stack.enter_context(progress_counter("predict", " records"))
         stack.enter_context(naming_file(name))
         for number, X in enumerate(read_chunks(model, args)):
             decisions = model.decision(X, n_threads=args.threads)
             predicted = model.classify(decisions).tolist()
             rows = decisions.tolist() if multiclass else [[value] for value in decisions.tolist()]
+            if model.calibration is not None:
+                rows = np.column_stack([decisions, model.calibration.probabilities(decisions)]).tolist()
             if number == 0:  # a mistake in the first record leaves standard output empty
                 out.write("\t".join(map(format_cell, ["id", *columns, "predicted"])) + "\n")
             for row in zip(X.ids, rows, predicted, strict=True):
@@ -60,7 +72,7 @@ def run(args):
     tell_counts(counts, name)
 
 
-def _standard_output():
+def standard_output():
     """Return standard output, or raise FileError where there is none."""
     if sys.stdout is None:
         raise FileError("standard output is closed", remedy="name a file: -o")

@@ -51,7 +51,7 @@ def add_arguments(parser):
     )
     labels.add_argument("--label-field", metavar="NAME", default="label", help="the field or column (default: label)")
     labels.add_argument("--positive", metavar="CLASS", help="the positive class, against all others")
-    search = parser.add_argument_group("choosing hyperparameters")
+    search = parser.add_argument_group("choosing hyperparameters, probabilities")
     search.add_argument(
         "--search",
         action="store_true",
@@ -60,6 +60,11 @@ def add_arguments(parser):
     search.add_argument("--folds", type=int, default=5, metavar="N", help="folds (default: 5)")
     search.add_argument("--metric", default="auto", help="what is maximised (default: auc; several classes: macro_auc)")
     search.add_argument("--seed", type=int, default=1, help="of the folds (default: 1)")
+    search.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="fit probabilities too (Platt), to decisions about folds that were not trained on",
+    )
     add_sequence_arguments(parser)
     add_windows(parser)
     add_tracks(parser)
@@ -107,6 +112,7 @@ def run(args):
             folds=args.folds,
             metric=args.metric,
             seed=args.seed,
+            calibrate=args.calibrate,
             policies=policies_of(args),
             notes=dataset.notes,
             memory_limit=args.memory,
@@ -167,6 +173,11 @@ def _doubts(model, dataset):
                 f"not one training sequence of class {name} is recognised as such; use the order of the decision "
                 "values, not the predicted classes, or search with --metric balanced_accuracy"
             )
+    if model.calibration is not None and model.calibration.slope >= 0:
+        yield (
+            "decisions about held-out sequences do not tell the classes apart: the probabilities do not rise with the "
+            "decision"
+        )
     X, labels = dataset.X, dataset.task().labels
     if X.alphabet.name != "protein" or labels.kind == "real":
         return
@@ -188,6 +199,8 @@ def _summary(model, args):
     yield "kernel", args.kernel
     chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
     yield "solver", f"{record['solver']['solver']}:{chosen}" if args.search else args.solver
+    if model.calibration is not None:
+        yield "probability", f"fitted to {model.calibration.n} decisions about held-out units"
     report = record["report"]
     state = "converged" if report["converged"] else "NOT converged"
     yield "fit", f"{state} after {report['iterations']} iterations, residual {report['residual']:.2g}"

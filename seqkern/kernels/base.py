@@ -189,6 +189,10 @@ class Kernel(Parameters):
         """
         return None
 
+    def constant_diagonal(self, length):
+        """Tell whether K(x, x), not normalised, is the same for all sequences of `length` letters, none masked."""
+        return False
+
     def _attribute(self, X, support, coefficients):
         """Return float64 (letters of X,): each letter's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
 

@@ -5,6 +5,7 @@ import numpy as np
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from .base import Kernel
+from .degree_implicit import implicit_bytes_of, implicit_of
 from .degree_payload import DegreePayload, make_sum
 from .position_weights import fold, of_kernel
 
@@ -123,6 +124,17 @@ class WeightedDegreeKernel(Kernel):
     def weights_at_positions(self, support, coefficients):
         """Return the PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised."""
         return of_kernel(self, support, coefficients)
+
+    def constant_diagonal(self, length):
+        """Tell whether each sequence matches itself as any other does: where positions are compared with themselves."""
+        return not self.shifts(length).any()
+
+    def _implicit(self, X):
+        return implicit_of(self, X)
+
+    def implicit_bytes(self, X):
+        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work."""
+        return implicit_bytes_of(self, X)
 
     def _fold(self, columns, coefficients):
         return fold(self, columns.X, coefficients)

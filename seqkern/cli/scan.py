@@ -1,0 +1,154 @@
+"""``seqkern predict … --scan``: decide about every candidate site of sequences of any length."""
+
+import argparse
+import contextlib
+import math
+import sys
+
+from .common import naming_file, tell_counts
+
+FORMATS = ("bed", "bedgraph", "tsv")
+DESCRIPTION = """\
+every place where the given letters stand is a candidate, decided about by the window around it:
+  tsv       record, position (from 1, of the candidate's own first letter), strand, decision, probability
+  bed       BED6 and more: the letters' place from 0, half open; the score is 1000 × probability, or 0 where the
+            model is not calibrated; the decision and the probability are columns 7 and 8
+  bedgraph  the decision at the candidate's own first letter; -o NAME.bedgraph with both strands writes
+            NAME.plus.bedgraph and NAME.minus.bedgraph"""
+
+
+def add_scan(parser):
+    """Add the arguments of scanning."""
+    group = parser.add_argument_group("scanning for candidates", DESCRIPTION)
+    group.add_argument("--scan", metavar="LETTERS", help="the candidates' letters, such as AG")
+    group.add_argument("--format", choices=FORMATS, help="default: tsv")
+    group.add_argument(
+        "--window", metavar="-L:+R", help="letters before and after a candidate's first (default: as in training)"
+    )
+    group.add_argument("--strand", choices=("both", "+", "-"), help="default: both")
+    group.add_argument("--threshold", type=_number, metavar="X", help="write only decisions above X")
+    group.add_argument(
+        "--masked",
+        choices=("skip", "score"),
+        help="windows with N or the like: left out and counted, or decided by their other letters (default: skip)",
+    )
+    group.add_argument(
+        "--lower",
+        choices=("letters", "skip"),
+        help="lower case: letters like others, or candidates with such a letter are left out (default: letters)",
+    )
+
+
+def _number(text):
+    """Return a number that is not NaN."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not possible; give a number")
+    return value
+
+
+def check_no_scan(args):
+    """Raise ParameterError for an option that goes with --scan only."""
+    from ..errors import ParameterError
+
+    for name in ("format", "window", "strand", "threshold", "masked", "lower"):
+        if getattr(args, name) is not None:
+            raise ParameterError(f"--{name} goes with --scan", remedy=f"add --scan LETTERS, or leave out --{name}")
+
+
+def run_scan(args, model):
+    """Scan, and write what is found."""
+    from ..errors import ModelError, ParameterError
+    from ..progress import progress_counter
+    from ..scan import Scanner
+    from ..textfiles import source_name
+
+    for name, value in {"unknown": args.unknown, "empty": args.empty, "track": args.track}.items():
+        if value:
+            raise ParameterError(
+                f"--{name} goes without --scan",
+                remedy="leave it out" + ("; --masked says what to do about N" if name == "unknown" else ""),
+            )
+    options = {name: getattr(args, name) for name in ("strand", "masked", "lower") if getattr(args, name)}
+    form, name = args.format or "tsv", source_name(args.fasta)
+    if model.kind == "multiclass" and (form != "tsv" or args.threshold is not None):
+        raise ModelError(
+            f"has {len(model.classes)} classes, and one value for each",
+            file=args.model,
+            remedy="choose --format tsv without --threshold, or train one class against the rest: --positive",
+        )
+    try:
+        scanner = Scanner(model, args.scan, args.window, n_threads=args.threads, **options)
+    except ModelError as error:
+        error.file = args.model
+        raise
+    if not scanner.fast:
+        print(
+            f"seqkern: {args.model}: kernel {model.kernel.name!r} has no weights at positions; each window is compared "
+            "with the support sequences, which is slower",
+            file=sys.stderr,
+        )
+    ids = args.ids or ("number" if model.policies.get("ids") == "number" else "header")
+    n_found = 0
+    with contextlib.ExitStack() as stack:
+        write = stack.enter_context(_writer(form, args.output, scanner))
+        show = stack.enter_context(progress_counter("scan", " letters"))
+        stack.enter_context(naming_file(name))
+        for found in scanner.scan(args.fasta, ids=ids, progress=show):
+            n_found += len(found)
+            write(found if args.threshold is None else found.take(found.decisions > args.threshold))
+    tell_counts(scanner.counts, name)
+    if scanner.bare:
+        others = f" and {len(scanner.bare) - 1} more" if len(scanner.bare) > 1 else ""
+        print(
+            f"seqkern: {name}: record {scanner.bare[0]!r}{others}: only N or other masked letters, no candidate",
+            file=sys.stderr,
+        )
+    elif not n_found:
+        print(f"seqkern: {name}: no candidate {scanner.window.site!r} was decided about", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _writer(form, output, scanner):
+    """Yield ``write(candidates)``; files appear when all is written."""
+    from pathlib import Path
+
+    from ..archive import atomic_write
+    from ..errors import ParameterError
+    from ..scan_files import header, lines
+    from .predict import standard_output
+
+    site = scanner.window.site
+    both = form == "bedgraph" and len(scanner.strands) == 2
+    if both and not output:
+        raise ParameterError(
+            "a bedgraph has no strands, and standard output takes one",
+            remedy="choose --strand + or -, or give -o NAME.bedgraph for two files",
+        )
+    with contextlib.ExitStack() as stack:
+        if both:
+            paths = [_of_strand(Path(output), name) for name in ("plus", "minus")]
+            files = [stack.enter_context(atomic_write(path, "w")) for path in paths]
+        else:
+            files = [stack.enter_context(atomic_write(output, "w")) if output else standard_output()]
+        for file in files:
+            file.write(header(form, scanner.model))
+
+        def write(found):
+            if both:
+                for strand, file in enumerate(files):
+                    file.writelines(lines(form, found.take(found.reverse == strand), scanner.model, site))
+            else:
+                files[0].writelines(lines(form, found, scanner.model, site))
+
+        yield write
+        for file in files:
+            file.flush()
+
+
+def _of_strand(path, name):
+    """Return the path of one strand's file: ``sites.plus.bedgraph`` for ``sites.bedgraph``."""
+    return path.with_name(f"{path.stem}.{name}{path.suffix or '.bedgraph'}")
