@@ -44,7 +44,7 @@ def test_a_folder_is_written_and_the_top_words_are_printed(tmp_path, model, new,
     assert [line.split()[0] for line in lines[1:]] == [row["word"] for row in table[:3]]
     weights = [abs(float(row["weight"])) for row in table]
     assert weights == sorted(weights, reverse=True)
-    assert sorted(path.name for path in out.glob("*.svg")) == ["profile-0001.svg", "profile-0002.svg"]
+    assert sorted(path.name for path in out.glob("profile-*.svg")) == ["profile-0001.svg", "profile-0002.svg"]
 
 
 def test_contributions_in_the_file_sum_to_the_decisions_of_predict(tmp_path, model, new, capsys):
@@ -106,7 +106,7 @@ def test_no_plots_and_no_words_are_possible(tmp_path, model, new, capsys):
     out = tmp_path / "out"
     assert main(["explain", model, new, "-o", str(out), "--plots", "0", "--top", "0"]) == 0
     assert capsys.readouterr().out == f"{out / 'index.html'}\n"
-    assert not list(out.glob("*.svg"))
+    assert not list(out.glob("profile-*.svg"))
 
 
 def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path, model, new, capsys):

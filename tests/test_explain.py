@@ -350,8 +350,11 @@ def test_files_hold_what_explain_says(tmp_path, model):
     assert [int(row["occurrences"]) for row in table] == counts
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "decisions.tsv",
+        "importance.svg",
+        "importance.tsv",
         "index.html",
         "letters.tsv",
+        "logo.svg",
         "profile-0001.svg",
         "profile-0002.svg",
         "profile-0003.svg",
@@ -366,7 +369,7 @@ def test_the_page_says_what_it_shows(tmp_path, model):
     page = Text((tmp_path / "index.html").read_text())
     for said in ("spectrum:k=3", "The first 4 of 180 sequences", "For donor", "For decoy", "predicted as donor"):
         assert said in page.text
-    assert sum(tag == "svg" for tag, _ in page.tags) == 2 + 4
+    assert sum(tag == "svg" for tag, _ in page.tags) == 2 + 2 + 4
     assert not [tag for tag, attributes in page.tags if tag in ("script", "link", "img") or "src" in attributes]
 
 

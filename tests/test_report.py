@@ -20,6 +20,7 @@ from seqkern.errors import ConfigError, FileError
 from seqkern.report import build_report
 from seqkern.report.choices import edge_choices
 from seqkern.report.curves import SNAP, area, at_least, mean_curve, roc_points, simplified
+from seqkern.report.figures import inline
 from seqkern.report.findings import caveats, main_finding
 from seqkern.report.markup import Markup, escape, number, tag, text_of
 from seqkern.report.outcomes import hard_cases, outcome
@@ -595,3 +596,11 @@ def test_what_a_kernel_touched_is_told(tmp_path):
     side.write_text(json.dumps({"counts": {"zero diagonals": 3}}))
     page = build_report(folder, tmp_path / "after").read_text(encoding="utf-8")
     assert "Treated specially by spectrum</dt><dd>zero diagonals: 3</dd>" in page
+
+
+def test_ids_in_a_figure_do_not_depend_on_matplotlibs_names():
+    one = '<svg viewBox="0 0 1 1"><g id="axes"><clipPath id="{0}"/><g clip-path="url(#{0})"/><use xlink:href="#m"/></g>'
+    first, second = (inline(one.format(name), "label") for name in ("cp45", "cp9"))
+    assert first == second
+    assert first.count(' id="f') == 1
+    assert "axes" not in first

@@ -13,10 +13,13 @@ from ..report.markup import clean, number, plural, tag
 from ..tsv import format_cell, write_tsv
 from .explanation import WORDS_LETTERS
 from .page import render_page
+from .poim import LetterMeans, has_poim
+from .positions import positions_of, remove_positions, write_positions
 from .profile import MOST_LETTERS, as_file, bin_width, profile
 from .words import WordTable
 
 MOST_NAME = 60
+LEAST_WINDOWS = 20
 PICTURE = re.compile(r"profile-\d{4,}\.svg")
 
 
@@ -118,12 +121,13 @@ class _Record:
 
 
 class _Means:
-    """Mean contributions by position, for each prediction, while all sequences have one length."""
+    """Mean contributions by position and letter, for each prediction, while all sequences have one length."""
 
     def __init__(self, explainer):
         self.explainer = explainer
         self.length = None
         self.groups = {}
+        self.letters = LetterMeans(explainer.model.alphabet)
 
     def add(self, X, shares, predicted):
         """Add sequences with the contributions of their letters."""
@@ -131,6 +135,7 @@ class _Means:
         self.length = lengths.pop() if len(lengths) == 1 and 0 < max(lengths) <= MOST_LETTERS else 0
         if not self.length:
             return
+        self.letters.add(X, shares)
         letters, shares = X.codes[X.positions()].reshape(len(X), -1), shares.reshape(len(X), -1)
         binary = self.explainer.model.kind == "binary"
         names = np.array(predicted) if binary else np.zeros(len(X))
@@ -159,6 +164,19 @@ class _Means:
         order = {name: i for i, name in enumerate(reversed(model.classes))}
         return [item for _, item in sorted(found, key=lambda pair: order.get(pair[0], 0))]
 
+    def positions(self):
+        """Return the Positions of the model and these sequences; None where they are few or of several lengths."""
+        model, binary = self.explainer.model, self.explainer.model.kind == "binary"
+        total = sum(count for _, _, count in self.groups.values()) if self.length else 0
+        if total < LEAST_WINDOWS and not has_poim(model.kernel):
+            return None
+        _, tallies, count = (
+            self.groups.get(model.classes[1] if binary else 0, (0.0, None, 0)) if total else (0, None, 0)
+        )
+        who = plural(count, "sequence") + (f" predicted as {model.classes[1]}" if binary else "")
+        counts = tallies.T if count >= LEAST_WINDOWS else None
+        return positions_of(self.explainer.form, model, self.letters, counts, who)
+
 
 def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, show=None, n_threads=None):
     """Explain the decisions about any number of sequences, in bounded memory.
@@ -168,7 +186,8 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
     explainer : Explainer
     chunks : iterable of SequenceSet
     out_dir : path-like
-        Gets ``index.html``, ``letters.tsv``, ``words.tsv``, ``decisions.tsv`` and ``profile-0001.svg``, ….
+        Gets ``index.html``, ``letters.tsv``, ``words.tsv``, ``decisions.tsv`` and ``profile-0001.svg``, …; for windows
+        of one length also ``importance.tsv``, ``importance.svg`` and ``logo.svg``.
     model, fasta : str
         What the page calls them.
     plots : int
@@ -211,13 +230,17 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
                 show(summary.n)
         words = table.sorted()
         summary.n_words, summary.dropped, summary.no_words = len(words), table.dropped, explainer.no_words
-        summary.n_plots = len(shown)
-        page = render_page(summary, shown, means.shown(), words)
+        summary.n_plots, positions = len(shown), means.positions()
+        page = render_page(summary, shown, means.shown(), words, positions)
     write_tsv(out_dir / "words.tsv", ("word", "weight", "occurrences"), _word_rows(words))
     pictures = [f"profile-{number_:04d}.svg" for number_ in range(1, len(shown) + 1)]
     for name, item in zip(pictures, shown, strict=True):
         with atomic_write(out_dir / name, "w") as file:
             file.write(as_file(item.drawn()))
+    if positions is None:
+        remove_positions(out_dir)
+    else:
+        write_positions(positions, out_dir, model)
     with atomic_write(out_dir / "index.html", "w") as file:
         file.write(page)
     for path in out_dir.iterdir():  # of an earlier run with more of them

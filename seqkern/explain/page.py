@@ -9,7 +9,7 @@ STYLE = Path(__file__).with_name("style.css")
 MOST_BARS = 15
 
 
-def render_page(summary, profiles, means, words):
+def render_page(summary, profiles, means, words, positions=None):
     """Return the whole page.
 
     Parameters
@@ -21,6 +21,7 @@ def render_page(summary, profiles, means, words):
         Mean profiles of sequences of one length, by their prediction; may be empty.
     words : list of (str, float, int or None)
         As `WordTable.sorted` gives them.
+    positions : Positions, optional
     """
     styles = "\n".join(path.read_text(encoding="utf-8") for path in (REPORT_STYLE, STYLE))
     head = [
@@ -38,10 +39,11 @@ def render_page(summary, profiles, means, words):
     sections = [
         _facts(summary),
         _reading(summary),
+        _positions_section(summary, positions) if positions else None,
         _means_section(means) if means else None,
         _profiles_section(summary, profiles) if profiles else None,
         _words_section(summary, words),
-        _files_section(summary),
+        _files_section(summary, positions),
     ]
     return (
         Markup("<!DOCTYPE html>\n")
@@ -105,6 +107,13 @@ def _figure(shown):
     """Return one profile with its caption, in a box of its own that scrolls sideways."""
     box = tag("div", shown.drawn(), class_="scroll", tabindex="0", role="region", aria_label=shown.label)
     return tag("figure", tag("figcaption", shown.caption), box)
+
+
+def _positions_section(summary, positions):
+    """Return what matters at each position: logos and heat map."""
+    from .positions_page import positions_content
+
+    return tag("section", tag("h2", "What matters at each position"), positions_content(positions, summary.model))
 
 
 def _means_section(means):
@@ -173,13 +182,16 @@ def _bars(caption, side, rows, largest):
     return tag("div", table(caption, columns, cells))
 
 
-def _files_section(summary):
+def _files_section(summary, positions):
     """Return what the other files hold."""
     files = {
         "decisions.tsv": "decision, bias and prediction of each sequence",
         "letters.tsv": "the contribution of each letter; those of a sequence sum to its decision minus the bias",
         "words.tsv": "words, weights, and how often they occur in the new sequences",
     }
+    if positions:
+        files["importance.tsv"] = "the importance of each letter, and of longer words, at each position"
+        files["importance.svg"], files["logo.svg"] = "the heat map of them", "the sequence logos"
     items = [tag("li", tag("a", name, href=name), f": {text}") for name, text in files.items()]
     if summary.n_plots:
         items.append(tag("li", "profile-0001.svg and so on: the profiles, as pictures of their own"))

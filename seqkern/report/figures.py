@@ -71,14 +71,12 @@ def inline(svg, label):
     """Return matplotlib's SVG file as an element of a page: no header, no style, ids that are unique."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL)
-    used = set(re.findall(r"(?:#)([\w.-]+)", svg))
     prefix = "f" + hashlib.blake2b(label.encode(), digest_size=5).hexdigest()
-
-    def rename(found):
-        return f' id="{prefix}{found[1]}"' if found[1] in used else ""
-
-    svg = re.sub(r' id="([^"]*)"', rename, svg)
-    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}", svg)
+    # matplotlib's names of clip paths depend on when memory is freed: they are numbered as they come
+    names = dict.fromkeys(re.findall(r"(?:#)([\w.-]+)", svg))
+    names = {name: f"{prefix}-{number}" for number, name in enumerate(names)}
+    svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", svg)
+    svg = re.sub(r'(url\(#|href="#)([\w.-]+)', lambda found: found[1] + names[found[2]], svg)
     view = re.search(r'viewBox="[^"]*"', svg)[0]
     opening = f'<svg {view} xmlns:xlink="http://www.w3.org/1999/xlink" role="img" aria-label="{escape(label)}">'
     svg = re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
