@@ -33,6 +33,13 @@ cdef extern from "_weighted_degree.h" nogil:
         double *out, ptrdiff_t stride)
     int fill_squares(int level, int counting, const degree_sum *f, const degree_records *records, double *out)
 
+cdef extern from "_degree_places.h" nogil:
+    int note_places(
+        const degree_sum *f, const uint64_t *packed, ptrdiff_t record, const degree_records *others,
+        const double *coefficients, ptrdiff_t lengths, ptrdiff_t length, double *out)
+    void share_places(
+        const double *places, const double *length_weights, ptrdiff_t lengths, ptrdiff_t length, double *shares)
+
 cdef bint COUNTING = counts_bits()
 
 
@@ -136,3 +143,32 @@ cdef class DegreeSum:
             done = fill_squares(level, COUNTING, &self.f, &r, &out[0])
         if not done:
             raise MemoryError
+
+    def note(
+        self, const uint64_t[:, :, :, ::1] packed, Py_ssize_t record, const uint64_t[:, :, :, ::1] others,
+        const double[::1] coefficients, double[:, ::1] places,
+    ):
+        """Write what each place of a record adds to Σ_j coefficients[j]·K(x, z_j) to `places`, (lengths, letters).
+
+        In row k − 1 are the k-mers that start there, without the weight of the length; there must be `starts`.
+        """
+        cdef degree_records theirs
+        cdef int done
+        if not (places.shape[0] and places.shape[1] and coefficients.shape[0]):
+            places[...] = 0
+            return
+        theirs.words, theirs.first, theirs.n, theirs.diagonal = &others[0, 0, 0, 0], 0, coefficients.shape[0], NULL
+        with nogil:
+            done = note_places(
+                &self.f, &packed[0, 0, 0, 0], record, &theirs, &coefficients[0], places.shape[0], places.shape[1],
+                &places[0, 0])
+        if not done:
+            raise MemoryError
+
+
+def share(const double[:, ::1] places, const double[::1] length_weights, double[::1] shares):
+    """Add what places weigh, times the weight of the length, to the shares of the letters of each k-mer."""
+    if not (places.shape[0] and places.shape[1]):
+        return
+    with nogil:
+        share_places(&places[0, 0], &length_weights[0], places.shape[0], places.shape[1], &shares[0])

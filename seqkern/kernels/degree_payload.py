@@ -61,6 +61,16 @@ class DegreePayload:
             _product.level(), self._packed, self._start, cols._packed, cols._start, row_diagonal, col_diagonal, out
         )
 
+    def places(self, record, others, coefficients, lengths):
+        """Return what each place of one of these records adds to Σ_j coefficients[j]·K(x, z_j), z_j of `others`.
+
+        Float64 (lengths, letters): entry (k − 1, i) is of the k-mer at i, without the weight of the length. The sums
+        must have been made with position weights. No row range of a payload can be asked.
+        """
+        out = np.empty((lengths, self.length))
+        self.sums.note(self._packed, record, others._packed, coefficients, out)
+        return out
+
 
 def words(length):
     """Return how many words hold a bit of each of `length` letters."""

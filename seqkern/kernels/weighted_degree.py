@@ -5,6 +5,7 @@ import numpy as np
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from .base import Kernel
+from .degree_explanations import DegreeExplanations
 from .degree_implicit import implicit_bytes_of, implicit_of
 from .degree_payload import DegreePayload, make_sum
 from .position_weights import fold, of_kernel
@@ -12,7 +13,7 @@ from .position_weights import fold, of_kernel
 LARGEST_DEGREE = 10_000
 
 
-class WeightedDegreeKernel(Kernel):
+class WeightedDegreeKernel(DegreeExplanations, Kernel):
     """K(x, y) = Σ_{k=1..d} β_k Σ_i γ_i [x_i..x_{i+k−1} = y_i..y_{i+k−1}], for sequences of one length.
 
     Parameters
