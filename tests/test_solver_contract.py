@@ -14,11 +14,13 @@ from threadpoolctl import threadpool_limits
 
 from seqkern.archive import load_archive, save_archive
 from seqkern.errors import GramError, LabelError, ModelError, ParameterError
-from seqkern.solvers import CSVC, SOLVERS, build_solver, expand_grid, make_solver, solver_from_state
+from seqkern.kernels import LinearKernel
+from seqkern.solvers import CSVC, SOLVERS, PairwiseVoting, build_solver, expand_grid, make_solver, solver_from_state
 from seqkern.solvers.base import Solver
 
 EXAMPLES = [solver for cls in SOLVERS.classes.values() for solver in cls.examples()]
 GRAMS = [solver for solver in EXAMPLES if solver.input == "gram"]
+IMPLICIT = [solver for solver in EXAMPLES if solver.input == "implicit"]
 CLASSIFIERS = [solver for solver in EXAMPLES if "real" not in solver.targets]
 
 
@@ -232,6 +234,83 @@ def test_not_a_state():
         one_line(info)
 
 
+# ---- feature vectors that are never stored ----------------------------------------------------------------
+
+
+def implicit_problem(solver):
+    """Return an Implicit of all rows, the training rows, the new rows, labels and the kernel matrix."""
+    problem = Problem(solver)
+    points = np.concatenate([problem.K, problem.new])
+    whole = LinearKernel(normalize=False).implicit(points)
+    train, new = np.arange(36), np.arange(36, 48)
+    return whole.take(train), whole.take(new), problem, points @ points[train].T
+
+
+@each(IMPLICIT)
+def test_implicit_gives_what_features_give(solver):
+    train, new, problem, _ = implicit_problem(solver)
+    decisions = clone(solver).fit(problem.K, problem.y).decision_function(problem.new)
+    solver.fit(train, problem.y)
+    np.testing.assert_allclose(solver.decision_function(new), decisions, rtol=0, atol=1e-6)
+    assert solver.n_features_in_ == 36
+
+
+@each(IMPLICIT)
+def test_implicit_and_kernel_rows_decide_alike(solver, tmp_path):
+    train, new, problem, K = implicit_problem(solver)
+    solver.fit(train, problem.y)
+    decisions = solver.decision_function(new)
+    np.testing.assert_allclose(solver.decision_function(K[36:]), decisions, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(solver.predict(new), solver.classes_[(decisions > 0).astype(int)])
+    coefficients, constant = solver.linear()
+    np.testing.assert_allclose(K[36:] @ coefficients + constant, decisions, rtol=0, atol=1e-12)
+    small = solver.restrict(solver.support_)
+    np.testing.assert_array_equal(small.decision_function(new), decisions)
+    np.testing.assert_allclose(small.decision_function(K[36:][:, solver.support_]), decisions, rtol=0, atol=1e-12)
+    save_archive(tmp_path / "model", *small.state())
+    restored = solver_from_state(*load_archive(tmp_path / "model"))
+    np.testing.assert_allclose(restored.decision_function(K[36:][:, solver.support_]), decisions, rtol=0, atol=1e-12)
+    for other in (restored, pickle.loads(pickle.dumps(solver))):
+        with pytest.raises(ParameterError, match="other tables"):
+            other.decision_function(new)
+
+
+@each(IMPLICIT)
+def test_an_implicit_with_other_tables_is_refused(solver):
+    train, _, problem, _ = implicit_problem(solver)
+    solver.fit(train, problem.y)
+    with pytest.raises(ParameterError, match="other tables"):
+        solver.decision_function(LinearKernel(normalize=False).implicit(problem.new))
+
+
+@each(IMPLICIT)
+def test_several_classes_from_an_implicit(solver):
+    train, new, problem, K = implicit_problem(PairwiseVoting(solver))
+    voting = PairwiseVoting(solver).fit(train, problem.y)
+    assert len(voting.classes_) == 3
+    decisions = voting.decision_function(new)
+    np.testing.assert_allclose(voting.decision_function(K[36:]), decisions, rtol=0, atol=1e-12)
+    gram = PairwiseVoting(CSVC(**{name: getattr(solver, name) for name in ("C", "class_weight")}, tol=1e-8))
+    np.testing.assert_allclose(gram.fit(K[:36], problem.y).decision_function(K[36:]), decisions, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(
+        voting.restrict(voting.support_).decision_function(K[36:][:, voting.support_]), decisions, rtol=0, atol=1e-12
+    )
+
+
+@each([solver for solver in EXAMPLES if solver.input != "implicit"])
+def test_who_takes_no_implicit_says_so(solver):
+    train, _, problem, _ = implicit_problem(solver)
+    with pytest.raises(GramError, match="linear_svc"):
+        solver.fit(train, problem.y)
+
+
+@each(IMPLICIT)
+def test_too_few_records(solver):
+    train, _, problem, _ = implicit_problem(solver)
+    with pytest.raises(GramError, match="1 records are too few"):
+        solver.fit(train.take([0]), problem.y[:1])
+
+
 # ---- scikit-learn's manners ------------------------------------------------------------------------------
 
 
@@ -330,10 +409,11 @@ def test_too_many_classes(solver):
     assert "Only binary classification" in one_line(info)
 
 
-@each([solver for solver in EXAMPLES if {"max_iter", "tol"} <= set(solver.parameter_names())])
+@each([solver for solver in EXAMPLES if "tol" in solver.parameter_names()])
 def test_stopped_early_is_reported(solver):
     problem = Problem(solver)
-    solver.set_params(max_iter=1)
+    (limit,) = {"max_iter", "max_epochs"} & set(solver.parameter_names())
+    solver.set_params(**{limit: 1})
     with pytest.warns(ConvergenceWarning, match="before it converged"):
         solver.fit(problem.K, problem.y)
     assert solver.report_["converged"] is False

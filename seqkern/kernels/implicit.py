@@ -111,6 +111,17 @@ class SparseImplicit(Implicit):
         rows.squares(squares)
         super().__init__(rows.capsule, squares, n_features)
 
+    @classmethod
+    def of(cls, matrix):
+        """Return the Implicit of the rows of a matrix of numbers, dense or sparse; its kernel is X Xᵀ."""
+        from scipy.sparse import csr_array
+
+        rows = csr_array(matrix, dtype=np.float64)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        return cls(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data, rows.shape[1])
+
 
 class CombinedImplicit(Implicit):
     """Records of Σ_p factors[p]·K_p, each feature vector multiplied by a number of its own.

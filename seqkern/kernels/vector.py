@@ -16,6 +16,7 @@ from .additive import matrix, row_attributions, spread_evenly, word_weights
 from .base import Kernel
 from .blocks import row_blocks
 from .composite import CompositeKernel, as_parts
+from .implicit import SparseImplicit
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,14 @@ class LinearKernel(Kernel):
 
     def _block(self, rows, cols, out):
         _vector.products(rows.values, cols.transposed, out)
+
+    def _implicit(self, X):
+        return SparseImplicit.of(X.values)
+
+    def implicit_bytes(self, X):
+        """Return the memory that the rows take, compressed, in the making and as they are kept."""
+        values = self.coerce(X).values
+        return 28 * values.size + 8 * values.shape[1]
 
     def _fold(self, columns, coefficients):
         weights = np.empty((1, columns.values.shape[1]))

@@ -15,12 +15,14 @@ A restricted solver is the same solver with those columns renumbered, so that a 
 import warnings
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from ..errors import GramError, LabelError, ParameterError
+from ..kernels.implicit import Implicit
 from ..parameters import Parameters, check_real
 from .specs import plain, solver_from_state
 
@@ -36,7 +38,8 @@ class Solver(Parameters, BaseEstimator):
         One sentence for readers of a report who know no solvers.
     input : {"gram", "features", "implicit"}
         What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns
-        together.
+        together. An `Implicit` (seqkern/kernels/implicit.py) stands for feature vectors that are never stored;
+        who takes it also takes features, dense or sparse. After it the columns are the training records.
     targets : tuple of {"binary", "multiclass", "real", "none"}
         The kinds of label that it learns; with ``"none"``, it can be fitted without labels, and `_fit` then
         gets None for them.
@@ -107,7 +110,7 @@ class Solver(Parameters, BaseEstimator):
 
         Parameters
         ----------
-        K : array_like of float64, shape (n, n), or (n, d) for features
+        K : array_like of float64, shape (n, n), or (n, d) for features, or Implicit
             A C-ordered memory map is used in place.
         y : array_like, shape (n,), optional
             Needed unless ``"none"`` is among the solver's `targets`.
@@ -128,7 +131,7 @@ class Solver(Parameters, BaseEstimator):
         self.check_parameters()
         K = self._checked(K, reset=True)
         unlabelled = y is None and "none" in self.targets
-        target = None if unlabelled else self._coded(self._checked_labels(y, len(K)))
+        target = None if unlabelled else self._coded(self._checked_labels(y, count_rows(K)))
         if self.input == "gram" and K.shape[0] != K.shape[1]:
             raise GramError(
                 f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
@@ -136,7 +139,7 @@ class Solver(Parameters, BaseEstimator):
             )
         report = self._fit(K, target)
         size = len(self.support_)
-        self.report_ = {**report, "n_support": size, "support_share": size / K.shape[1]}
+        self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
         if not report["converged"]:
             warnings.warn(
                 f"{type(self).__name__} stopped after {report['iterations']} iterations before it converged",
@@ -145,13 +148,24 @@ class Solver(Parameters, BaseEstimator):
             )
         return self
 
+    def fit_after(self, previous, K, y=None):
+        """Fit; a solver may begin with what `previous` learned from the same `K` and `y`. See `fit`.
+
+        Parameters
+        ----------
+        previous : Solver or None
+            Of the same class, or not; a solver that it is of no use to ignores it.
+        """
+        return self.fit(K, y)
+
     def decision_function(self, K):
         """Return the decision values.
 
         Parameters
         ----------
         K : array_like of float64, shape (m, n)
-            The kernel of new records (rows) with the training ones (columns), or features.
+            The kernel of new records (rows) with the training ones (columns), or features; or an Implicit with the
+            tables of the one that it was fitted on.
 
         Returns
         -------
@@ -237,6 +251,7 @@ class Solver(Parameters, BaseEstimator):
         """Tell scikit-learn that cross-validation must slice rows and columns of a Gram matrix."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.input == "gram"
+        tags.input_tags.sparse = self.input == "implicit"
         return tags
 
     def _on_columns(self, values):
@@ -252,11 +267,14 @@ class Solver(Parameters, BaseEstimator):
         return y
 
     def _checked(self, K, reset):
-        """Return `K` as a finite float64 matrix of the fitted width, not copied if it is one."""
+        """Return `K` as a finite float64 matrix of the fitted width, not copied if it is one; an Implicit as it is."""
+        if isinstance(K, Implicit):
+            return self._checked_implicit(K, reset)
         try:
             # A model without support vectors has no columns, and a training part at least two rows.
             matrix = check_array(
                 K,
+                accept_sparse="csr" if self.input == "implicit" else False,
                 dtype=np.float64,
                 ensure_all_finite=False,
                 ensure_min_features=1 if reset else 0,
@@ -265,18 +283,29 @@ class Solver(Parameters, BaseEstimator):
             )
         except ValueError as error:
             raise GramError(str(error)) from error
-        for start in range(0, len(matrix), 256):
-            good = np.isfinite(matrix[start : start + 256]).all(axis=1)
-            if not good.all():
-                raise GramError(
-                    f"row {start + int(np.argmin(good))} of the matrix contains NaN or inf",
-                    remedy="mend the matrix or leave the record out",
-                )
+        bad = _first_bad_row(matrix)
+        if bad is not None:
+            raise GramError(
+                f"row {bad} of the matrix contains NaN or inf", remedy="mend the matrix or leave the record out"
+            )
         try:
             validate_data(self, K, reset=reset, skip_check_array=True)
         except ValueError as error:
             raise GramError(str(error)) from error
         return matrix
+
+    def _checked_implicit(self, K, reset):
+        """Return the Implicit `K`; GramError if the solver takes none, or there is nothing to learn from."""
+        if self.input != "implicit":
+            raise GramError(
+                f"solver {self.name!r} takes {self.input}, not feature vectors that are never stored",
+                remedy="give it a matrix, or choose linear_svc",
+            )
+        if reset:
+            if len(K) < 2:
+                raise GramError(f"{len(K)} records are too few to learn from", remedy="give two or more")
+            self.n_features_in_ = len(K)
+        return K
 
     def _checked_labels(self, y, n):
         """Return `y` as an array of n labels."""
@@ -370,6 +399,23 @@ class RealSolver(RegressorMixin, Solver):
             return y.astype(np.float64)
         except ValueError as error:
             raise LabelError(f"labels are not numbers: {error}") from error
+
+
+def count_rows(K):
+    """Return the number of rows of a matrix, dense or sparse, or of an Implicit."""
+    return len(K) if isinstance(K, Implicit) else K.shape[0]
+
+
+def _first_bad_row(matrix):
+    """Return the first row with NaN or inf of a matrix, dense or sparse; None if there is none."""
+    if issparse(matrix):
+        bad = np.flatnonzero(~np.isfinite(matrix.data))
+        return int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1 if len(bad) else None
+    for start in range(0, len(matrix), 256):
+        good = np.isfinite(matrix[start : start + 256]).all(axis=1)
+        if not good.all():
+            return start + int(np.argmin(good))
+    return None
 
 
 def check_cost(cost):

@@ -7,7 +7,8 @@ from sklearn.base import clone
 
 from ..archive import nest, unnest
 from ..errors import ParameterError
-from .base import ClassSolver, Solver
+from ..kernels.implicit import Implicit
+from .base import ClassSolver, Solver, count_rows
 from .specs import solver_from_state
 
 
@@ -84,9 +85,9 @@ class PairwiseVoting(ClassSolver):
         fitted = []
         for a, b in self._pairs():
             rows = np.flatnonzero((y == a) | (y == b))
-            gram = self.input == "gram"
-            machine = clone(self.binary).fit(K[np.ix_(rows, rows)] if gram else K[rows], self.classes_[y[rows]])
-            fitted.append((machine, rows[machine.support_] if gram else machine.support_))
+            machine = clone(self.binary).fit(self._of(K, rows), self.classes_[y[rows]])
+            records = self.input == "gram" or isinstance(K, Implicit)
+            fitted.append((machine, rows[machine.support_] if records else machine.support_))
         self.support_ = np.unique(np.concatenate([columns for _, columns in fitted]))
         size = len(self.support_)
         self.machines_ = [
@@ -101,9 +102,15 @@ class PairwiseVoting(ClassSolver):
             "machines": len(reports),
         }
 
+    def _of(self, K, rows):
+        """Return what the binary solver takes of `K` for some of the records."""
+        if isinstance(K, Implicit):
+            return K.take(rows)
+        return K[np.ix_(rows, rows)] if self.input == "gram" else K[rows]
+
     def _decide(self, K, columns):
         """Count votes and break ties."""
-        votes = np.zeros((len(K), len(self.classes_)))
+        votes = np.zeros((count_rows(K), len(self.classes_)))
         sums = np.zeros_like(votes)
         for (a, b), machine in zip(self._pairs(), self.machines_, strict=True):
             decision = machine._decide(K, columns[machine.support_])

@@ -5,12 +5,11 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils.class_weight import compute_class_weight
 
-from ..errors import ParameterError
 from ..parameters import check_integer, check_real
 from . import _linear
 from .base import BinarySolver, check_cost
+from .class_weights import check_class_weight, class_factors
 
 
 class CSVC(BinarySolver):
@@ -54,14 +53,7 @@ class CSVC(BinarySolver):
         check_cost(self.C)
         check_real("tol", self.tol, 0, open_low=True)
         check_integer("max_iter", self.max_iter, 1)
-        weight = self.class_weight
-        if isinstance(weight, dict):
-            for key, value in weight.items():
-                check_real(f"class_weight of {key}", value, 0, open_low=True)
-        elif weight is not None and weight != "balanced":
-            raise ParameterError(
-                f"class_weight={weight!r} is not possible", remedy="give balanced, or a weight for each class"
-            )
+        check_class_weight(self.class_weight)
 
     @classmethod
     def default_grid(cls):
@@ -79,7 +71,7 @@ class CSVC(BinarySolver):
 
     def _fit(self, K, y):
         """Run LIBSVM and keep its support vectors."""
-        weights = self._weights(y)
+        weights = class_factors(self.class_weight, self.classes_, y)
         machine = SVC(
             kernel="precomputed",
             C=self.C,
@@ -100,19 +92,6 @@ class CSVC(BinarySolver):
             "residual": residual,
             "objective": objective,
         }
-
-    def _weights(self, y):
-        """Return the factors of C of the two classes."""
-        weight = self.class_weight
-        if isinstance(weight, dict):
-            weight = {_class_of(key, self.classes_): value for key, value in weight.items()}
-        try:
-            return compute_class_weight(weight, classes=self.classes_, y=self.classes_[(y > 0).astype(int)])
-        except ValueError as error:
-            raise ParameterError(
-                f"class_weight={self.class_weight!r} names other classes",
-                remedy=f"classes are: {', '.join(map(str, self.classes_.tolist()))}; or give balanced",
-            ) from error
 
     def _optimality(self, K, y, cost):
         """Return LIBSVM's stopping quantity m(α) − M(α) (Fan, Chen & Lin 2005) and the dual objective."""
@@ -145,16 +124,3 @@ class CSVC(BinarySolver):
         """Set what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.dual_coef_ = arrays["coef"]
-
-
-def _class_of(key, classes):
-    """Return the class that a key of `class_weight` means: from a config, numbers arrive as text."""
-    for item in classes.tolist():
-        if str(item) == str(key):
-            return item
-        try:
-            if float(item) == float(key):
-                return item
-        except (TypeError, ValueError):
-            continue
-    return key

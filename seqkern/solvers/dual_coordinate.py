@@ -1,0 +1,254 @@
+"""Dual coordinate descent for the C-SVM with a bias that is not penalised, and its certificate.
+
+The dual is: maximise D(α) = Σα − ½ ‖w‖², w = Σ α_i y_i φ_i, over 0 ≤ α_i ≤ C_i with Σ α_i y_i = 0. Descent on one α_i
+at a time (Hsieh, Chang, Lin, Keerthi & Sundararajan, ICML 2008) cannot keep that sum at zero. So it minimises the
+augmented Lagrangian −D(α) + b Σ α_i y_i + σ/2 (Σ α_i y_i)² instead, and after each pass b ← b + σ Σ α_i y_i (Hestenes
+1969; Powell 1969). Seen from the primal this is the proximal point method for the bias (Rockafellar 1976): what
+LIBLINEAR does with its penalised bias, but with the penalty moved along to where the bias is, so that it vanishes at
+the end. One step costs one φ_i·w and one w += c·φ_i, whatever n.
+
+Where Σ α_i y_i = 0, φ_i − m for any m gives the same w and D as φ_i. With m a mean of the φ_i the records have much
+less in common, and one α_i more of a say in its own f(x_i): of sequences that all have the same common words, descent
+takes a sixth of the passes. No φ_i − m is ever made: φ_i·m, a number for each record, will do.
+
+Records that stay at a bound are left out of the passes, as LIBLINEAR does (shrinking).
+
+The certificate is computed for all records and leaves nothing out. First α is made feasible: a few α_i, those that
+cost the dual least, are moved until Σ α_i y_i = 0, and w with them; that is a step like any other, after which descent
+may go on. Then one φ_i·w for each record gives the primal value P of w with its best bias, which is a weighted median,
+and D(α). As the α is feasible and the w and b are those that are returned, P − D bounds how far both are from the
+optimum, without any estimate.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..progress import progress_counter
+from . import _dual_coordinate
+
+SIGMA = 0.1
+"""σ in units of the median ‖φ − m‖²: larger, and steps are short; smaller, and the bias lags behind."""
+
+MEAN_OF = 2000
+"""m is the mean of about so many records."""
+
+LATE = 2.0
+"""What a pass finds of the gap at its records, before it moves them, is about so many times the gap after it."""
+
+PATIENCE = 0.7
+"""After a certificate that is not good enough, the next is made when that is less than so many times what it was."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How good a solution is.
+
+    Attributes
+    ----------
+    bias : float
+        The best one for w: the middle of all that are equally good.
+    primal, dual : float
+        P and D.
+    gap : float
+        (P − D) / P.
+    residual : float
+        The largest violation of the optimality conditions by a pair of records, LIBSVM's m(α) − M(α).
+    """
+
+    bias: float
+    primal: float
+    dual: float
+    gap: float
+    residual: float
+
+
+class Descent:
+    """One optimisation.
+
+    Parameters
+    ----------
+    implicit : Implicit, n records
+    y : ndarray of float64, shape (n,)
+        −1 and 1.
+    cost : ndarray of float64, shape (n,)
+        C of each record.
+    seed : int
+        Of the order of the records.
+    shrinking : bool
+        Whether records at a bound are left out.
+    start : ndarray of float64, shape (n,), optional
+        α to begin with, of another C.
+
+    Attributes
+    ----------
+    alpha : ndarray of float64, shape (n,)
+    weights : ndarray of float64, shape (n_weights,)
+        w.
+    bias : float
+        b for the vectors φ − m.
+    """
+
+    def __init__(self, implicit, y, cost, seed, shrinking=True, start=None):
+        self.implicit, self.y, self.cost, self.shrinking = implicit, y, cost, shrinking
+        self.means, self.mean = _means(implicit)
+        self.squares = np.maximum(implicit.squares - 2 * self.means + self.mean, 0.0)
+        positive = self.squares[self.squares > 0]
+        self.sigma = SIGMA * float(np.median(positive)) if len(positive) else 1.0
+        self.generator = np.array([seed], dtype=np.uint64)
+        self.weights = implicit.zeros()
+        self.alpha = np.zeros(len(y))
+        self.gradient = np.full(len(y), -1.0)
+        self.order = np.arange(len(y))
+        self.bias = 0.0
+        self.sums = np.zeros(7)
+        if start is not None and start.any():
+            self._begin(start)
+        self._open()
+
+    def _begin(self, start):
+        """Begin with the multiple of `start` that has the largest dual value, and its best bias."""
+        self.implicit.add(self.weights, self.y * start)
+        products = self.implicit.dots(self.weights)
+        some = start > 0
+        most = float(np.min(self.cost[some] / start[some]))
+        square = float(np.sum(start * self.y * products))
+        factor = min(most, float(start.sum()) / square) if square > 0 else most
+        self.alpha = np.minimum(factor * start, self.cost)
+        self.weights *= factor
+        bias = best_bias(factor * products, self.y, self.cost)
+        self.bias = bias + self._along_mean()
+        self.gradient = self.y * (factor * products + bias) - 1
+        self.sums[1:3] = self.alpha.sum(), 0.5 * factor * factor * square
+
+    def _along_mean(self):
+        """Return w·m: the bias for φ is that for φ − m less this."""
+        return float(np.sum(self.alpha * self.y * self.means))
+
+    def _open(self):
+        """Take all records into the passes again."""
+        self.active = len(self.y)
+        self.upper, self.lower = np.inf, -np.inf
+
+    def run(self, tol, max_epochs):
+        """Descend until the certificate's gap is at most `tol`, or for `max_epochs` passes.
+
+        Returns
+        -------
+        certificate : Certificate
+        epochs : int
+        """
+        limit = np.inf
+        with progress_counter("training", " passes") as show:
+            for epoch in range(1, max_epochs + 1):
+                gap = self._pass()
+                if show is not None:
+                    show(epoch)
+                about = max(self.sums[1] - self.sums[2] + gap, 0.0)  # the primal value
+                if gap > min(limit, LATE * tol * about) and epoch < max_epochs and self.active:
+                    continue
+                certificate = self.certify()
+                if certificate.gap <= tol:
+                    break
+                limit = PATIENCE * gap
+        return certificate, epoch
+
+    def _pass(self):
+        """Descend once on each active record, and move the bias; return the sum of the gaps found on the way."""
+        _dual_coordinate.shuffle(self.order, self.active, self.generator)
+        excess = float(self.y @ self.alpha)
+        self.sums[0], self.sums[3], self.sums[4] = self.bias + self.sigma * excess, excess, self._along_mean()
+        self.active, gap = _dual_coordinate.epoch(
+            self.implicit.capsule,
+            self.squares,
+            self.means,
+            self.mean,
+            self.y,
+            self.cost,
+            self.sigma,
+            self.alpha,
+            self.weights,
+            self.gradient,
+            self.order,
+            self.active,
+            self.upper,
+            self.lower,
+            self.sums,
+        )
+        self.bias = float(self.sums[0])
+        self._shrink(self.sums[5], self.sums[6])
+        return gap
+
+    def _shrink(self, largest, least):
+        """Set the gradients beyond which a record at a bound leaves: the largest and least projected gradient."""
+        if self.shrinking:
+            self.upper = largest if largest > 0 else np.inf
+            self.lower = least if least < 0 else -np.inf
+
+    def certify(self):
+        """Return the Certificate of α, made feasible before, and take up all records that could still move."""
+        self._make_feasible()
+        products = self.implicit.dots(self.weights)
+        bias = best_bias(products, self.y, self.cost)
+        self.bias = bias + self._along_mean()
+        self.gradient = self.y * (products + bias) - 1
+        half = 0.5 * float(np.sum(self.alpha * self.y * products))
+        dual = float(self.alpha.sum()) - half
+        primal = half + float(np.sum(self.cost * np.maximum(0.0, -self.gradient)))
+        self.sums[1:3] = self.alpha.sum(), half
+        at_zero, at_cost = self.alpha == 0, self.alpha == self.cost
+        self._open()
+        if self.shrinking:
+            resting = (at_zero & (self.gradient > 0)) | (at_cost & (self.gradient < 0))
+            projected = np.where(resting, 0.0, self.gradient)
+            self._shrink(projected.max(), projected.min())
+            out = (at_zero & (self.gradient > self.upper)) | (at_cost & (self.gradient < self.lower))
+            self.order = np.argsort(out, kind="stable")
+            self.active = int(np.sum(~out))
+        # y − w·φ bounds the bias from above where α·y can grow, from below where it can fall
+        bounds = self.y - products
+        up = np.where(self.y > 0, ~at_cost, ~at_zero)
+        low = np.where(self.y > 0, ~at_zero, ~at_cost)
+        violation = np.max(bounds[up], initial=-np.inf) - np.min(bounds[low], initial=np.inf)
+        return Certificate(bias, primal, dual, (primal - dual) / primal, max(0.0, float(violation)))
+
+    def _make_feasible(self):
+        """Move α until Σ α_i y_i = 0, first where the gradient says that the dual loses least."""
+        excess = float(self.y @ self.alpha)
+        if excess == 0:
+            return
+        down = self.y * excess > 0
+        room = np.where(down, self.alpha, self.cost - self.alpha)
+        loss = np.where(room > 0, np.where(down, -self.gradient, self.gradient), np.inf)
+        rows = np.argsort(loss, kind="stable")
+        reached = np.cumsum(room[rows])
+        count = min(int(np.searchsorted(reached, abs(excess))) + 1, len(rows))
+        rows = rows[:count]
+        step = room[rows]
+        step[-1] = max(0.0, abs(excess) - (reached[count - 2] if count > 1 else 0.0))
+        step = np.where(down[rows], -step, step)
+        self.alpha[rows] = np.clip(self.alpha[rows] + step, 0.0, self.cost[rows])
+        self.implicit.take(rows).add(self.weights, self.y[rows] * step)
+
+
+def _means(implicit):
+    """Return φ_i·m of each record, float64 (n,), and m·m, for m the mean of records evenly spread over all."""
+    rows = np.arange(0, len(implicit), -(-len(implicit) // MEAN_OF))
+    weights = implicit.zeros()
+    implicit.take(rows).add(weights, np.full(len(rows), 1.0 / len(rows)))
+    means = implicit.dots(weights)
+    return means, float(np.mean(means[rows]))
+
+
+def best_bias(products, y, cost):
+    """Return the b with the least Σ cost·max(0, 1 − y·(products + b)), in the middle if there are many.
+
+    The slope of the sum rises by cost_i at b = y_i − products_i, from −Σ cost of the positive records on.
+    """
+    places = y - products
+    order = np.argsort(places, kind="stable")
+    slope = np.cumsum(cost[order]) - float(np.sum(cost[y > 0]))
+    slope[np.abs(slope) <= 1e-12 * float(np.sum(cost))] = 0.0  # as rounding lets it be
+    first = int(np.argmax(slope >= 0))
+    last = first + 1 if slope[first] == 0 and first + 1 < len(places) else first
+    return 0.5 * float(places[order[first]] + places[order[last]])
