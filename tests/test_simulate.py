@@ -10,7 +10,8 @@ from scipy.stats import chisquare, rankdata
 
 from seqkern.alphabets import DNA, PROTEIN
 from seqkern.cli.main import main
-from seqkern.errors import FileError, ParameterError
+from seqkern.datasets import make_dataset
+from seqkern.errors import ConfigError, FileError, ParameterError
 from seqkern.simulate import KINDS, parameters, simulate, write_simulated
 from seqkern.simulate.donors import INTRON, codon_usage, donor_frequencies
 from seqkern.simulate.exchange import wag
@@ -330,6 +331,8 @@ def test_the_seed_decides_the_sequences(kind):
         ("superfamilies", {"rate_correlation": 1.0}, "rate_correlation=1.0"),
         ("superfamilies", {"indel_length": 0.5}, "indel_length=0.5"),
         ("superfamilies", {"length": True}, "length=True"),
+        ("genome", {"n_sites": 0}, "n_sites=0"),
+        ("genome", {"n_letters": 29_999}, "n_letters=29999"),
     ],
 )
 def test_bad_parameters_are_named(kind, params, message):
@@ -355,6 +358,27 @@ def test_command_line_writes_what_simulate_returns(kind, fields, tmp_path, capsy
     again = tmp_path / "again"
     write_simulated(data, again)
     assert again.with_suffix(".fasta").read_bytes() == fasta.read_bytes()
+
+
+def test_a_genome_has_its_sites_where_the_table_says(tmp_path, capsys):
+    options = ["--n-letters", "9000", "--n-sites", "20", "--n-others", "60"]
+    assert main(["simulate", "genome", *options, "--seed", "4", "-o", str(tmp_path / "g")]) == 0
+    capsys.readouterr()
+    entry = {"fasta": "g.fasta", "sites": "g.tsv", "window": "-3:+5", "site": "GT", "labels": {"positive": "donor"}}
+    made = make_dataset("d", entry, tmp_path)  # each site is a GT on its strand
+    labels = made.task().labels
+    assert labels.class_counts() == {"other": 120, "donor": 40}
+    assert set(labels.chromosome) == {"chr1", "chr2"}
+    assert made.X.ids == sorted(made.X.ids, key=lambda name: (name.split(":")[0], int(name.split(":")[1])))
+    donors = made.X.take(labels.y == 1)
+    assert {name[-1] for name in donors.ids} == {"+", "-"}
+    consensus = (np.array([list(string) for string in donors.strings()]) == list("AAGGTAAGT")).mean(axis=0)
+    np.testing.assert_allclose(consensus, donor_frequencies().max(axis=1), atol=0.25)
+    data = simulate("genome", 4, n_letters=9000, n_sites=20, n_others=60)
+    assert data.of_sites
+    assert "".join((tmp_path / "g.fasta").read_text().split("\n")[1:151]) == data.sequences.string(0)
+    with pytest.raises(ConfigError, match="'genome' makes sites on long sequences"):
+        make_dataset("d", {"simulate": {"kind": "genome"}})
 
 
 def test_command_line_lists_all_parameters(capsys):

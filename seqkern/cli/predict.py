@@ -7,7 +7,10 @@ from ..errors import FileError
 from .common import add_policies, add_threads, add_tracks, naming_file, policies_of, read_tracks, tell_counts
 from .scan import add_scan, check_no_scan, run_scan
 
-EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
+EXAMPLE = (
+    "seqkern predict model.seqkern donors.fasta > predictions.tsv\n"
+    "  seqkern predict sites.seqkern chromosome.fa.gz --scan GT --format bed -o found.bed"
+)
 
 
 def add_arguments(parser):

@@ -142,6 +142,11 @@ def simulated_material(entry, seed):
     options |= check_options(entry.get("labels", {}))
     spec = {"seed": seed, **entry["simulate"]}
     data = simulate(**spec)
+    if data.of_sites:
+        raise ConfigError(
+            f"{spec['kind']!r} makes sites on long sequences, which no kernel compares",
+            remedy="write them with seqkern simulate, and cut windows: fasta, sites, window",
+        )
     taxonomy = {key: data.table[key] for key in ("family", "superfamily") if key in data.table}
     wanted = {key: name for key, name in wanted_columns(options).items() if key != "label" or name in data.table}
     columns = taxonomy | _chosen(data.table, wanted, "simulated data")

@@ -7,6 +7,9 @@
     Proteins evolved along trees with a published exchange matrix, insertions and deletions; a family that is
     held out is a remote homologue of the other families of its superfamily (`superfamilies`).
 
+``"genome"``
+    Chromosomes with donor sites on both strands, and a table of sites: to cut windows from, and to scan (`genome`).
+
 `simulate` finds the generator by the name of its kind; its signature is the list of parameters.
 """
 
@@ -20,7 +23,11 @@ from ..errors import ParameterError, unknown_name
 from ..parameters import check_integer
 from ..sequences import SequenceSet
 
-KINDS = {"donor": "donors:donor_windows", "superfamilies": "superfamilies:protein_superfamilies"}
+KINDS = {
+    "donor": "donors:donor_windows",
+    "superfamilies": "superfamilies:protein_superfamilies",
+    "genome": "genome:donor_genome",
+}
 _LINE = 60
 
 
@@ -33,11 +40,16 @@ class Simulated:
     sequences : SequenceSet
     table : dict of str to list
         Columns with one value for each sequence: ``label`` (``"donor"`` or ``"decoy"``), or ``superfamily``
-        and ``family``.
+        and ``family``. Of a genome, one for each site: ``record``, ``position``, ``strand``, ``label``.
     """
 
     sequences: SequenceSet
     table: dict
+
+    @property
+    def of_sites(self):
+        """Whether the rows of the table are sites on the sequences."""
+        return "record" in self.table
 
 
 def find_generator(kind):
@@ -71,10 +83,11 @@ def simulate(kind, seed=1, **params):
 
     Parameters
     ----------
-    kind : {"donor", "superfamilies"}
+    kind : {"donor", "superfamilies", "genome"}
     seed : int
     **params
-        Parameters of the kind; see `donors.donor_windows` and `superfamilies.protein_superfamilies`.
+        Parameters of the kind; see `donors.donor_windows`, `superfamilies.protein_superfamilies` and
+        `genome.donor_genome`.
 
     Returns
     -------
@@ -104,7 +117,7 @@ def simulate(kind, seed=1, **params):
 
 
 def write_simulated(data, prefix):
-    """Write ``PREFIX.fasta`` (the table's columns as header fields) and ``PREFIX.tsv`` (id, columns).
+    """Write ``PREFIX.fasta`` (the table's columns as header fields) and ``PREFIX.tsv`` (id, columns), or of sites.
 
     Parameters
     ----------
@@ -135,13 +148,17 @@ def write_simulated(data, prefix):
                 print(string[start : start + _LINE], file=fasta)
         fasta.flush()  # a full disk shows here, before the second file is there
         with atomic_write(paths[1], "w") as tsv:
-            print("id", *data.table, sep="\t", file=tsv)
-            for name, fields in zip(data.sequences.ids, _rows(data), strict=True):
-                print(name, *(value for _, value in fields), sep="\t", file=tsv)
+            columns = data.table if data.of_sites else {"id": data.sequences.ids, **data.table}
+            print(*columns, sep="\t", file=tsv)
+            for values in zip(*columns.values(), strict=True):
+                print(*values, sep="\t", file=tsv)
     return paths
 
 
 def _rows(data):
-    """Yield the table's row of each sequence as pairs of column and value."""
+    """Yield the table's row of each sequence as pairs of column and value; none where it has rows of sites."""
+    if data.of_sites:
+        yield from ([] for _ in data.sequences.ids)
+        return
     for values in zip(*data.table.values(), strict=True):
         yield list(zip(data.table, values, strict=True))

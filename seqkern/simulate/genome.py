@@ -1,0 +1,87 @@
+"""Chromosomes with donor sites on both strands, and where they are: to cut windows from, and to scan.
+
+All is intron sequence but for the genes, on either strand: the end of an exon and the beginning of an intron around a
+donor site (`donors.donor_windows`). The other sites are places with GT that are none.
+"""
+
+import numpy as np
+
+from ..alphabets import DNA
+from ..parameters import check_integer
+from ..sequences import SequenceSet
+from .donors import INTRON, donor_windows
+
+#: Letters of exon and of intron around each donor site; no site is nearer to an end.
+FLANK = 100
+
+
+def donor_genome(rng, *, n_chromosomes=2, n_letters=60_000, n_sites=150, n_others=450):
+    """Draw chromosomes with donor sites on both strands, and a table of sites.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n_chromosomes : int
+        Number of chromosomes.
+    n_letters : int
+        Letters of each chromosome.
+    n_sites : int
+        Donor sites on each chromosome; each needs 200 letters.
+    n_others : int
+        Places with GT on each chromosome that are no donor sites, at most (there may be fewer).
+
+    Returns
+    -------
+    sequences : SequenceSet
+        ``chr1``, ``chr2``, ….
+    table : dict of str to list
+        One value for each site, in order: ``record``, ``position`` (of the G, from 1), ``strand`` and ``label``:
+        ``"donor"`` or ``"other"``.
+    """
+    check_integer("n_chromosomes", n_chromosomes, 1)
+    check_integer("n_sites", n_sites, 1)
+    check_integer("n_others", n_others, 1)
+    check_integer("n_letters", n_letters, 2 * FLANK * n_sites)
+    rows, chromosomes = [], []
+    for number in range(1, n_chromosomes + 1):
+        codes = rng.choice(DNA.size, size=n_letters, p=INTRON).astype(np.uint8)
+        donors = _put_donors(rng, codes, n_sites)
+        others = sorted(_places(codes) - donors)
+        others = [others[i] for i in rng.permutation(len(others))[:n_others]]
+        sites = [(*place, "donor") for place in donors] + [(*place, "other") for place in others]
+        rows += [(f"chr{number}", *site) for site in sorted(sites)]
+        chromosomes.append(codes)
+    ids = [f"chr{number}" for number in range(1, n_chromosomes + 1)]
+    sequences = SequenceSet.from_offsets(np.concatenate(chromosomes), np.arange(len(ids) + 1) * n_letters, ids, DNA)
+    return sequences, dict(
+        zip(("record", "position", "strand", "label"), map(list, zip(*rows, strict=True)), strict=True)
+    )
+
+
+def _put_donors(rng, codes, n_sites):
+    """Write donor sites into `codes`, one at random in each of as many equal parts; return their places."""
+    windows, _ = donor_windows(rng, n_positive=n_sites, n_decoy=1, left=FLANK, right=FLANK)
+    windows = windows.codes.reshape(-1, 2 * FLANK)
+    size, places = len(codes) // n_sites, set()
+    for part in range(n_sites):
+        start = part * size + int(rng.integers(size - 2 * FLANK + 1))
+        if rng.random() < 0.5:
+            codes[start : start + 2 * FLANK] = windows[part]
+            places.add((start + FLANK + 1, "+"))
+        else:
+            codes[start : start + 2 * FLANK] = DNA.complement_codes[windows[part, ::-1]]
+            places.add((start + FLANK, "-"))
+    return places
+
+
+def _places(codes):
+    """Return (position, strand) of each GT that has `FLANK` letters on either side."""
+    g, t, a, c = (codes == DNA.letters.index(letter) for letter in "GTAC")
+    forward, reverse = np.flatnonzero(g[:-1] & t[1:]) + 1, np.flatnonzero(a[:-1] & c[1:]) + 2
+    low, high = FLANK + 1, len(codes) - FLANK
+    return {
+        (position, strand)
+        for positions, strand in ((forward, "+"), (reverse, "-"))
+        for position in positions.tolist()
+        if low <= position <= high
+    }
