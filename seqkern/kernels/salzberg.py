@@ -1,6 +1,7 @@
-"""The Salzberg kernel: log-odds of two classes at every position (Zien et al., Bioinformatics 16, 2000)."""
+"""The Salzberg kernel: log-odds of classes at every position (Zien et al., Bioinformatics 16, 2000)."""
 
 from dataclasses import asdict
+from itertools import combinations
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class SalzbergKernel(FeatureKernel):
     P₀ and P₁ are the conditional probabilities of a letter after another one at position p in the two classes, learned
     from the training sequences: (n(a, b, p) + c)/(Σ_b n(a, b, p) + c·|A|), with n(a, b, p) the number of sequences of a
     class with the letters a, b at p − 1, p; and the probabilities of the letters alone at the first position. Where x_p
-    or x_{p−1} is masked, s_p(x) is 0.
+    or x_{p−1} is masked, s_p(x) is 0. With several classes, K is the sum of such kernels over all pairs of classes.
 
     Parameters
     ----------
@@ -74,26 +75,33 @@ class SalzbergKernel(FeatureKernel):
         return 1
 
     def _fit(self, X, y):
-        """Set `ratios_`, float64 (length, letters, letters): ln P₁(b | a, p) − ln P₀(b | a, p); a = 0 for p = 0."""
+        """Set `ratios_`, float64 (pairs of classes, length, letters, letters): ln P₁(b | a, p) − ln P₀(b | a, p).
+
+        Of p = 0 there is a = 0 only.
+        """
         if y is None:
             raise LabelError(
                 f"kernel {self.name!r} learns from labels, and there are none",
-                remedy="use it to train or evaluate with labels of two classes",
+                remedy="use it to train or evaluate with labels of classes",
             )
         y = np.asarray(y)
         if y.shape != (len(X),):
             raise LabelError(f"{len(y)} labels for {len(X)} sequences", remedy="give one for each sequence")
         classes = np.unique(y)
-        if len(classes) != 2:
+        if len(classes) < 2:
             raise LabelError(
-                f"kernel {self.name!r} compares two classes, and the training part has {len(classes)}",
-                remedy="choose two classes, or one against the rest",
+                f"kernel {self.name!r} compares classes, and the training part has only one",
+                remedy="choose a training part with examples of each",
+            )
+        if len(classes) > 2 and np.issubdtype(y.dtype, np.floating):
+            raise LabelError(
+                f"kernel {self.name!r} compares classes, and the labels are numbers", remedy="give classes"
             )
         if not X.lengths[0]:
             raise SequenceError("has no letters to learn from", record=X.ids[0], remedy="leave it out")
         size = X.alphabet.size
         logs = [_log_probabilities(X.take(np.flatnonzero(y == one)), size, self.pseudocount) for one in classes]
-        self.ratios_ = logs[1] - logs[0]
+        self.ratios_ = np.array([second - first for first, second in combinations(logs, 2)])
         self.alphabet_ = X.alphabet
 
     def fitted_state(self):
@@ -108,7 +116,9 @@ class SalzbergKernel(FeatureKernel):
         self.ratios_ = arrays["ratios"]
 
     def features(self, X):
-        """Return s_p(x), float64 (n, length); the matrix times its transpose is the kernel matrix, not normalised.
+        """Return s_p(x), float64 (n, length), one pair of classes after the other.
+
+        The matrix times its transpose is the kernel matrix, not normalised.
 
         Raises
         ------
@@ -120,7 +130,7 @@ class SalzbergKernel(FeatureKernel):
         self.check_parameters()
         self.check_fitted()
         X = self.coerce(X)
-        length, size, _ = self.ratios_.shape
+        pairs, length, size, _ = self.ratios_.shape
         if X.alphabet != self.alphabet_:
             raise SequenceError(
                 f"the sequences have the alphabet {X.alphabet.name}, those of the training part {self.alphabet_.name}",
@@ -133,11 +143,13 @@ class SalzbergKernel(FeatureKernel):
                 record=X.ids[0],
                 remedy="cut all sequences to one length",
             )
-        ratios = np.append(self.ratios_.reshape(-1), 0.0)
-        values = np.empty((len(X), length))
+        ratios = np.zeros((pairs, length * size * size + 1))
+        ratios[:, :-1] = self.ratios_.reshape(pairs, -1)
+        values = np.empty((len(X), pairs, length))
         for rows, cells in _cells(X, size):
-            values[rows] = ratios[cells]
-        return values
+            for pair in range(pairs):
+                values[rows, pair] = ratios[pair, cells]
+        return values.reshape(len(X), pairs * length)
 
     def _prepare(self, X, like):
         return FeatureBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
@@ -148,17 +160,19 @@ class SalzbergKernel(FeatureKernel):
         work = Workload.of(self.coerce(X), None if Y is None else self.coerce(Y))
         total = work.output(self.n_threads)
         each = PRODUCT_NS[_product.level()]
-        products = work.pairs * work.longest
-        seconds = (LETTER_NS * work.letters + each * products) * 1e-9
+        pairs = len(self.ratios_) if self.fitted else 1
+        products = work.pairs * work.longest * pairs
+        seconds = (LETTER_NS * work.letters * pairs + each * products) * 1e-9
         reason = f"{products:.3g} products, {each:.2g} ns each"
-        return Plan("dense", total.seconds + seconds, total.bytes + 24 * work.letters, reason)
+        return Plan("dense", total.seconds + seconds, total.bytes + 24 * work.letters * pairs, reason)
 
     def _attribute(self, X, support, coefficients):
         """Share s_p(x)·s_p(z) equally by the letters at p − 1 and p, on which it rests."""
-        weights = np.zeros(self.ratios_.shape[0])
+        pairs, length = self.ratios_.shape[:2]
+        weights = np.zeros(pairs * length)
         for value, coefficient in zip(self.features(support), coefficients, strict=True):
             weights += coefficient * value
-        values = self.features(X) * weights
+        values = (self.features(X) * weights).reshape(len(X), pairs, length).sum(axis=1)
         shares = 0.5 * values
         shares[:, :1] *= 2
         shares[:, :-1] += 0.5 * values[:, 1:]
