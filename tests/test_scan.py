@@ -4,12 +4,14 @@ import bz2
 import gzip
 import io
 import re
+import shlex
 import subprocess
 import sys
 import tracemalloc
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 from seqkern.alphabets import DNA, PROTEIN, as_alphabet
 from seqkern.cli.main import main
@@ -508,6 +510,25 @@ def test_a_truncated_file(folder, tmp_path):
     (tmp_path / "t.fa.gz").write_bytes(gzip.compress((tmp_path / "g.fa").read_bytes())[:-30])
     with pytest.raises(FileError, match="ends too early"):
         list(Scanner(MODEL, "AG").scan(tmp_path / "t.fa.gz"))
+
+
+def test_the_example_of_the_readme(tmp_path, monkeypatch, capsys):
+    text = (
+        (ROOT / "README.md").read_text().partition("## Sites in a genome")[2].partition("```\n")[2].partition("```")[0]
+    )
+    commands = [shlex.split(line) for line in text.replace("\\\n", "").splitlines()]
+    monkeypatch.chdir(tmp_path)
+    for program, *argv in commands:
+        assert program == "seqkern"
+        assert main(argv) == 0, capsys.readouterr().err
+    header, *rows = [line.split("\t") for line in (tmp_path / "unseen.tsv").read_text().splitlines()]
+    donors = {tuple(row[:3]) for row in rows if row[header.index("label")] == "donor"}
+    found = [line.split("\t") for line in (tmp_path / "found.bed").read_text().splitlines()]
+    places = {(row[0], str(int(row[1]) + 1) if row[5] == "+" else row[2], row[5]) for row in found}
+    assert len(places & donors) > 0.7 * len(donors)
+    sure = [row for row in found if float(row[7]) > 0.95]
+    places = {(row[0], str(int(row[1]) + 1) if row[5] == "+" else row[2], row[5]) for row in sure}
+    assert len(places & donors) > 0.5 * len(places) > 50
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------

@@ -7,10 +7,7 @@ from ..errors import FileError
 from .common import add_policies, add_threads, add_tracks, naming_file, policies_of, read_tracks, tell_counts
 from .scan import add_scan, check_no_scan, run_scan
 
-EXAMPLE = (
-    "seqkern predict model.seqkern donors.fasta > predictions.tsv\n"
-    "  seqkern predict sites.seqkern chromosome.fa.gz --scan GT --format bed -o found.bed"
-)
+EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
 
 def add_arguments(parser):

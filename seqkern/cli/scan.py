@@ -14,7 +14,8 @@ every place where the given letters stand is a candidate, decided about by the w
   bed       BED6 and more: the letters' place from 0, half open; the score is 1000 × probability, or 0 where the
             model is not calibrated; the decision and the probability are columns 7 and 8
   bedgraph  the decision at the candidate's own first letter; -o NAME.bedgraph with both strands writes
-            NAME.plus.bedgraph and NAME.minus.bedgraph"""
+            NAME.plus.bedgraph and NAME.minus.bedgraph
+as in: seqkern predict sites.seqkern chromosome.fa.gz --scan AG --format bed -o found.bed"""
 
 
 def add_scan(parser):
