@@ -346,7 +346,7 @@ def position_scorer(model):
     def raw_diagonal(codes, starts):
         out = np.empty(len(starts))
         for first in range(0, len(starts), AT_ONCE):
-            some = starts[first : first + (1 if same else AT_ONCE)]
+            some = starts[first : first + AT_ONCE]
             windows = SequenceSet(codes, some, some + weights.length, [""] * len(some), model.alphabet)
             out[first : first + AT_ONCE] = kernel.prepare(windows, like=model.columns).raw_diagonal
         return out
@@ -354,7 +354,7 @@ def position_scorer(model):
     def decide(codes, starts, n_threads):
         values = weights.scan(codes, starts, n_threads)
         if kernel.normalize or form.dividing:
-            diagonal = raw_diagonal(codes, starts)
+            diagonal = raw_diagonal(codes, starts[:1] if same else starts)
             if kernel.normalize:
                 values, diagonal = over_root(values, diagonal), (diagonal > 0).astype(np.float64)
             values = form.divided(values, diagonal)

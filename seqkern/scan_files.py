@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from ._lines import lines as make_lines
+
 AT_ONCE = 1 << 15
+STRANDS = "+-"
 
 
 def header(form, model):
@@ -35,50 +38,39 @@ def lines(form, found, model, site):
     str
         Many lines each.
     """
+    record = f"{found.record}\t".encode()
     for first in range(0, len(found), AT_ONCE):
-        yield "".join(FORMS[form](found.take(slice(first, first + AT_ONCE)), model, site))
+        columns = FORMS[form](found.take(slice(first, first + AT_ONCE)), model, site)
+        yield make_lines(record, *columns).decode()
 
 
 def _bed(found, model, site):
-    """Return the lines of BED6 with the decision, and the probability if there is one."""
-    name, ends = found.record, found.starts + found.width
-    rows = zip(found.starts.tolist(), ends.tolist(), _strands(found), found.decisions.tolist(), strict=True)
-    if model.calibration is None:
-        return [f"{name}\t{start}\t{end}\t{site}\t0\t{strand}\t{value:.10g}\n" for start, end, strand, value in rows]
-    chances = model.calibration.probabilities(found.decisions)
-    scores = np.rint(1000 * chances).astype(np.int64).tolist()
-    return [
-        f"{name}\t{start}\t{end}\t{site}\t{score}\t{strand}\t{value:.10g}\t{chance:.10g}\n"
-        for (start, end, strand, value), score, chance in zip(rows, scores, chances.tolist(), strict=True)
-    ]
+    """Return the columns of BED6 with the decision, and the probability if there is one."""
+    places, values = np.column_stack([found.starts, found.starts + found.width]), _values(found, model)
+    top = 0 if model.calibration is None else 1000
+    scores = np.rint(top * values[:, -1]).astype(np.int32) if top else 0
+    texts = [f"{site}\t{score}\t{strand}\t".encode() for strand in STRANDS for score in range(top + 1)]
+    return places, texts, found.reverse * np.int32(top + 1) + np.int32(scores), values
 
 
 def _bedgraph(found, model, site):
-    """Return the lines of a candidate's own first letter: the letters of two candidates may overlap, these do not."""
-    name, rows = found.record, zip(found.positions.tolist(), found.decisions.tolist(), strict=True)
-    return [f"{name}\t{position - 1}\t{position}\t{value:.10g}\n" for position, value in rows]
+    """Return the columns of a candidate's own first letter: the letters of two candidates may overlap, these do not."""
+    places = np.column_stack([found.positions - 1, found.positions])
+    return places, [b""], np.zeros(len(found), dtype=np.int32), np.ascontiguousarray(found.decisions[:, None])
 
 
 def _table(found, model, site):
-    """Return the lines of a table."""
-    name, rows = found.record, zip(found.positions.tolist(), _strands(found), strict=True)
+    """Return the columns of a table."""
+    texts = [f"{strand}\t".encode() for strand in STRANDS]
+    return found.positions[:, None], texts, found.reverse.astype(np.int32), _values(found, model)
+
+
+def _values(found, model):
+    """Return decisions, and the probability behind them if there is one, float64 (n, columns)."""
     values = found.decisions if found.decisions.ndim == 2 else found.decisions[:, None]
     if model.calibration is not None:
         values = np.column_stack([values, model.calibration.probabilities(found.decisions)])
-    if values.shape[1] == 1:
-        return [
-            f"{name}\t{position}\t{strand}\t{value:.10g}\n"
-            for (position, strand), value in zip(rows, values[:, 0].tolist(), strict=True)
-        ]
-    return [
-        f"{name}\t{position}\t{strand}\t" + "\t".join([f"{value:.10g}" for value in row]) + "\n"
-        for (position, strand), row in zip(rows, values.tolist(), strict=True)
-    ]
-
-
-def _strands(found):
-    """Return the strand of each candidate."""
-    return np.where(found.reverse, "-", "+").tolist()
+    return np.ascontiguousarray(values)
 
 
 FORMS = {"bed": _bed, "bedgraph": _bedgraph, "tsv": _table}

@@ -12,6 +12,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from conftest import ROOT
+from seqkern._lines import lines
 
 from seqkern.alphabets import DNA, PROTEIN, as_alphabet
 from seqkern.cli.main import main
@@ -345,6 +346,32 @@ def test_letters_that_stand_for_several():
     assert pieces_of(">a\nHEC?-x\n", alphabet=as_alphabet("HEC"))["a"] == "HEC***|"
     with pytest.raises(LetterError, match="a stop codon"):
         pieces_of(">a\nMK*\n", alphabet=PROTEIN)
+
+
+# ---- lines -----------------------------------------------------------------------------------------------------------
+
+
+def test_lines_are_those_of_python():
+    rng = np.random.default_rng(0)
+    numbers = np.concatenate(
+        [
+            rng.normal(size=500) * 10.0 ** rng.integers(-12, 14, 500),
+            [0, -0.0, 1, -1, 1e300, -1e-300, 5e-324, 1e10, 12345678905, 0.1, np.inf, -np.inf, np.nan],
+            rng.integers(-1000, 1000, 100),
+        ]
+    )
+    numbers = np.column_stack([numbers, numbers[::-1]])
+    integers = np.concatenate([[[0, 9], [10, 2**63 - 1]], rng.integers(0, 10**9, (len(numbers) - 2, 2))])
+    which = rng.integers(0, 3, len(numbers)).astype(np.int32)
+    texts = [b"", b"+\t", "ä\t".encode()]
+    expected = "".join(
+        f"chr1\t{a}\t{b}\t{texts[k].decode()}{x:.10g}\t{y:.10g}\n"
+        for (a, b), k, (x, y) in zip(integers.tolist(), which.tolist(), numbers.tolist(), strict=True)
+    )
+    assert lines(b"chr1\t", integers, texts, which, numbers).decode() == expected
+    alone = lines(b"", integers[:, :0], [b""], np.zeros(len(numbers), dtype=np.int32), numbers[:, :1].copy())
+    assert alone.decode() == "".join(f"{x:.10g}\n" for x in numbers[:, 0].tolist())
+    assert lines(b"chr1\t", integers[:0], texts, which[:0], numbers[:0]) == b""
 
 
 # ---- command line ----------------------------------------------------------------------------------------------------
