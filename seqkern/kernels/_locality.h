@@ -62,7 +62,14 @@ static inline double power_of(double base, int power)
 #define TARGET
 #if defined(__GNUC__)
 #define BYTES 16
-#define WORDS_AT(address) (words_plain){(address)[0], (address)[1], (address)[2], (address)[3]}
+typedef uint16_t few_plain __attribute__((vector_size(8)));
+static inline few_plain few_at(const uint16_t *address)
+{
+    few_plain v;
+    memcpy(&v, address, sizeof(v));
+    return v;
+}
+#define WORDS_AT(address) __builtin_convertvector(few_at(address), words_plain)
 #define REALS_AT(address) (reals_plain){(address)[0], (address)[1]}
 #else
 #define BYTES 0
