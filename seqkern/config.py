@@ -12,7 +12,7 @@ from .gram.transforms import build_transform
 from .kernels import build_kernel, check_kind
 from .memory import parse_bytes
 from .resource_files import open_resource
-from .solvers import check_takes_gram, expand_grid
+from .solvers import common_input, expand_grid
 
 TYPES = {
     "object": "keys with values",
@@ -81,7 +81,7 @@ def check_config(config, file=None):
         _check_choices(name, entry, config, kernels, file)
     for name, spec in config["solvers"].items():
         with _place(f"solvers.{name}", file):
-            check_takes_gram(expand_grid(spec))
+            common_input(expand_grid(spec))
     return config
 
 
@@ -219,6 +219,7 @@ def _check_choices(name, entry, config, kernels, file):
             if choice not in config[part]:
                 raise _not_defined(f"datasets.{name}.{part}", choice, config[part], file)
     kind = entry_kind(entry)
+    _check_importance(name, entry.get("importance"), config, kernels, kind, file)
     for choice in entry.get("kernels", ()):
         with _place(f"datasets.{name}.kernels.{choice}", file):
             for kernel in kernels[choice]:
@@ -229,6 +230,41 @@ def _check_choices(name, entry, config, kernels, file):
             file=file,
             remedy="add one; seqkern kernels lists what each takes",
         )
+    _check_methods(name, entry, config, kind, file)
+
+
+def _check_methods(name, entry, config, kind, file):
+    """Raise ConfigError if a kernel or solver that a data set names would never run, or nothing would."""
+    methods = dataset_methods(config, name, kind)
+    idle = [kernel for kernel in entry.get("kernels", ()) if kernel not in {kernel for kernel, _ in methods}]
+    idle += [solver for solver in entry.get("solvers", ()) if solver not in {solver for _, solver in methods}]
+    if idle or not methods:
+        raise ConfigError(
+            f"datasets.{name}: {idle[0] if idle else 'any kernel'} would never run: a solver without a Gram matrix "
+            "runs on kernels that can do without one, and have no transforms",
+            file=file,
+            remedy="add a solver such as csvc, or a kernel such as spectrum",
+        )
+
+
+def _check_importance(name, wanted, config, kernels, kind, file):
+    """Raise ConfigError unless what is to be trained for the importance of positions is one known method."""
+    if wanted is None:
+        return
+    place = f"datasets.{name}.importance"
+    for part in ("kernel", "solver"):
+        if wanted[part] not in config[f"{part}s"]:
+            raise _not_defined(f"{place}.{part}", wanted[part], config[f"{part}s"], file)
+    if len(kernels[wanted["kernel"]]) > 1:
+        remedy = f"name one of {', '.join(kernel_candidates(config, wanted['kernel']))}"
+        raise ConfigError(f"{place}.kernel: {wanted['kernel']!r} is a choice of kernels", file=file, remedy=remedy)
+    if kind != "sequences" or "tasks" in config["datasets"][name]:
+        raise ConfigError(f"{place}: only sequences with a single task have it", file=file, remedy="leave it out")
+    section = wanted.get("section", [0, 0])
+    if section[0] > section[1]:
+        raise ConfigError(f"{place}.section: {section} is empty", file=file, remedy="give first and last position")
+    with _place(f"{place}.kernel", file):
+        check_kind(kernels[wanted["kernel"]][0], kind)
 
 
 def split_transforms(spec):
@@ -284,7 +320,8 @@ def dataset_methods(config, name, kind=None):
     Returns
     -------
     list of (kernel name, solver name)
-        The kernels and solvers that its entry lists; by default all kernels that take its kind of data, all solvers.
+        The kernels and solvers that its entry lists; by default all kernels that take its kind of data, all solvers. A
+        solver that needs no Gram matrix runs on the kernels that can do without, those without transforms.
 
     Raises
     ------
@@ -300,7 +337,31 @@ def dataset_methods(config, name, kind=None):
             for kernel in config["kernels"]
             if all(_takes(config["kernels"][part], kind) for part in kernel_candidates(config, kernel))
         ]
-    return [(kernel, solver) for kernel in kernels for solver in entry.get("solvers") or config["solvers"]]
+    solvers = entry.get("solvers") or config["solvers"]
+    bare = {solver for solver in solvers if not needs_gram(config["solvers"][solver])}
+    able = {kernel for kernel in kernels if bare and not _needs_matrix(config, kernel)}
+    return [(kernel, solver) for kernel in kernels for solver in solvers if solver not in bare or kernel in able]
+
+
+def needs_gram(spec):
+    """Tell whether the solver of a config's entry takes a Gram matrix; True for one that is not known here."""
+    try:
+        return common_input(expand_grid(spec)) == "gram"
+    except SeqkernError:
+        return True
+
+
+def _needs_matrix(config, kernel):
+    """Tell whether one of the kernels behind a name cannot be trained without a Gram matrix."""
+    for part in kernel_candidates(config, kernel):
+        spec, transforms = split_transforms(config["kernels"][part])
+        try:
+            build_kernel(spec).check_implicit()
+        except SeqkernError:
+            return True
+        if transforms:
+            return True
+    return False
 
 
 def _takes(spec, kind):

@@ -11,11 +11,11 @@ from .build import build_digest
 from .calibration import calibrate as calibrated
 from .errors import LabelError, ModelError
 from .evaluation.selection import AUTO, select
-from .evaluation.sources import FittedKernel, StoredGram
+from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from .gram import compute_gram
 from .model import Model
 from .sequences import SequenceSet
-from .solvers import check_takes_gram, expand_grid, make_solver
+from .solvers import common_input, expand_grid, make_solver
 from .tables import SimilarityTable
 
 
@@ -36,7 +36,7 @@ def train_model(
     n_threads=None,
     progress=None,
 ):
-    """Train a model that can be applied to new sequences.
+    """Train a model that can be applied to new sequences; without a Gram matrix, if the solver needs none.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ def train_model(
     ModelError
         For similarities without sequences or features: new units could not be compared.
     ParameterError
-        For a solver that takes no Gram matrix.
+        For a solver that takes features, or one that needs no Gram matrix with a kernel that does, or transforms.
     LabelError, FoldError
         If a class has too few members, or probabilities are wanted of labels that are not binary.
     GramError
-        If the kernel matrix does not fit into the memory.
+        If the kernel matrix, or what stands for it, does not fit into the memory.
     """
     if isinstance(X, SimilarityTable):
         raise ModelError(
@@ -93,23 +93,27 @@ def train_model(
         )
     y = labels.signs() if labels.kind == "binary" else labels.y
     grid = solver if isinstance(solver, list) else expand_grid(solver)
-    check_takes_gram(grid)
-    work = {"memory_limit": memory_limit, "n_threads": n_threads}
-
     fitted = copy.deepcopy(kernel).fit(X, y)
-    gram = compute_gram(fitted, X, progress=progress, **work)
-    source = FittedKernel(kernel, X, transforms, n_threads) if kernel.data_dependent else StoredGram(gram, transforms)
+    if common_input(grid) == "implicit":
+        source = ImplicitSource(kernel, X, transforms, memory_limit)
+        K = fitted.implicit(X) if kernel.data_dependent else source.whole
+        diagonal, counts = K.squares, K.counts
+    else:
+        gram = compute_gram(fitted, X, progress=progress, memory_limit=memory_limit, n_threads=n_threads)
+        K, diagonal, counts = gram.values, gram.row_diagonal, gram.meta["counts"]
+        learns = kernel.data_dependent
+        source = FittedKernel(kernel, X, transforms, n_threads) if learns else StoredGram(gram, transforms)
     choice = select({kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed)
     probabilities = {}
     if calibrate:
         fit = calibrated(source.pair, labels, choice.spec, make_solver, folds=folds, seed=seed)
         probabilities = {"calibration": fit.record()}
 
-    K, diagonal, chain = gram.values, gram.row_diagonal, []
+    chain, before = [], diagonal
     for transform in transforms:
         chain.append(copy.deepcopy(transform).fit(K, diagonal))
         K, diagonal = chain[-1].transform_train()
-    K = np.ascontiguousarray(K)
+        K = np.ascontiguousarray(K)
     machine = make_solver(choice.spec, labels.kind).fit(K, y)
     recognised = {}
     if labels.kind != "real":
@@ -128,7 +132,7 @@ def train_model(
         "classes": labels.class_counts(),
         "training_digest": X.digest(),
         "counts": X.counts,
-        "kernel_counts": gram.meta["counts"],
+        "kernel_counts": counts,
         "solver": choice.spec,
         "search": _search(choice, metric, folds, labels.kind),
         "report": machine.report_,
@@ -141,7 +145,7 @@ def train_model(
         transforms=[transform.restrict(rows) for transform in chain],
         solver=machine.restrict(rows),
         support=support.compact() if isinstance(support, SequenceSet) else support,
-        diagonal=gram.row_diagonal[rows],
+        diagonal=before[rows],
         kind=labels.kind,
         classes=_classes(labels, machine),
         policies=dict(policies or {}),

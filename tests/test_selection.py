@@ -27,6 +27,10 @@ class Scaled:
         self.y = np.asarray(y)
         return self
 
+    def fit_after(self, previous, K, y):
+        assert previous is None or previous.size <= self.size
+        return self.fit(K, y)
+
     def decision_function(self, K):
         assert np.isfinite(K).all()
         assert K.shape[1] == len(self.y)

@@ -46,11 +46,11 @@ def run(args):
     from ..evaluation.crossval import FoldResult, evaluate_fold, write_results
     from ..folds import read_folds
     from ..progress import progress_bar
-    from ..solvers import expand_grid
+    from ..solvers import common_input, expand_grid
 
     dataset = load_dataset(args.dataset)
-    sources, identity = kernel_sources(dataset, args)
     grid = expand_grid(args.solver)
+    sources, identity = kernel_sources(dataset, args, common_input(grid))
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
     fold_sets = {name: read_folds(files[name], dataset.X.ids, task.labels) for name, task in dataset.tasks.items()}
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
@@ -95,11 +95,14 @@ def _naming_split(dataset, folds, split):
         raise
 
 
-def kernel_sources(dataset, args):
-    """Return where kernel values come from, by the kernels' names, and the identity of kernels and data."""
+def kernel_sources(dataset, args, wanted="gram"):
+    """Return where kernel values come from, by the kernels' names, and the identity of kernels and data.
+
+    `wanted` is what the solvers take, a Gram matrix or an Implicit.
+    """
     from ..build import build_digest
     from ..config import split_choice, split_transforms
-    from ..evaluation.sources import FittedKernel, StoredGram
+    from ..evaluation.sources import FittedKernel, ImplicitSource, StoredGram
     from ..gram import open_gram
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
@@ -109,21 +112,27 @@ def kernel_sources(dataset, args):
         spec, transform_specs = split_transforms(entry)
         kernels[name] = build_kernel(spec), transform_specs
         check_kind(kernels[name][0], dataset.kind, file=args.dataset)
-    _check_grams(args.gram, [kernel for kernel, _ in kernels.values()])
+    _check_grams(args.gram, [kernel for kernel, _ in kernels.values()], wanted)
     grams = iter(args.gram)
     sources, identity = {}, [build_digest(), dataset.X.digest()]
     for name, (kernel, transform_specs) in kernels.items():
         transforms = [build_transform(item) for item in transform_specs]
         identity.append([name, kernel.identity(), transform_specs])
-        if args.gram and not kernel.data_dependent:
+        if wanted == "implicit":
+            sources[name] = ImplicitSource(kernel, dataset.X, transforms)
+        elif args.gram and not kernel.data_dependent:
             sources[name] = StoredGram(open_gram(next(grams), dataset.X, kernel=kernel), transforms)
         else:
             sources[name] = FittedKernel(kernel, dataset.X, transforms, args.threads)
     return sources, identity
 
 
-def _check_grams(grams, kernels):
+def _check_grams(grams, kernels, wanted):
     """Raise ParameterError unless there is no Gram matrix, or one for each kernel that learns nothing from data."""
+    if grams and wanted != "gram":
+        raise ParameterError(
+            "the solver is trained without a Gram matrix", file=grams[0], remedy="leave out --gram, or choose csvc"
+        )
     learning = [kernel.name for kernel in kernels if kernel.data_dependent]
     if grams and len(learning) == len(kernels):
         raise ParameterError(

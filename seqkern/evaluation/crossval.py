@@ -11,10 +11,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..cost import Clock, write_cost
-from ..solvers import check_takes_gram, make_solver
+from ..solvers import common_input, make_solver
 from ..tsv import write_tsv
 from .metrics import scores
 from .selection import select
+from .sources import check_source
 
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
@@ -40,7 +41,7 @@ def evaluate_fold(task, split, sources, grid, *, inner_folds, metric, seed, grou
     task : Task
     split : Split
         Row indices of the training and the test part.
-    sources : dict of str to StoredGram or FittedKernel
+    sources : dict of str to StoredGram, FittedKernel or ImplicitSource
         The kernels to choose among, by name; each gives kernel values for index arrays.
     grid : list of dict
         Solver specifications to choose among.
@@ -58,9 +59,11 @@ def evaluate_fold(task, split, sources, grid, *, inner_folds, metric, seed, grou
     Raises
     ------
     ParameterError
-        For a solver that takes no Gram matrix.
+        For solvers that take something else than the sources give.
     """
-    check_takes_gram(grid)
+    wanted = common_input(grid)
+    for source in sources.values():
+        check_source(source, wanted)
     clock = Clock()
     with warnings.catch_warnings():
         # whether each fit converged is a column of fits.tsv

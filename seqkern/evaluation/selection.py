@@ -89,8 +89,8 @@ def select(pairs, labels, specs, make_solver, *, folds=3, metric="auto", seed=0,
     ----------
     pairs : dict of str to callable
         For each kernel, ``pair(train, valid, y_train)`` returns ``(K_train, K_valid)``: kernel values of the
-        inner training rows among themselves and of the validation rows against them. Rows count within the
-        training part.
+        inner training rows among themselves and of the validation rows against them, or an Implicit of each. Rows
+        count within the training part.
     labels : Labels
         Of the training part.
     specs : list of dict
@@ -125,12 +125,16 @@ def select(pairs, labels, specs, make_solver, *, folds=3, metric="auto", seed=0,
         return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
     y = labels.signs() if labels.kind == "binary" else labels.y
     parts = list(inner_folds(labels, folds, seed, labels.groups if groups is None else groups))
+    sizes = [make_solver(spec, labels.kind).complexity() for spec in specs]
+    # from the simplest on: a solver may begin where the one before it ended
+    order = sorted(range(len(specs)), key=lambda j: sizes[j])
     scores = np.full((len(measures), len(candidates), len(parts)), np.nan)
     for f, (train, valid) in enumerate(parts):
         for i, pair in enumerate(pairs.values()):
             K_train, K_valid = pair(train, valid, y[train])
-            for j, spec in enumerate(specs):
-                solver = make_solver(spec, labels.kind).fit(K_train, y[train])
+            solver = None
+            for j in order:
+                solver = make_solver(specs[j], labels.kind).fit_after(solver, K_train, y[train])
                 outcome = labels.y[valid], *_decided(solver, K_valid, labels.kind)
                 scores[:, i * len(specs) + j, f] = [measure(*outcome) for measure in measures]
     usable = ~np.isnan(scores[0]).any(axis=0)
@@ -142,8 +146,7 @@ def select(pairs, labels, specs, make_solver, *, folds=3, metric="auto", seed=0,
     means = scores.mean(axis=2)
     # scores that differ by rounding errors only are equal, and so are all where a metric is not defined
     ranks = -np.nan_to_num(means).round(12)
-    sizes = [make_solver(spec, labels.kind).complexity() for _, spec in candidates]
-    best = min(range(len(candidates)), key=lambda c: (*ranks[:, c], sizes[c], c))
+    best = min(range(len(candidates)), key=lambda c: (*ranks[:, c], sizes[c % len(specs)], c))
     return Choice(*candidates[best], float(means[0, best]), candidates, scores[0])
 
 

@@ -1,14 +1,23 @@
 """Where the kernel values of a training and a test part come from.
 
 A kernel that learns nothing has one Gram matrix for all folds, which is sliced. A kernel that learns from
-data is fitted on each training part anew, so that no test sequence is ever seen by ``fit``.
+data is fitted on each training part anew, so that no test sequence is ever seen by ``fit``. For solvers that need no
+Gram matrix there are feature vectors instead, of which each part takes its own.
+
+Each source says what it `gives`, which is what a solver takes as its `input`.
 """
 
 import copy
+from functools import cached_property
 
 import numpy as np
 
+from ..errors import GramError, ParameterError
 from ..kernels.blocks import fill
+from ..memory import available_memory, format_bytes, parse_bytes
+
+RECORD_BYTES = 160
+"""What a solver keeps for each record besides its feature vector, copies while it looks at them included."""
 
 
 class StoredGram:
@@ -21,6 +30,8 @@ class StoredGram:
     transforms : list of Gram transforms, optional
         Fitted on each training part.
     """
+
+    gives = "gram"
 
     def __init__(self, gram, transforms=()):
         self.gram = gram
@@ -51,6 +62,8 @@ class FittedKernel:
     n_threads : int, optional
     """
 
+    gives = "gram"
+
     def __init__(self, kernel, X, transforms=(), n_threads=None):
         self.kernel = kernel
         self.X = X
@@ -68,6 +81,78 @@ class FittedKernel:
             for part in (columns, rows)
         )
         return _transformed(self.transforms, K_train, K_test, columns.diagonal, rows.diagonal)
+
+
+class ImplicitSource:
+    """Feature vectors that are never stored, for solvers that need no Gram matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Copied before it is fitted, if it learns from data.
+    X : SequenceSet or table
+        All units of the data set.
+    transforms : list of Gram transforms, optional
+        There must be none.
+    memory_limit : int or str, optional
+        Bytes, or text such as ``"2GB"``; by default half of the memory available.
+
+    Raises
+    ------
+    ParameterError
+        If the kernel cannot be trained so, or there are transforms, which need a matrix.
+    GramError
+        If the feature vectors and their weights do not fit into the memory; before any work.
+    """
+
+    gives = "implicit"
+
+    def __init__(self, kernel, X, transforms=(), memory_limit=None):
+        kernel.check_implicit()
+        check_no_transforms(transforms)
+        limit = available_memory() // 2 if memory_limit is None else parse_bytes(memory_limit)
+        need = kernel.implicit_bytes(X) + RECORD_BYTES * len(X)
+        if need > limit:
+            raise GramError(
+                f"training on {len(X)} units without a Gram matrix takes {format_bytes(need)} of memory, the limit is "
+                f"{format_bytes(limit)}",
+                remedy="raise the limit, choose a kernel of shorter words, or fewer units",
+            )
+        self.kernel = kernel
+        self.X = X
+
+    @cached_property
+    def whole(self):
+        """The Implicit of all units, of a kernel that learns nothing from data."""
+        return self.kernel.implicit(self.X)
+
+    def pair(self, train, test, y=None):
+        """Return the Implicits of two parts, for index arrays; `y` are the labels of the training part."""
+        if not self.kernel.data_dependent:
+            return self.whole.take(train), self.whole.take(test)
+        kernel = copy.deepcopy(self.kernel).fit(self.X.take(train), y)
+        both = kernel.implicit(self.X.take(np.concatenate((train, test))))
+        places = np.arange(len(both))
+        return both.take(places[: len(train)]), both.take(places[len(train) :])
+
+
+def check_no_transforms(transforms):
+    """Raise ParameterError if there are transforms of a Gram matrix where there is none."""
+    if len(transforms):
+        raise ParameterError(
+            "a transform changes a Gram matrix, and this solver is trained without one",
+            remedy="leave out the transforms (the kernel has normalize=true), or choose a solver such as csvc",
+        )
+
+
+def check_source(source, wanted):
+    """Raise ParameterError unless a source gives what solvers want: without a check features would be taken for K."""
+    given = getattr(source, "gives", "gram")
+    if given != wanted:
+        raise ParameterError(
+            f"the solver takes {wanted}, and the kernel's values come as {given}",
+            remedy="use ImplicitSource for a solver that needs no Gram matrix, StoredGram or FittedKernel for others",
+        )
 
 
 def _transformed(transforms, K_train, K_test, train_diagonal, test_diagonal):

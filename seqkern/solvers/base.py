@@ -225,7 +225,7 @@ class Solver(Parameters, BaseEstimator):
                 f"row {self.support_[support < 0][0]} is left out, but prediction needs it",
                 remedy="keep every row of support_",
             )
-        return self.renumber(support, len(rows))
+        return Solver.renumber(self, support, len(rows))
 
     def renumber(self, support, columns):
         """Return this fitted solver for matrices of another width, with its support columns in other places.

@@ -47,7 +47,7 @@ class LinearSVC(BinarySolver):
     -----
     `fit` takes an `Implicit`, or a matrix of features X, dense or sparse, with K = X Xᵀ. After the former
     `decision_function` takes an `Implicit` with the same tables, or kernel rows like that of `CSVC`; after the latter,
-    features. Weights are kept in memory only, for the former; a model holds the support vectors.
+    features. The weights are not kept: a model holds the support vectors.
 
     Hsieh, Chang, Lin, Keerthi & Sundararajan, ICML 2008; `dual_coordinate` describes the algorithm. LIBLINEAR solves
     nearly the same problem, but it penalises the bias and hands out no α: a yardstick, and no part of this.
@@ -110,12 +110,10 @@ class LinearSVC(BinarySolver):
         certificate, epochs = descent.run(self.tol, self.max_epochs)
         self._alpha = descent.alpha * y
         self.intercept_ = certificate.bias
-        if isinstance(K, Implicit):
-            self._tables, self._weights, coefficients = implicit.tables, descent.weights, self._alpha
-        else:
-            self._tables, self._weights, coefficients = None, None, descent.weights
+        coefficients = self._alpha if isinstance(K, Implicit) else descent.weights
         self.support_ = np.flatnonzero(coefficients).astype(np.int64)
         self.coefficients_ = coefficients[self.support_]
+        self._vectors = implicit.take(self.support_) if isinstance(K, Implicit) else None
         return {
             "converged": bool(certificate.gap <= self.tol),
             "iterations": epochs,
@@ -130,14 +128,17 @@ class LinearSVC(BinarySolver):
         return self.coefficients_
 
     def _decide(self, K, columns):
-        """Return Σ coefficient_j K(x, z_j) + b, or by the weights for feature vectors with the tables of training."""
+        """Return Σ coefficient_j K(x, z_j) + b; for feature vectors with the tables of training, w·φ(x) + b."""
         if isinstance(K, Implicit):
-            if getattr(self, "_weights", None) is None or self._tables is not K.tables:
+            vectors = getattr(self, "_vectors", None)
+            if vectors is None or vectors.tables is not K.tables:
                 raise ParameterError(
                     "these feature vectors have other tables than those that the solver was fitted on",
                     remedy="take both from one Implicit, or give kernel rows",
                 )
-            return K.dots(self._weights) + self.intercept_
+            weights = vectors.zeros()
+            vectors.add(weights, self.coefficients_)
+            return K.dots(weights) + self.intercept_
         if issparse(K):
             coefficients = np.zeros(K.shape[1])
             coefficients[columns] = self.coefficients_
@@ -151,9 +152,9 @@ class LinearSVC(BinarySolver):
         return self._on_columns(self.coefficients_), self.intercept_
 
     def renumber(self, support, columns):
-        """Return this fitted solver for matrices of another width; it still decides about an `Implicit`."""
+        """Return this fitted solver for matrices of another width; it decides about an `Implicit` as before."""
         other = super().renumber(support, columns)
-        other._tables, other._weights = getattr(self, "_tables", None), getattr(self, "_weights", None)
+        other._vectors = getattr(self, "_vectors", None)
         return other
 
     def fitted_state(self):
@@ -166,6 +167,6 @@ class LinearSVC(BinarySolver):
         self.coefficients_ = arrays["coef"]
 
     def __getstate__(self):
-        """Leave weights and tables, which compiled code uses, out of pickles."""
+        """Leave feature vectors, which compiled code uses, and where others may begin out of pickles."""
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("_tables", "_weights", "_alpha")}
+        return {name: value for name, value in state.items() if name not in ("_vectors", "_alpha")}

@@ -104,15 +104,27 @@ def make_solver(spec, kind):
     )
 
 
-def check_takes_gram(specs):
-    """Raise ParameterError unless all solvers of a grid take a Gram matrix, which is what a study has for them."""
-    for spec in specs:
-        solver = build_solver(spec)
-        if solver.input != "gram":
+def common_input(specs):
+    """Return what all solvers of a grid take of a kernel, ``"gram"`` or ``"implicit"``.
+
+    Raises
+    ------
+    ParameterError
+        If one takes features, or not all take the same.
+    """
+    solvers = [build_solver(spec) for spec in specs]
+    for solver in solvers:
+        if solver.input == "features":
             raise ParameterError(
-                f"solver {solver.name!r} would take {solver.input}, and gets a Gram matrix here",
+                f"solver {solver.name!r} would take features, and gets a Gram matrix here",
                 remedy="leave out its kernel=features; the features of a table come through the kernel linear",
             )
+        if solver.input != solvers[0].input:
+            raise ParameterError(
+                f"of the solvers {solvers[0].name!r} and {solver.name!r} one takes a Gram matrix, the other needs none",
+                remedy="choose among solvers of one sort",
+            )
+    return solvers[0].input
 
 
 def solver_from_state(header, arrays):

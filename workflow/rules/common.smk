@@ -11,7 +11,7 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
 from seqkern.build import build_digest
-from seqkern.config import check_config, dataset_methods, kernel_candidates, load_config, split_transforms
+from seqkern.config import check_config, dataset_methods, kernel_candidates, load_config, needs_gram, split_transforms
 from seqkern.datasets import entry_files
 from seqkern.errors import SeqkernError
 from seqkern.kernels import build_kernel
@@ -76,8 +76,23 @@ def learns(kernel):
     return any(LEARNS[name] for name in kernel_candidates(STUDY, kernel))
 
 
-def stored_grams(dataset, kernel):
-    """Return the Gram matrices, over all units of a data set, that serve every fold of a kernel entry."""
+def stored_grams(dataset, kernel, solver):
+    """Return the Gram matrices, over all units of a data set, that serve every fold of a method."""
+    if not needs_gram(STUDY["solvers"][solver]):
+        return []
     return [
         f"{RESULTS}/gram/{dataset}/{name}/gram.npy" for name in kernel_candidates(STUDY, kernel) if not LEARNS[name]
     ]
+
+
+def importance_of(dataset):
+    """Return a data set's entry about the importance of positions; None where there is none."""
+    return STUDY["datasets"][dataset].get("importance")
+
+
+def importance_options(dataset):
+    """Return the options of an entry about the importance of positions, for the command line."""
+    entry = importance_of(dataset)
+    words = [f"--{key}={entry[key]}" for key in ("order", "background", "site", "pair") if key in entry]
+    words += [f"--section={':'.join(map(str, entry['section']))}"] if "section" in entry else []
+    return shlex.join(words)

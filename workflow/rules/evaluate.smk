@@ -1,11 +1,12 @@
-# Train and test over all folds of a method; a kernel that learns from data is fitted on each training part instead.
+# Train and test over all folds of a method; a kernel that learns from data is fitted on each training part instead,
+# and a solver that needs no Gram matrix is given feature vectors.
 
 
 rule evaluate:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
-        gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel),
+        gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
     output:
         multiext(
             f"{RESULTS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}/",

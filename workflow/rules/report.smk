@@ -5,8 +5,9 @@ rule report:
     input:
         [f"{RESULTS}/datasets/{dataset}/summary.json" for dataset in STUDY["datasets"]],
         [f"{RESULTS}/folds/{dataset}" for dataset in STUDY["datasets"]],
-        list(dict.fromkeys(path for dataset, kernel, _ in METHODS for path in stored_grams(dataset, kernel))),
+        list(dict.fromkeys(path for method in METHODS for path in stored_grams(*method))),
         [f"{RESULTS}/evaluate/{dataset}/{kernel}/{solver}/metrics.tsv" for dataset, kernel, solver in METHODS],
+        [f"{RESULTS}/importance/{dataset}/importance.npz" for dataset in STUDY["datasets"] if importance_of(dataset)],
     output:
         page=f"{RESULTS}/report/index.html",
         summary=f"{RESULTS}/report/summary.tsv",
