@@ -24,7 +24,7 @@ STAGES = [
 ]
 INK, PALE, LINE = "#1f2d3d", "#eef2f6", "#8a9bb0"
 CURVES = [("donors", "donor splice sites"), ("homologues", "remote homologues")]
-COLOURS = ["#b3541e", "#0b6e99", "#4d7c2f", "#7a4b94"]
+COLOURS = ["#b3541e", "#0b6e99", "#4d7c2f", "#7a4b94", "#1f2d3d"]
 
 
 def draw_stages(axes):
@@ -57,7 +57,7 @@ def draw_curves(axes, dataset, title):
     """Draw the mean ROC curve of each kernel with the C-SVM."""
     axes.plot([0, 1], [0, 1], ":", color=LINE, linewidth=0.8)
     folders = sorted((ROOT / "results/demo/evaluate" / dataset).iterdir())
-    for colour, folder in zip(COLOURS, folders, strict=False):
+    for colour, folder in zip(COLOURS[: len(folders)], folders, strict=True):
         curve, auc = mean_curve(folder / "csvc")
         axes.plot(curve.false, curve.true, color=colour, linewidth=1.4, label=f"{folder.name} {auc:.3f}")
     axes.set(xlim=(0, 1), ylim=(0, 1.005), xlabel="false positive rate", ylabel="true positive rate", aspect="equal")

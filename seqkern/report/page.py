@@ -7,6 +7,7 @@ from .choices import choices_section
 from .cost import cost_section
 from .findings import findings_section
 from .fits import fits_section
+from .importance import importance_section
 from .made import made_section, numbers_section
 from .markup import Markup, join, tag
 from .material import about_section
@@ -19,7 +20,13 @@ from .splits import folds_section, leakage_section
 from .tables import families_table, metrics_table, summary_table, write_tables
 from .view import View, paragraph
 
-LINKS = (("scores", "scores"), ("roc", "curves"), ("predictions", "predictions"), ("gram", "Gram matrices"))
+LINKS = (
+    ("scores", "scores"),
+    ("roc", "curves"),
+    ("predictions", "predictions"),
+    ("importance", "importance"),
+    ("gram", "Gram matrices"),
+)
 STYLE = Path(__file__).with_name("style.css")
 SECTIONS = (
     about_section,
@@ -31,6 +38,7 @@ SECTIONS = (
     units_section,
     confusion_section,
     hard_section,
+    importance_section,
     choices_section,
     fits_section,
     gram_section,

@@ -1,0 +1,178 @@
+"""``seqkern importance``: train one method on a data set of windows, and show what matters at each position."""
+
+import argparse
+import re
+from pathlib import Path
+
+from ..errors import ParameterError
+from .common import add_threads, naming_file
+
+EXAMPLE = (
+    "seqkern importance results/demo/datasets/donors --folds results/demo/folds/donors"
+    " --kernel weighted_degree:degree=6 --solver csvc:C=1 --site 31 -o results/demo/importance/donors"
+)
+SECTION = re.compile(r"([+-]?[0-9]{1,9}):([+-]?[0-9]{1,9})")
+
+
+def add_arguments(parser):
+    """Add the arguments of ``seqkern importance``."""
+    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
+    parser.add_argument(
+        "--folds", help="folder that seqkern folds wrote: of a single split, the training part alone is trained on"
+    )
+    parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as weighted_degree:degree=6")
+    parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
+    parser.add_argument("--inner-folds", type=int, default=3, help="folds that choose from the grid (default 3)")
+    parser.add_argument("--inner-metric", default="auto", help="what they maximise (default auto)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of these folds (default 1)")
+    parser.add_argument("--pair", metavar="A:B", help="of several classes, the two whose machine is shown")
+    parser.add_argument("--order", type=int, help="letters of the longest words (default: 3; of many letters 2)")
+    parser.add_argument(
+        "--background", choices=("frequencies", "uniform"), default="frequencies", help="random letters"
+    )
+    parser.add_argument("--site", type=int, metavar="N", help="position, from 1, that is offset 0 in the pictures")
+    parser.add_argument("--section", type=_section, metavar="A:B", help="positions to draw larger: --section=-50:20")
+    parser.add_argument("--memory", metavar="SIZE", help="limit, such as 2GB (default: half of what is free)")
+    add_threads(parser)
+    parser.add_argument("-o", "--output", required=True, help="folder for the model, the table and the pictures")
+
+
+def run(args):
+    """Run ``seqkern importance``."""
+    from ..archive import check_writable
+    from ..datasets import load_dataset
+    from ..explain import Explainer
+    from ..explain.positions import positions_of, write_positions
+
+    dataset, out_dir = load_dataset(args.dataset), Path(args.output)
+    check_writable(out_dir / "importance.npz")
+    with naming_file(args.dataset):
+        X, labels, part = _training_part(dataset, args)
+        model = _trained(X, labels, dataset.notes, args)
+        explainer = Explainer(model, args.pair)
+        counts, windows = _letters(X, labels, explainer.model)
+        positions = positions_of(
+            explainer.form,
+            explainer.model,
+            _means(explainer, X, args.threads),
+            counts,
+            windows,
+            order=args.order,
+            background=None if args.background == "frequencies" else args.background,
+            first=None if args.site is None else 1 - _site(args.site, X),
+            section=args.section,
+        )
+    write_positions(positions, out_dir, dataset.name)
+    model.save(out_dir / "model.seqkern")
+    _write_summary(out_dir / "importance.json", model, part, args)
+    positions.save(out_dir / "importance.npz")
+    print(out_dir / "importance.svg")
+
+
+def _training_part(dataset, args):
+    """Return the windows to train on, their labels, and the split whose training part they are or None."""
+    from ..folds import read_folds
+
+    if dataset.kind != "sequences" or len(dataset.tasks) != 1:
+        raise ParameterError(
+            f"{dataset.name} is no set of sequences with a single task",
+            remedy="choose a data set of windows of one length",
+        )
+    task = dataset.task()
+    rows, part = task.used(), None
+    if args.folds:
+        splits = read_folds(Path(args.folds) / f"{task.name}.tsv", dataset.X.ids, task.labels).splits
+        if len(splits) == 1:
+            rows, part = splits[0].train, splits[0].name
+    X = dataset.X.take(rows)
+    if X.lengths.min() != X.lengths.max():
+        odd = int((X.lengths != X.lengths[0]).argmax())
+        raise ParameterError(
+            f"sequence {X.ids[odd]!r} has {X.lengths[odd]} letters, the first {X.lengths[0]}: positions do not compare",
+            remedy="choose a data set of windows of one length",
+        )
+    return X, task.labels.take(rows), part
+
+
+def _trained(X, labels, notes, args):
+    """Return the Model."""
+    from ..config import split_transforms
+    from ..gram.transforms import build_transform
+    from ..kernels import build_kernel, check_kind, parse_spec
+    from ..solvers import expand_grid
+    from ..training import train_model
+
+    spec, transforms = split_transforms(parse_spec(args.kernel))
+    kernel = build_kernel(spec)
+    check_kind(kernel, "sequences", file=args.dataset)
+    return train_model(
+        X,
+        labels,
+        kernel,
+        expand_grid(args.solver),
+        transforms=[build_transform(item) for item in transforms],
+        folds=args.inner_folds,
+        metric=args.inner_metric,
+        seed=args.seed,
+        notes=notes,
+        memory_limit=args.memory,
+        n_threads=args.threads,
+    )
+
+
+def _letters(X, labels, model):
+    """Return how many positive windows carry each letter at each position, int64 (L, letters), and what they are."""
+    import numpy as np
+
+    if model.kind == "binary":
+        X = X.take(labels.y == labels.classes.index(model.classes[1]))
+    codes = X.codes[X.positions()].reshape(len(X), -1)
+    counts = np.stack([(codes == code).sum(axis=0) for code in range(X.alphabet.size)], axis=1)
+    return counts, f"{len(X)} windows" + (f" of class {model.classes[1]}" if model.kind == "binary" else "")
+
+
+def _means(explainer, X, n_threads):
+    """Return the LetterMeans over the windows trained on, where the kernel has no importance matrices."""
+    from ..explain.poim import LetterMeans, has_poim
+
+    if has_poim(explainer.model.kernel):
+        return None
+    means = LetterMeans(X.alphabet)
+    for piece in explainer.pieces(X):
+        means.add(piece, explainer.letters(piece, n_threads=n_threads)[1])
+    return means
+
+
+def _write_summary(path, model, part, args):
+    """Write what was trained, for the report."""
+    import json
+
+    from ..archive import atomic_write
+
+    record = model.record
+    summary = {
+        "n": record["n"],
+        "classes": record["classes"],
+        "part": part,
+        "solver": record["solver"],
+        "search": None if record["search"] is None else {key: record["search"][key] for key in ("metric", "folds")},
+        "pair": args.pair,
+    }
+    with atomic_write(path, "w") as file:
+        json.dump(summary, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+
+
+def _site(site, X):
+    """Return a position inside the windows."""
+    if not 1 <= site <= X.lengths[0]:
+        raise ParameterError(f"site={site} is outside the windows", remedy=f"give 1 to {X.lengths[0]}")
+    return site
+
+
+def _section(text):
+    """Return the first and last position of a section."""
+    match = SECTION.fullmatch(text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no section; give first and last position, such as -50:20")
+    return int(match[1]), int(match[2])

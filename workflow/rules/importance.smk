@@ -1,0 +1,38 @@
+# One method, trained on all windows of a data set (or on the training part of its only split): what matters where.
+
+
+rule importance:
+    input:
+        data=rules.datasets.output.data,
+        folds=rules.folds.output,
+    output:
+        multiext(
+            f"{RESULTS}/importance/{{dataset}}/",
+            positions="importance.npz",
+            summary="importance.json",
+            table="importance.tsv",
+            model="model.seqkern",
+            map="importance.svg",
+            logo="logo.svg",
+        ),
+    log:
+        f"{LOGS}/importance/{{dataset}}.log",
+    benchmark:
+        f"{BENCHMARKS}/importance/{{dataset}}.jsonl"
+    conda:
+        "../envs/seqkern.yaml"
+    threads: 2
+    params:
+        kernel=lambda wildcards: as_json(STUDY["kernels"][importance_of(wildcards.dataset)["kernel"]]),
+        solver=lambda wildcards: as_json(STUDY["solvers"][importance_of(wildcards.dataset)["solver"]]),
+        options=lambda wildcards: importance_options(wildcards.dataset),
+        folds=STUDY["inner"]["folds"],
+        metric=STUDY["inner"]["metric"],
+        memory=STUDY["memory_limit"],
+        seed=STUDY["seed"],
+        build=BUILD,
+    shell:
+        "seqkern importance $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q}"
+        " --solver {params.solver:q} {params.options} --inner-folds {params.folds} --inner-metric {params.metric}"
+        " --memory {params.memory:q} --seed {params.seed} --threads {threads}"
+        " -o $(dirname {output.positions:q}) 2>&1 | tee {log:q}"
