@@ -123,6 +123,19 @@ static void build_table(const support_set *s, const placement *placements, ptrdi
     }
 }
 
+/* Sum the tables of the last `prefix` positions: what the last letters of a window have in all of them. */
+static void build_tail(const support_set *s, const double *tables, double *tail)
+{
+    const size_t entries = level_start(s->bits, s->prefix + 1);
+    memset(tail, 0, ((size_t)1 << (s->bits * s->prefix)) * sizeof(double));
+    for (int r = s->prefix; r > 0; r--) {
+        const double *words = tables + (size_t)(s->length - r) * entries + level_start(s->bits, r);
+        const int before = s->bits * (s->prefix - r);
+        for (size_t word = 0; word < (size_t)1 << (s->bits * s->prefix); word++)
+            tail[word] += words[word >> before];
+    }
+}
+
 /* Make `more` nodes; 0 if there is no memory for them, or no number. */
 static int add_nodes(trie_builder *b, size_t more)
 {

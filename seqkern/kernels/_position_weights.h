@@ -9,10 +9,8 @@
 
 #include "_position_tries.h"
 
-#define TILE 512
-#ifndef STRIDE
-#define STRIDE 4
-#endif
+#define TILE 1024
+#define STRIDE 4 /* positions in one pass: bits · (prefix + STRIDE) is less than WORD_BITS */
 
 typedef struct {
     const trie_roots *roots; /* NULL: no k-mer is longer than `prefix` */
@@ -24,6 +22,7 @@ typedef struct {
     int bits;
     int prefix;
     const double *tables;       /* (length, level_start(bits, prefix + 1)) */
+    const double *tail;         /* (2^(bits · prefix),): the last `prefix` positions at once */
     const double *cumulative;   /* (degree + 1,): the weights of all lengths up to k */
     const position_trie *tries; /* (length,) */
     const placement *placements;
@@ -45,24 +44,42 @@ ALWAYS_INLINE uint64_t letters_at(const window_list *w, ptrdiff_t i, ptrdiff_t p
     return word_at(w->letters, (uint64_t)(w->base + w->first[i] + place) * (uint64_t)bits);
 }
 
-/* Add what the words at `count` positions, from `place` on, have in their tables. */
-ALWAYS_INLINE void look_up(const position_model *m, const window_list *w, ptrdiff_t place, int count, int bits)
+/* Add what the words at `count` positions, from `place` on, have in tables that are `entries` apart. */
+ALWAYS_INLINE void look_up(const position_model *m, const window_list *w, ptrdiff_t place, int count,
+                           const double *words, size_t entries, int bits)
 {
-    const size_t entries = level_start(bits, m->prefix + 1);
-    const double *words = m->tables + (size_t)place * entries + level_start(bits, m->prefix);
     const uint64_t mask = low_bits(bits * m->prefix);
+    uint64_t next[TILE];
     for (int p = 0; p < count; p++)
         for (uint64_t line = 0; line <= mask; line += 8) /* in order this is faster than as the windows come */
             PREFETCH(words + (size_t)p * entries + line);
-    for (ptrdiff_t i = 0; i < w->n; i++) {
-        uint64_t word = letters_at(w, i, place, bits);
-        double sum = w->sums[i];
-        for (int p = 0; p < count; p++)
-            sum += words[(size_t)p * entries + (word >> (p * bits) & mask)];
-        w->sums[i] = sum;
+    for (ptrdiff_t first = 0; first < w->n; first += TILE) {
+        ptrdiff_t many = w->n - first < TILE ? w->n - first : TILE;
+        double *sums = w->sums + first;
+        for (ptrdiff_t i = 0; i < many; i++)
+            next[i] = letters_at(w, first + i, place, bits);
+        for (int p = 0; p < count; p++) {
+            const double *table = words + (size_t)p * entries;
+            for (ptrdiff_t i = 0; i < many; i++)
+                sums[i] += table[next[i] >> (p * bits) & mask];
+        }
     }
 }
 
+/* Add what the letters of whole windows have in the tables. */
+ALWAYS_INLINE void look_up_whole(const position_model *m, const window_list *w, int bits)
+{
+    const size_t entries = level_start(bits, m->prefix + 1);
+    const double *words = m->tables + level_start(bits, m->prefix);
+    const ptrdiff_t last = m->length - m->prefix;
+    for (ptrdiff_t place = 0; place < last; place += STRIDE) {
+        int count = last - place < STRIDE ? (int)(last - place) : STRIDE;
+        look_up(m, w, place, count, words + (size_t)place * entries, entries, bits);
+    }
+    look_up(m, w, last, 1, m->tail, 0, bits);
+}
+
+/* Add what the letters at one position have in its table, up to the first masked one. */
 ALWAYS_INLINE void look_up_broken(const position_model *m, const window_list *w, ptrdiff_t place, int bits)
 {
     size_t starts[WORD_BITS];
@@ -133,16 +150,10 @@ ALWAYS_INLINE void follow(const position_model *m, const window_list *w, const p
 
 ALWAYS_INLINE void sum_list(const position_model *m, const window_list *w, int bits, int whole)
 {
-    ptrdiff_t place = 0;
-    if (whole) {
-        for (; place + STRIDE <= m->length; place += STRIDE)
-            look_up(m, w, place, STRIDE, bits);
-        for (; place < m->length; place++)
-            look_up(m, w, place, 1, bits);
-    } else {
-        for (; place < m->length; place++)
-            look_up_broken(m, w, place, bits);
-    }
+    if (whole)
+        look_up_whole(m, w, bits);
+    for (ptrdiff_t place = 0; place < m->length && !whole; place++)
+        look_up_broken(m, w, place, bits);
     for (ptrdiff_t k = 0; k < m->n_placements; k++)
         if (m->placements[k].longest > m->prefix)
             follow(m, w, m->placements + k, bits, whole);

@@ -45,6 +45,7 @@ cdef extern from "_position_weights.h" nogil:
         size_t room
     void build_table(
         const support_set *s, const placement *placements, Py_ssize_t count, const double *weights, double *table)
+    void build_tail(const support_set *s, const double *tables, double *tail)
     Py_ssize_t build_trie(trie_builder *b, Py_ssize_t place, Py_ssize_t longest, trie_roots *roots)
     ctypedef struct position_trie:
         const trie_roots *roots
@@ -54,6 +55,7 @@ cdef extern from "_position_weights.h" nogil:
         int bits
         int prefix
         const double *tables
+        const double *tail
         const double *cumulative
         const position_trie *tries
         const placement *placements
@@ -162,6 +164,20 @@ def fill_table(Support support, const uint8_t[::1] placements, const double[::1]
         build_table(&support.c, at, count, &weights[0], &table[0])
 
 
+def fill_tail(Support support, const double[:, ::1] tables, double[::1] tail):
+    """Write to `tail` what the last letters of a window have in the last tables.
+
+    Parameters
+    ----------
+    support : Support
+    tables : ndarray of float64, shape (length, table_entries)
+    tail : ndarray of float64, shape (2^(bits · prefix),)
+    """
+    assert tables.shape[0] == support.c.length and len(tail) == 1 << (support.c.bits * support.c.prefix)
+    with nogil:
+        build_tail(&support.c, &tables[0, 0], &tail[0])
+
+
 def make_tries(Support support, places, Py_ssize_t degree):
     """Return for each place (roots, nodes), uint8 arrays: its trie of k-mers of up to `degree` letters."""
     cdef size_t prefixes = <size_t>1 << (support.c.bits * support.c.prefix)
@@ -205,6 +221,7 @@ cdef class Tables:
     ----------
     bits, prefix : int
     tables : ndarray of float64, shape (length, table_entries)
+    tail : ndarray of float64, shape (2^(bits · prefix),)
     cumulative : ndarray of float64, shape (degree + 1,)
     tries : list of (roots, nodes), length `length`, or empty
         From `make_tries`.
@@ -215,18 +232,27 @@ cdef class Tables:
     cdef tuple kept
 
     def __init__(
-        self, int bits, int prefix, const double[:, ::1] tables, const double[::1] cumulative, tries, placements
+        self,
+        int bits,
+        int prefix,
+        const double[:, ::1] tables,
+        const double[::1] tail,
+        const double[::1] cumulative,
+        tries,
+        placements,
     ):
         cdef const uint8_t[::1] pointers, rows = placements.view(np.uint8)
         assert tables.shape[1] == level_start(bits, prefix + 1) and placements.dtype == PLACEMENT
+        assert tables.shape[0] >= prefix and len(tail) == 1 << (bits * prefix)
         table = np.zeros(max(len(tries), 1), dtype=TRIE)
         for i, (roots, nodes) in enumerate(tries):
             table[i] = roots.ctypes.data, nodes.ctypes.data
         pointers = table.view(np.uint8)
-        self.kept = (tables, cumulative, tries, pointers, rows)
+        self.kept = (tables, tail, cumulative, tries, pointers, rows)
         self.c.length = tables.shape[0]
         self.c.bits, self.c.prefix = bits, prefix
-        self.c.tables = &tables[0, 0] if tables.shape[0] else NULL
+        self.c.tables = &tables[0, 0]
+        self.c.tail = &tail[0]
         self.c.cumulative = &cumulative[0]
         self.c.tries = <const position_trie *>&pointers[0]
         self.c.placements = <const placement *>&rows[0] if len(rows) else NULL

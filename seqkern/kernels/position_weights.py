@@ -22,7 +22,7 @@ from .blocks import GIVEN_THREADS, available_threads, in_threads
 
 TABLE_BITS = 16
 WORD_BITS = 57
-BLOCK, LEAST_BLOCK = 1 << 19, 1 << 12  # windows: each block reads all tables
+BLOCK, LEAST_BLOCK = 1 << 20, 1 << 12  # windows: each block reads all tables
 LARGEST_SPAN = 1 << 31
 LARGEST_TABLE_LENGTH = 3
 # CPU seconds, measured: for a window of the support in a table and in a trie, for an entry of a table, for a window
@@ -109,7 +109,7 @@ class PositionWeights:
         """
         bits, degree = letter_bits(size), min(degree, length)
         prefix = min(degree, TABLE_BITS // bits if prefix is None else prefix)
-        total = length * loops.table_entries(bits, prefix) * 8 + 2 * m * length
+        total = (length + 1) * loops.table_entries(bits, prefix) * 8 + 2 * m * length
         if degree > prefix:
             # At most one branch for each path, and a node for each word of letters on it.
             nodes = m * (2 + (degree - prefix - 1) // (WORD_BITS // bits))
@@ -133,6 +133,8 @@ class PositionWeights:
 
         threads = self._threads()
         in_threads([lambda place=place: fill(place) for place in range(self.length)], threads)
+        tail = np.empty(1 << self._bits * self.prefix)
+        loops.fill_tail(support, tables, tail)
         tries = []
         if self.degree > self.prefix:
             parts = np.array_split(np.arange(self.length), 4 * threads)
@@ -140,9 +142,9 @@ class PositionWeights:
                 [lambda part=part: loops.make_tries(support, part.tolist(), self.degree) for part in parts], threads
             )
             tries = [trie for part in made for trie in part]
-        self.bytes = tables.nbytes + sum(roots.nbytes + nodes.nbytes for roots, nodes in tries)
+        self.bytes = tables.nbytes + tail.nbytes + sum(roots.nbytes + nodes.nbytes for roots, nodes in tries)
         cumulative = np.concatenate(([0.0], np.cumsum(self._length_weights)))
-        return loops.Tables(self._bits, self.prefix, tables, cumulative, tries, self._placements)
+        return loops.Tables(self._bits, self.prefix, tables, tail, cumulative, tries, self._placements)
 
     def values(self, X, n_threads=None):
         """Return Σ_j c_j·K(x, z_j), not normalised in x, of each record, float64 (n,).
