@@ -1,21 +1,19 @@
 """Scan sequences of any length for candidate sites, and decide about each: every place where some letters stand.
 
-The sequences are read in pieces, and no more of a record is held than a piece and the letters of a window. Where the
-kernel has weights at positions (`seqkern.kernels.position_weights`) a candidate is decided by those, without the
-support sequences; else its window is cut out and the model applied to it. Who calls whom::
+Where the kernel has weights at positions (`seqkern.kernels.position_weights`) a candidate is decided by those, without
+the support sequences; else its window is cut out and the model applied to it. Who calls whom::
 
-    Scanner.scan(source) ─▶ iter_pieces ─▶ _Record (what is at hand of one record) ─▶ scorer.values
+    Scanner.scan(source) ─▶ iter_pieces ─▶ AtHand.add, decide ─▶ Scanner.values
 
 The convention of positions and strands is that of `seqkern.windows`.
 """
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
 from .affine import affine_form
-from .alphabets import MASK
+from .candidates import FORWARD, REVERSE, AtHand
 from .errors import ModelError, ParameterError
 from .kernels.additive import over_root
 from .parameters import check_choice
@@ -24,42 +22,6 @@ from .streaming import BLOCK, iter_pieces
 from .windows import Window, as_window, site_codes
 
 AT_ONCE = 1 << 14
-FORWARD, REVERSE = 0, 1
-
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """Candidates on one record, by place; of two at one place that on strand + first.
-
-    Attributes
-    ----------
-    record : str
-    starts : ndarray of int64, shape (n,)
-        Where the letters of each candidate begin in the record as it is written, from 0.
-    reverse : ndarray of bool, shape (n,)
-        True on strand −.
-    decisions : ndarray of float64, shape (n,) or (n, classes)
-    width : int
-        The number of those letters.
-    """
-
-    record: str
-    starts: np.ndarray
-    reverse: np.ndarray
-    decisions: np.ndarray
-    width: int
-
-    def __len__(self):
-        return len(self.starts)
-
-    @property
-    def positions(self):
-        """int64 (n,): the position, from 1, of each candidate's own first letter."""
-        return self.starts + np.where(self.reverse, self.width, 1)
-
-    def take(self, rows):
-        """Return the candidates `rows`."""
-        return Candidates(self.record, self.starts[rows], self.reverse[rows], self.decisions[rows], self.width)
 
 
 class Scanner:
@@ -145,132 +107,35 @@ class Scanner:
             As `seqkern.streaming.iter_pieces`.
         """
         self.counts, self.bare = Counter(), []
-        record, done = None, 0
+        at_hand, done = AtHand(self), 0
         for piece in iter_pieces(source, self.model.alphabet, ids=ids, block=block):
-            if record is None:
-                record = _Record(piece.record, self)
-            found = record.add(piece)
-            if len(found):
-                yield found
-            if piece.last:
-                self.bare += [] if record.letters else [record.name]
-                record = None
+            at_hand.add(piece)
+            if at_hand.fresh >= block:
+                yield from at_hand.decide()
             done += len(piece.codes)
             if progress is not None:
                 progress(done)
+        yield from at_hand.decide()
 
-    def values(self, codes, starts, name):
-        """Return the decisions about windows without masked letters, ``codes[start:start + length]``."""
+    def values(self, codes, starts, names):
+        """Return the decisions about windows without masked letters, ``codes[start:start + length]``, starts ascending.
+
+        `names` are the ids of their records, an array.
+        """
         if self.fast:
             return self._weights(codes, starts, self.n_threads)
-        return self.by_model(codes, starts, name)
+        return self.by_model(codes, starts, names)
 
-    def by_model(self, codes, starts, name):
-        """Return the decisions about any windows, through `Model.decision`; `name` is their record's id."""
+    def by_model(self, codes, starts, names):
+        """Return the decisions about any windows, through `Model.decision`."""
         shape = (len(self.model.classes),) if self.model.kind == "multiclass" else ()
         out = np.empty((len(starts), *shape))
         for first in range(0, len(starts), AT_ONCE):
             some = starts[first : first + AT_ONCE]
-            windows = SequenceSet(codes, some, some + self.window.length, [name] * len(some), self.model.alphabet)
+            ids = names[first : first + AT_ONCE].tolist()
+            windows = SequenceSet(codes, some, some + self.window.length, ids, self.model.alphabet)
             out[first : first + AT_ONCE] = self.model.decision(windows, n_threads=self.n_threads)
         return out
-
-
-class _Record:
-    """What is at hand of one record: the letters not yet decided about, and those before them in a window."""
-
-    def __init__(self, name, scanner):
-        self.name, self.scanner = name, scanner
-        self.codes, self.lower = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=bool)
-        self.base = 0  # letters of the record before those at hand
-        self.next = 0  # where in the record the next candidate may begin
-        self.letters = 0
-
-    def add(self, piece):
-        """Take the next piece in; return the Candidates that can be decided now."""
-        window, width = self.scanner.window, len(self.scanner.site)
-        self.codes = np.concatenate([self.codes, piece.codes])
-        self.lower = np.concatenate([self.lower, piece.lower])
-        self.letters += int(np.count_nonzero(piece.codes != MASK))
-        room = width - 1 if piece.last else max(window.right, window.left + width - 1)
-        first, stop = self.next - self.base, max(len(self.codes) - room, self.next - self.base)
-        found = self._decide(first, stop)
-        self.next = self.base + stop
-        cut = max(0, stop - max(window.left, window.right + 1 - width))
-        self.codes, self.lower, self.base = self.codes[cut:], self.lower[cut:], self.base + cut
-        return found
-
-    def _decide(self, first, stop):
-        """Return the Candidates that begin from `first` to before `stop`, places among the letters at hand."""
-        scanner, codes = self.scanner, self.codes
-        masked = codes == MASK
-        masked = np.concatenate(([0], np.cumsum(masked, dtype=np.int32))) if masked.any() else None
-        places, decisions = [], []
-        for strand in scanner.strands:
-            site = scanner.site if strand == FORWARD else _turned(scanner.site, scanner.model.alphabet)
-            here = self._whole(_occurrences(codes, site, first, stop), strand)
-            begin = here - scanner.window.left if strand == FORWARD else here + len(site) - 1 - scanner.window.right
-            hidden = np.zeros(len(here), dtype=bool)
-            if masked is not None:
-                hidden = masked[begin + scanner.window.length] > masked[begin]
-            if scanner.masked == "skip" and hidden.any():
-                scanner.counts["candidates with masked letters left out"] += int(np.count_nonzero(hidden))
-                here, begin, hidden = here[~hidden], begin[~hidden], hidden[~hidden]
-            places.append(here)
-            decisions.append(self._score(begin, hidden, strand))
-        reverse = np.repeat(np.array(scanner.strands, dtype=bool), [len(here) for here in places])
-        places, decisions = np.concatenate(places), np.concatenate(decisions)
-        order = np.argsort(2 * places + reverse, kind="stable")
-        return Candidates(self.name, places[order] + self.base, reverse[order], decisions[order], len(scanner.site))
-
-    def _whole(self, here, strand):
-        """Return those of the occurrences `here` whose window lies in the record, and that the policies allow."""
-        scanner, width = self.scanner, len(self.scanner.site)
-        window = scanner.window
-        if strand == FORWARD:
-            inside = (here + self.base >= window.left) & (here + window.right < len(self.codes))
-        else:
-            inside = (here + width - 1 + self.base >= window.right) & (here + width - 1 + window.left < len(self.codes))
-        if not inside.all():
-            scanner.counts["candidates too near an end left out"] += int(np.count_nonzero(~inside))
-            here = here[inside]
-        if scanner.lower == "skip":
-            lower = np.zeros(len(here), dtype=bool)
-            for offset in range(width):
-                lower |= self.lower[here + offset]
-            scanner.counts["candidates in lower case left out"] += int(np.count_nonzero(lower))
-            here = here[~lower]
-        return here
-
-    def _score(self, begin, hidden, strand):
-        """Return the decisions about the windows that begin at `begin`; `hidden` are those with masked letters."""
-        scanner, codes = self.scanner, self.codes
-        if strand == REVERSE:
-            codes = _turned(codes, scanner.model.alphabet) if len(begin) else codes
-            begin, hidden = (len(codes) - scanner.window.length - begin)[::-1], hidden[::-1]
-        if not hidden.any():
-            values = scanner.values(codes, begin, self.name)
-        else:
-            values = scanner.by_model(codes, begin[hidden], self.name)
-            whole = np.empty((len(begin), *values.shape[1:]))
-            whole[hidden], whole[~hidden] = values, scanner.values(codes, begin[~hidden], self.name)
-            values = whole
-        return values[::-1] if strand == REVERSE else values
-
-
-def _occurrences(codes, site, first, stop):
-    """Return the places from `first` to before `stop` where the codes `site` stand, int64."""
-    if stop <= first:
-        return np.zeros(0, dtype=np.int64)
-    hits = codes[first:stop] == site[0]
-    for offset, code in enumerate(site[1:], start=1):
-        hits &= codes[first + offset : stop + offset] == code
-    return np.flatnonzero(hits) + first
-
-
-def _turned(codes, alphabet):
-    """Return the codes of the reverse complement."""
-    return np.frombuffer(codes[::-1].tobytes().translate(alphabet.complement_codes.tobytes()), dtype=np.uint8)
 
 
 def model_window(model, window, site):

@@ -25,7 +25,7 @@ from seqkern.scan import Scanner, position_scorer
 from seqkern.sequences import SequenceSet
 from seqkern.streaming import iter_pieces
 from seqkern.training import train_model
-from seqkern.windows import Window, as_window
+from seqkern.windows import Window, as_window, cut_windows, make_sites
 
 COMPLEMENT = str.maketrans("ACGTacgtN", "TGCAtgcaN")
 LEFT, RIGHT = 5, 7
@@ -143,6 +143,22 @@ def test_the_first_and_last_candidate_of_each_strand():
             assert scanner.counts["candidates too near an end left out"] == (not fits)
 
 
+@pytest.mark.parametrize("kernel", ["spectrum:k=2", "weighted_degree:degree=3"])
+@pytest.mark.parametrize("block", [1, 5, 40, 200, 1000, 1 << 20])
+def test_many_short_records(kernel, block):
+    """Nothing is found across two records, and each knows its own ends, however they are taken together."""
+    rng = np.random.default_rng(4)
+    records = {f"r{i}": random_dna(int(n), [5, i]) for i, n in enumerate(rng.integers(1, 60, 120))}
+    records |= {"left": "C" * 20 + "A", "right": "G" + "C" * 20, "n": "N" * 30, "end": "AG"}
+    expected = {name: string for name, string in records.items() if "N" not in string}
+    text = "".join(f">{name}\n{string}\n" for name, string in records.items())
+    scanner = check(trained(kernel), expected, text, block=block)
+    assert scanner.bare == ["n"]
+    assert scanner.counts["candidates too near an end left out"] == sum(
+        len(re.findall("(?=AG|CT)", string)) - len(naive(string)) for string in expected.values()
+    )
+
+
 def test_letters_that_are_their_own_complement():
     model = trained()
     model.record["window"]["site"] = "AT"
@@ -208,10 +224,22 @@ def test_lower_case():
         assert scanner.counts["candidates in lower case left out"] == len(naive(record)) - len(kept) > 0
 
 
-def test_a_record_of_masked_letters_only():
-    result, scanner = scanned(MODEL, f">n1\n{'N' * 500}\n>a\n{random_dna(100)}\n>n2\n{'n' * 5}\n", block=64)
+@pytest.mark.parametrize("block", [1, 7, 64, 500, 1 << 20])
+def test_records_of_masked_letters_only(block):
+    half = "ACGTTGCATT" + "N" * 400
+    text = f">n1\n{'N' * 500}\n>a\n{random_dna(100)}\n>n2\n{'n' * 5}\n>b\n{half}\n>c\n{half[::-1]}\n>n3\nRYN\n"
+    result, scanner = scanned(MODEL, text, block=block)
     assert list(result) == ["a"]
-    assert scanner.bare == ["n1", "n2"]
+    assert scanner.bare == ["n1", "n2", "n3"]
+
+
+def test_the_table_of_a_scan_is_a_table_of_sites():
+    records = {"a": random_dna(300, 1), "b": random_dna(120, 2)}
+    X = SequenceSet.from_strings(list(records.values()), "dna", list(records))
+    result, _ = scanned(MODEL, "".join(f">{name}\n{string}\n" for name, string in records.items()))
+    places = [(name, *place) for name, (found, _) in result.items() for place in found]
+    cut = cut_windows(X, make_sites(*zip(*places, strict=True)), WINDOW)
+    assert cut.windows.strings() == [window for string in records.values() for *_, window in naive(string)]
 
 
 # ---- position weights ------------------------------------------------------------------------------------------------
