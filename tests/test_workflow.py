@@ -102,7 +102,28 @@ def finished(tmp_path_factory):
 
 def test_the_demo_lists_its_jobs_and_takes_changed_keys(tmp_path):
     found = jobs(tmp_path, "--config", "seed=2")
-    assert found == {"datasets": 2, "folds": 2, "gram": 7, "evaluate": 16, "report": 1, "default": 1}
+    assert found == {
+        "datasets": 2,
+        "folds": 2,
+        "gram": 8,
+        "evaluate": 18,
+        "importance": 1,
+        "report": 1,
+        "default": 1,
+    }
+
+
+def test_a_solver_without_a_gram_matrix_asks_for_none(tmp_path):
+    linear = {"linear": {"solver": "linear_svc", "C": [0.1, 1]}}
+    kernels = {name: STUDY["kernels"][name] for name in ("spectrum2", "pairwise")}
+    few = write_study(tmp_path, solvers=linear, kernels=kernels)
+    assert jobs(tmp_path, *few) == {"datasets": 1, "folds": 1, "evaluate": 1, "report": 1, "default": 1}
+    both = write_study(tmp_path, solvers=STUDY["solvers"] | linear, kernels=kernels)
+    assert jobs(tmp_path, *both) == {"datasets": 1, "folds": 1, "gram": 1, "evaluate": 3, "report": 1, "default": 1}
+    done = snakemake(tmp_path, *write_study(tmp_path, solvers=linear, kernels=kernels))
+    assert done.returncode == 0, done.stderr
+    assert "linear" in (tmp_path / REPORT).read_text()
+    assert not (tmp_path / "results" / "tiny" / "gram").exists()
 
 
 def test_a_run_ends_with_the_path_of_the_report(finished):
