@@ -160,7 +160,7 @@ class Stretch:
                 yield Candidates(self.names[i], places[some] - self.begins[i], reverse[some], decisions[some], width)
 
     def _allowed(self, here, begin):
-        """Return those of the places `here` that have their windows, from `begin` on, in one record, and the records."""
+        """Return those of the places `here` that have their windows, from `begin` on, in one record, and it."""
         scanner, width = self.scanner, len(self.scanner.site)
         record = np.searchsorted(self.starts, here, side="right") - 1
         whole = here + width <= self.stops[record]  # letters of two records are no candidate

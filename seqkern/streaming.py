@@ -121,20 +121,21 @@ def _parts(text, name, block):
     """Yield (header or None, letters) in order; a header comes with no letters, at the start of its record."""
     rest, heading, started = "\n", None, False  # every header begins with a line's end and ">"
     while data := text.read(block):
-        data, rest = rest + data, ""
-        while data:
+        data, rest, at = rest + data, "", 0
+        while at < len(data):
             if heading is not None:
-                end = data.find("\n")
-                heading += data if end < 0 else data[:end]
+                end = data.find("\n", at)
+                heading += data[at:] if end < 0 else data[at:end]
                 if end < 0:
                     break
                 yield heading, b""
-                heading, data = None, data[end:]
-            begin = data.find("\n>")
-            letters = data if begin < 0 else data[:begin]
-            if begin < 0 and letters.endswith("\n"):
-                letters, rest = letters[:-1], "\n"
-            letters = to_bytes(letters).translate(None, SPACE)
+                heading, at = None, end
+            begin = data.find("\n>", at)
+            stop = begin
+            if begin < 0:
+                rest = "\n" if data.endswith("\n") else ""
+                stop = len(data) - len(rest)
+            letters = to_bytes(data[at:stop]).translate(None, SPACE)
             if letters:
                 if not started:
                     raise SequenceError(
@@ -145,7 +146,7 @@ def _parts(text, name, block):
                 yield None, letters
             if begin < 0:
                 break
-            heading, data, started = "", data[begin + 2 :], True
+            heading, at, started = "", begin + 2, True
     if heading is not None:
         yield heading, b""
     if not started:
