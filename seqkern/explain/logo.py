@@ -101,7 +101,7 @@ def logo_figure(importance, counts, label, *, first=1, section=None, names=("imp
         aria_label=text,
         font_family=FONT,
         font_size="11",
-        style="background: #fff",
+        style=f"background: #fff; min-width: {0.75 * width:.0f}px",
     )
 
 
