@@ -213,6 +213,17 @@ def test_a_model_keeps_its_calibration(tmp_path, solver, transforms):
     assert np.mean(p[labels.y == 1]) > np.mean(p[labels.y == 0]) + 0.2
 
 
+def test_training_without_a_gram_matrix_gives_the_same_probabilities():
+    X, labels = data()
+    kernel = build_kernel("spectrum:k=2")
+    fits = [
+        train_model(X, labels, kernel, expand_grid(solver), calibrate=True, folds=3).calibration
+        for solver in ("csvc:C=1,tol=1e-6", "linear_svc:C=1,tol=1e-6")
+    ]
+    assert fits[0].slope == pytest.approx(fits[1].slope, rel=1e-3)
+    assert fits[0].intercept == pytest.approx(fits[1].intercept, abs=1e-3)
+
+
 @pytest.mark.parametrize(
     "stored", [{"slope": 1.0}, {"slope": "a", "intercept": 0.0, "folds": 5, "n": 9}, [1.0], 3, {"x": 1}]
 )
@@ -268,3 +279,8 @@ def test_a_model_without_has_no_such_column(folder, capsys):
     capsys.readouterr()
     assert main(["predict", "m", "yes.fa"]) == 0
     assert capsys.readouterr().out.splitlines()[0].split("\t") == ["id", "decision", "predicted"]
+
+
+def test_files_of_lsgkm_hold_no_probabilities(folder, capsys):
+    assert main([*TRAIN, "--calibrate", "--format", "lsgkm"]) == 1
+    assert "files of LS-GKM hold no probabilities" in capsys.readouterr().err

@@ -354,7 +354,9 @@ def test_train_on_windows(genome, monkeypatch, capsys):
     assert model.record["n"] == len(rows)
     windows = {naive(strings[name], *site, 10, 12) for name, *site in rows}
     assert set(model.support.strings()) <= windows
-    assert capsys.readouterr().err == ""
+    out, err = capsys.readouterr()
+    assert "  windows    -10:+12 around AG, 23 letters\n" in out
+    assert err == ""
 
 
 def test_gram_of_windows(genome, monkeypatch, capsys):

@@ -77,6 +77,7 @@ def run(args):
     """Run the verb."""
     from ..archive import check_writable
     from ..config import split_transforms
+    from ..errors import ParameterError
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
     from ..lsgkm import check_lsgkm, write_lsgkm
@@ -84,6 +85,8 @@ def run(args):
     from ..solvers import build_solver, expand_grid
     from ..training import train_model
 
+    if args.calibrate and args.format == "lsgkm":
+        raise ParameterError("files of LS-GKM hold no probabilities", remedy="leave out --calibrate or --format")
     kernel_spec, transforms = split_transforms(parse_spec(args.kernel))
     kernel = build_kernel(kernel_spec)
     transforms = [build_transform(item) for item in [*transforms, *args.transform]]
@@ -190,11 +193,16 @@ def _doubts(model, dataset):
 
 def _summary(model, args):
     """Yield (name, text) of what a user wants to know of a new model."""
+    from ..windows import as_window
+
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
     yield "trained on", f"{record['n']} sequences ({counts})"
     if model.kind == "binary":
         yield "above zero", f"class {model.classes[1]}, below zero class {model.classes[0]} (--positive chooses)"
+    if "window" in record:
+        window = as_window(record["window"])
+        yield "windows", f"{window} around {window.site or 'sites'}, {window.length} letters"
     yield "alphabet", model.support.alphabet.name
     yield "kernel", args.kernel
     chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
