@@ -237,10 +237,10 @@ def test_what_is_of_no_use_is_ignored():
 
 def test_the_seed_decides_the_order_and_nothing_else():
     X, y = points(n=300)
-    once, again, other = (LinearSVC(seed=seed).fit(X, y) for seed in (1, 1, 2))
+    once, again, other = (LinearSVC(seed=seed, tol=1e-5).fit(X, y) for seed in (1, 1, 2))
     np.testing.assert_array_equal(once.linear()[0], again.linear()[0])
     assert not np.array_equal(once.linear()[0], other.linear()[0])
-    np.testing.assert_allclose(other.decision_function(X), once.decision_function(X), rtol=0, atol=0.1)
+    np.testing.assert_allclose(other.decision_function(X), once.decision_function(X), rtol=0, atol=0.05)
 
 
 def test_best_bias():

@@ -9,7 +9,8 @@ the end. One step costs one φ_i·w and one w += c·φ_i, whatever n.
 
 Where Σ α_i y_i = 0, φ_i − m for any m gives the same w and D as φ_i. With m a mean of the φ_i the records have much
 less in common, and one α_i more of a say in its own f(x_i): of sequences that all have the same common words, descent
-takes a sixth of the passes. No φ_i − m is ever made: φ_i·m, a number for each record, will do.
+takes a sixth of the passes. No φ_i − m is ever made: φ_i·m, a number for each record, will do. Those cost about a pass;
+where the records have little in common, m = 0.
 
 Records that stay at a bound are left out of the passes, as LIBLINEAR does (shrinking).
 
@@ -33,11 +34,15 @@ SIGMA = 0.1
 MEAN_OF = 2000
 """m is the mean of about so many records."""
 
-LATE = 2.0
-"""What a pass finds of the gap at its records, before it moves them, is about so many times the gap after it."""
+MUCH = 0.25
+"""m = 0 if m·m is less than so many times the mean K(x, x): then it would save less than it costs."""
 
-PATIENCE = 0.7
-"""After a certificate that is not good enough, the next is made when that is less than so many times what it was."""
+LATE = 0.5, 2.0
+"""What a pass finds of the gap at its records, before it moves them, is so many times the gap after it: at least, at
+most. It is less than the gap where records were left out that should not have been."""
+
+AGAIN = 10
+"""After so many passes there is a certificate in any case, for it takes up what was left out too early."""
 
 
 @dataclass(frozen=True)
@@ -131,27 +136,29 @@ class Descent:
         self.upper, self.lower = np.inf, -np.inf
 
     def run(self, tol, max_epochs):
-        """Descend until the certificate's gap is at most `tol`, or for `max_epochs` passes.
+        """Descend until the certificate's gap is at most `tol`, or for `max_epochs` passes over as many records as all.
 
         Returns
         -------
         certificate : Certificate
         epochs : int
+            How many such passes it took.
         """
-        limit = np.inf
+        n, late, steps, certified = len(self.y), LATE[1], 0, 0
         with progress_counter("training", " passes") as show:
-            for epoch in range(1, max_epochs + 1):
+            while True:
+                steps += max(self.active, 1)
                 gap = self._pass()
                 if show is not None:
-                    show(epoch)
+                    show(steps // n)
                 about = max(self.sums[1] - self.sums[2] + gap, 0.0)  # the primal value
-                if gap > min(limit, LATE * tol * about) and epoch < max_epochs and self.active:
+                over = steps >= max_epochs * n
+                if gap > late * tol * about and self.active and steps < certified + AGAIN * n and not over:
                     continue
-                certificate = self.certify()
-                if certificate.gap <= tol:
-                    break
-                limit = PATIENCE * gap
-        return certificate, epoch
+                certificate, certified = self.certify(), steps
+                if certificate.gap <= tol or over:
+                    return certificate, min(-(-steps // n), max_epochs)
+                late = float(np.clip(0.9 * gap / (certificate.gap * certificate.primal), *LATE))
 
     def _pass(self):
         """Descend once on each active record, and move the bias; return the sum of the gaps found on the way."""
@@ -232,12 +239,14 @@ class Descent:
 
 
 def _means(implicit):
-    """Return φ_i·m of each record, float64 (n,), and m·m, for m the mean of records evenly spread over all."""
-    rows = np.arange(0, len(implicit), -(-len(implicit) // MEAN_OF))
+    """Return φ_i·m of each record, float64 (n,), and m·m, for m the mean of records evenly spread over all, or zero."""
+    some = implicit.take(np.arange(0, len(implicit), -(-len(implicit) // MEAN_OF)))
     weights = implicit.zeros()
-    implicit.take(rows).add(weights, np.full(len(rows), 1.0 / len(rows)))
-    means = implicit.dots(weights)
-    return means, float(np.mean(means[rows]))
+    some.add(weights, np.full(len(some), 1.0 / len(some)))
+    mean = float(np.mean(some.dots(weights)))
+    if mean < MUCH * float(np.mean(some.squares)):
+        return np.zeros(len(implicit)), 0.0
+    return implicit.dots(weights), mean
 
 
 def best_bias(products, y, cost):

@@ -27,7 +27,7 @@ class LinearSVC(BinarySolver):
     tol : float
         The fit has converged when the duality gap is at most this share of the primal value.
     max_epochs : int
-        At most so many passes over the records.
+        At most so many passes; passes over few records count in proportion.
     seed : int
         Of the order in which the records are looked at.
 
