@@ -1,5 +1,6 @@
 """Logos, heat maps and the files about positions."""
 
+import dataclasses
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -171,6 +172,14 @@ def test_a_section_holds_what_matters_and_the_site(model):
     assert positions_of(None, model, means_of(80, 3), None, "", first=-9, section=(-20, 5)).section == (-9, 5)
     with pytest.raises(ParameterError, match="their positions are 1 to 80"):
         positions_of(None, model, means_of(80, 3), None, "", section=(81, 90))
+
+
+def test_offsets_are_those_of_the_window_that_the_model_was_trained_on(model):
+    record = {**model.record, "window": {"left": 20, "right": 59, "site": "AG"}}
+    found = positions_of(None, dataclasses.replace(model, record=record), means_of(80, 3), None, "")
+    assert found.has_site
+    assert [row[1:3] for row in found.rows()][20 * 4] == (21, 0)
+    assert not positions_of(None, model, means_of(80, 3), None, "").has_site
 
 
 def test_the_page_says_what_is_shown():

@@ -10,6 +10,7 @@ from seqkern.errors import ParameterError
 from seqkern.explain.poim import LetterMeans, has_poim, letter_chances, poim
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import ShiftedWeightedDegreeKernel, SpectrumKernel, WeightedDegreeKernel, build_kernel
+from seqkern.kernels.algebra import PartKernel, SumKernel
 from seqkern.labels import make_labels
 from seqkern.sequences import SequenceSet
 from seqkern.training import train_model
@@ -27,15 +28,12 @@ def naive_value(x, z, beta, gamma, shifts):
     return total
 
 
-def naive_matrix(order, support, coefficients, letters, chance, **weights):
+def naive_matrix(order, length, value, letters, chance):
     """Return Q of one order from the values of all sequences."""
-    length = len(support[0])
     every = list(itertools.product(range(len(letters)), repeat=length))
     p = np.array([np.prod(chance[list(x)]) for x in every])
     texts = ["".join(letters[code] for code in x) for x in every]
-    f = np.array(
-        [sum(c * naive_value(x, z, **weights) for c, z in zip(coefficients, support, strict=True)) for x in texts]
-    )
+    f = np.array([value(x) for x in texts])
     out = np.zeros((length - order + 1, len(letters) ** order))
     for i in range(len(out)):
         for column, word in enumerate(itertools.product(letters, repeat=order)):
@@ -91,10 +89,39 @@ def test_matrices_are_differences_of_expectations(case, masked):
         "gamma": kernel.start_weights(length),
         "shifts": kernel.shifts(length),
     }
+
+    def value(x):
+        return sum(c * naive_value(x, z, **weights) for c, z in zip(coefficients, strings, strict=True))
+
     for order, matrix in found.matrices.items():
-        expected = naive_matrix(order, strings, coefficients, letters, chance, **weights)
+        expected = naive_matrix(order, length, value, letters, chance)
         np.testing.assert_allclose(matrix, expected, rtol=1e-10, atol=1e-11)
     assert list(found.matrices) == [1, 2, 3]
+
+
+def test_sums_and_parts_are_sums_of_their_parts():
+    rng = np.random.default_rng(5)
+    strings = ["".join(rng.choice(list("ACG"), 7)) for _ in range(4)]
+    coefficients, chance = rng.normal(size=4), np.array([0.5, 0.3, 0.2])
+    support = SequenceSet.from_strings(strings, "ACG")
+    first, second = WeightedDegreeKernel(3, **RAW), ShiftedWeightedDegreeKernel(2, 1, **RAW)
+    kernel = SumKernel([PartKernel(first, 1, -2), PartKernel(second, 3, None)], weights=[0.5, 2])
+    assert has_poim(kernel)
+    assert not has_poim(SumKernel([first, SpectrumKernel(2)]))
+    found = poim(form_of(kernel, support, coefficients), background=chance)
+
+    def value(x):
+        total = 0.0
+        for part, own, weight in ((slice(1, 5), first, 0.5), (slice(3, 7), second, 2)):
+            weights = own.length_weights(), own.start_weights(4), own.shifts(4)
+            total += weight * sum(
+                c * naive_value(x[part], z[part], *weights) for c, z in zip(coefficients, strings, strict=True)
+            )
+        return total
+
+    for order, matrix in found.matrices.items():
+        np.testing.assert_allclose(matrix, naive_matrix(order, 7, value, "ACG", chance), rtol=1e-10, atol=1e-11)
+    assert not found.matrices[1][0].any()
 
 
 # ---- trained machines ----------------------------------------------------------------------------------------
@@ -114,12 +141,21 @@ def random_windows(n, length, chance, seed=2):
 
 
 @pytest.mark.parametrize("transforms", [[], ["normalise"], ["centre"]], ids=str)
-@pytest.mark.parametrize("kernel", ["weighted_degree:degree=4", "shifted_weighted_degree:degree=3,shift=2"])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "weighted_degree:degree=4",
+        "shifted_weighted_degree:degree=3,shift=2",
+        "0.5*weighted_degree:degree=2,part=0:6 + 2*weighted_degree:degree=3,part=2:",
+    ],
+)
 def test_the_mean_of_many_decisions_agrees(kernel, transforms):
     X, labels = windows()
-    raw = ",normalize=false" if transforms else ""
     chain = [build_transform(name) for name in transforms]
-    model = train_model(X, labels, build_kernel(kernel + raw), "csvc:C=1", transforms=chain)
+    built = build_kernel(kernel)
+    if transforms:
+        built.set_params(normalize=False)
+    model = train_model(X, labels, built, "csvc:C=1", transforms=chain)
     found = poim(affine_form(model.kernel, model.support, model.solver, model.transforms))
     new = random_windows(20000, 12, found.background)
     decision, codes = model.decision(new), new.codes.reshape(-1, 12)

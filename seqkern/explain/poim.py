@@ -4,9 +4,9 @@ Q_m[i, u] = E[f(X) | X_i … X_{i+m−1} = u] − E[f(X)], the letters of X inde
 POIMs: positional oligomer importance matrices. Bioinformatics 24, 2008). Unlike the weight of the word itself, this
 counts all words that overlap it, by how likely they are when it is there.
 
-For a machine of a weighted degree kernel, with or without shifts, the matrices follow from the support windows
-directly, whatever the degree: `_poim.h` does that. Other machines on windows of one length have `LetterMeans`: what the
-letters contribute to the decisions about given windows.
+For a machine of a weighted degree kernel, with or without shifts, or of sums and parts of such, the matrices follow
+from the support windows directly, whatever the degree: `_poim.h` does that. Other machines on windows of one length
+have `LetterMeans`: what the letters contribute to the decisions about given windows.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,12 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..kernels.additive import over_root
+from ..kernels.algebra import PartKernel, SumKernel
 from ..parameters import check_integer
 from . import _poim
 
 MOST_ORDER = 3
+THROUGH, LEFT, RIGHT, INSIDE = range(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,9 @@ class Importance:
 
 
 def has_poim(kernel):
-    """Tell whether a kernel's machines have positional oligomer importance matrices."""
+    """Tell whether a kernel's machines have importance matrices: weighted degree kernels, their sums and parts."""
+    if isinstance(kernel, (PartKernel, SumKernel)):
+        return all(has_poim(base) for base in kernel.bases)
     return all(hasattr(kernel, name) for name in ("length_weights", "start_weights", "shifts"))
 
 
@@ -64,7 +68,7 @@ def poim(form, order=3, background=None):
     Parameters
     ----------
     form : AffineForm
-        Of a weighted degree kernel, with or without shifts (`has_poim`).
+        Of a kernel that `has_poim`.
     order : int
         m of the longest words, from 1 to 3.
     background : {"uniform"} or array_like of float, shape (letters,), optional
@@ -73,8 +77,8 @@ def poim(form, order=3, background=None):
     Returns
     -------
     Importance
-        On the scale of the decisions. Where a decision about x is divided by the root of K(x, x), and that differs from
-        window to window, by its mean over the support windows.
+        On the scale of the decisions. Where a decision about x has the factor 1/√K(x, x), and that differs from window
+        to window, its mean over the support windows is taken.
 
     Raises
     ------
@@ -89,36 +93,61 @@ def poim(form, order=3, background=None):
     if not has_poim(kernel):
         raise ParameterError(
             f"kernel {kernel.name!r} has no importance matrices of words",
-            remedy="choose weighted_degree or shifted_weighted_degree",
+            remedy="choose weighted_degree or shifted_weighted_degree, or a sum of them",
         )
     check_integer("order", order, 1)
     if order > MOST_ORDER:
         raise ParameterError(f"order={order} is not possible", remedy=f"give 1 to {MOST_ORDER}")
     length, size = int(X.lengths[0]), X.alphabet.size
-    order = min(order, length)
-    chance = letter_chances(X, background)
-    coefficients, scale = _scaled(form)
-    beta, place = _run_weights(kernel, length)
-    cells = [length * size**m for m in range(1, order + 1)]
-    tables = np.zeros((4, sum(cells)))
-    work = np.empty((len(place) + 3, max(len(beta), order) + 2))
-    _poim.add_windows(X.codes, X.starts, coefficients, beta, place, chance, order, tables, work)
-    parts = np.split(tables * scale, np.cumsum(cells)[:-1], axis=1)
-    kinds = [dict(enumerate((part[kind].reshape(length, -1) for part in parts), start=1)) for kind in range(4)]
-    matrices = {m: _matrix(m, length, size, chance, *kinds) for m in range(1, order + 1)}
+    order, chance = min(order, length), letter_chances(X, background)
+    factor = np.mean(form.divided(np.ones(len(X)), kernel.prepare(X).diagonal)) if form.dividing else 1.0
+    tables = _tables(kernel, X, form.coefficients, order, chance)
+    matrices = {m: factor * _matrix(m, length, size, chance, tables) for m in range(1, order + 1)}
     return Importance(X.alphabet, length, matrices, chance)
 
 
-def _matrix(m, length, size, chance, through, left, right, inside):
-    """Return Q_m, float64 (L − m + 1, letters^m), from what is known of the runs around each interval."""
+def _tables(kernel, X, coefficients, order, chance):
+    """Return what is known of the runs around each interval: for n = 1, …, order float64 (4, L, letters^n).
+
+    The first axis is that of ``_poim.h``: through, left, right, inside.
+    """
+    length, size, factor = int(X.lengths[0]), len(chance), 1.0
+    coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+    if kernel.normalize:
+        diagonal = kernel.prepare(X).raw_diagonal
+        coefficients, factor = over_root(coefficients, diagonal), over_root(np.ones(len(X)), diagonal).mean()
+    if isinstance(kernel, SumKernel):
+        weights = kernel.weights or [1.0] * len(kernel.bases)
+        parts = [
+            _tables(base, X, weight * coefficients, order, chance)
+            for base, weight in zip(kernel.bases, weights, strict=True)
+        ]
+        return [factor * sum(one) for one in zip(*parts, strict=True)]
+    if isinstance(kernel, PartKernel):
+        seen = X.part(kernel.start, kernel.stop)
+        before = int(seen.starts[0] - X.starts[0])
+        room = ((0, 0), (before, length - before - int(seen.lengths[0])), (0, 0))
+        return [np.pad(one, room) for one in _tables(kernel.bases[0], seen, coefficients, order, chance)]
+    beta, place = _run_weights(kernel, length)
+    cells = [length * size**n for n in range(1, order + 1)]
+    tables = np.zeros((4, sum(cells)))
+    work = np.empty((len(place) + 3, max(len(beta), order) + 2))
+    _poim.add_windows(X.codes, X.starts, coefficients, beta, place, chance, order, tables, work)
+    parts = np.split(factor * tables, np.cumsum(cells)[:-1], axis=1)
+    return [part.reshape(4, length, -1) for part in parts]
+
+
+def _matrix(m, length, size, chance, tables):
+    """Return Q_m, float64 (L − m + 1, letters^m)."""
     n = length - m + 1
-    total = through[m][:n].reshape(n, *[size] * m).copy()
+    total = tables[m - 1][THROUGH, :n].reshape(n, *[size] * m).copy()
     for a in range(m):
         for b in range(a + 1, m + 1):
-            table = through if (a, b) == (0, m) else left if a == 0 else right if b == m else inside
-            if table is not through:
-                shape = [size if a <= axis < b else 1 for axis in range(m)]
-                total += table[b - a][a : a + n].reshape(n, *shape)
+            if (a, b) == (0, m):
+                continue
+            kind = LEFT if a == 0 else RIGHT if b == m else INSIDE
+            shape = [size if a <= axis < b else 1 for axis in range(m)]
+            total += tables[b - a - 1][kind, a : a + n].reshape(n, *shape)
     mean = total
     for _ in range(m):
         mean = mean @ chance
@@ -149,16 +178,6 @@ def letter_chances(X, background=None):
             f"background={background!r} is not possible", remedy=f"give 'uniform' or {size} positive numbers"
         )
     return chance / chance.sum()
-
-
-def _scaled(form):
-    """Return the coefficients c_j of K(x, z_j) before normalisation, and what divides a sum over them, a factor."""
-    prepared = form.kernel.prepare(form.support)
-    coefficients, factors = np.ascontiguousarray(form.coefficients, dtype=np.float64), np.ones(len(form.support))
-    if form.kernel.normalize:
-        coefficients = over_root(coefficients, prepared.raw_diagonal)
-        factors = over_root(factors, prepared.raw_diagonal)
-    return coefficients, float(np.mean(form.divided(factors, prepared.diagonal)))
 
 
 def _run_weights(kernel, length):
