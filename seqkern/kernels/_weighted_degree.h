@@ -150,7 +150,7 @@ static inline int lowest_bit(uint64_t v)
         enum { w = (number) };     \
         __VA_ARGS__                \
     }
-/* The statement for w = 0, …, n − 1; if n ≤ 8 is fixed, with constants, so that arrays become registers. */
+/* The statement for w = 0, …, n − 1; if n ≤ 16 is fixed, with constants, so that arrays become registers. */
 #define EACH(w, n, fixed, ...)              \
     do {                                    \
         if (fixed) {                        \
@@ -162,6 +162,14 @@ static inline int lowest_bit(uint64_t v)
             MEMBER(5, w, n, __VA_ARGS__)    \
             MEMBER(6, w, n, __VA_ARGS__)    \
             MEMBER(7, w, n, __VA_ARGS__)    \
+            MEMBER(8, w, n, __VA_ARGS__)    \
+            MEMBER(9, w, n, __VA_ARGS__)    \
+            MEMBER(10, w, n, __VA_ARGS__)   \
+            MEMBER(11, w, n, __VA_ARGS__)   \
+            MEMBER(12, w, n, __VA_ARGS__)   \
+            MEMBER(13, w, n, __VA_ARGS__)   \
+            MEMBER(14, w, n, __VA_ARGS__)   \
+            MEMBER(15, w, n, __VA_ARGS__)   \
         } else {                            \
             for (int w = 0; w < (n); ++w) { \
                 __VA_ARGS__                 \

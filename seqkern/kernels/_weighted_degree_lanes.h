@@ -129,7 +129,7 @@ INLINE void NAME(sum_some)(const degree_sum *f, const uint64_t *row, const uint6
 {
     const int fixed = words > 0, W = fixed ? words : f->words;
     const size_t size = (size_t)(f->planes + 1) * W;
-    VECTOR own[8], *m = fixed ? own : (VECTOR *)masks;
+    VECTOR own[16], *m = fixed ? own : (VECTOR *)masks;
     for (ptrdiff_t part = 0; part < n_groups * (GROUP / LANES); ++part) {
         const uint64_t *col = groups + part / (GROUP / LANES) * size * GROUP + part % (GROUP / LANES) * LANES;
         NAME(compare)(f, row, col, m, W, fixed);
@@ -143,42 +143,58 @@ INLINE void NAME(sum_some)(const degree_sum *f, const uint64_t *row, const uint6
     }
 }
 
-#define EACH_MODE(words)                                                              \
-    do {                                                                              \
-        if (f->mode == BY_POSITION)                                                   \
-            NAME(sum_some)(f, row, groups, n_groups, masks, out, 0, BY_POSITION, 0);  \
-        else if (f->mode == BY_LENGTH && f->filters)                                  \
-            NAME(sum_some)(f, row, groups, n_groups, masks, out, 0, BY_LENGTH, 1);    \
-        else if (f->mode == BY_LENGTH)                                                \
-            NAME(sum_some)(f, row, groups, n_groups, masks, out, words, BY_LENGTH, 0); \
-        else if (f->filters)                                                          \
-            NAME(sum_some)(f, row, groups, n_groups, masks, out, words, BY_DEGREE, 1); \
-        else                                                                          \
-            NAME(sum_some)(f, row, groups, n_groups, masks, out, words, BY_DEGREE, 0); \
-    } while (0)
+/* Few words have code of their own, in registers; not where position weights take most of the time. */
+#define SUM_SOME(words, mode, filtered) NAME(sum_some)(f, row, groups, n_groups, masks, out, words, mode, filtered)
+#define FEW(words)                           \
+    case words:                              \
+        if (f->mode == BY_DEGREE)            \
+            SUM_SOME(words, BY_DEGREE, 0);   \
+        else                                 \
+            SUM_SOME(words, BY_LENGTH, 0);   \
+        break;
 
 TARGET static void NAME(sum)(const degree_sum *f, const uint64_t *row, const uint64_t *groups, ptrdiff_t n_groups,
                              uint64_t *masks, double *out)
 {
-    switch (f->words) {
-    case 1:
-        EACH_MODE(1);
-        break;
-    case 2:
-        EACH_MODE(2);
-        break;
-    case 3:
-        EACH_MODE(3);
-        break;
-    case 4:
-        EACH_MODE(4);
-        break;
-    default:
-        EACH_MODE(0);
+    if (f->mode == BY_POSITION) {
+        SUM_SOME(0, BY_POSITION, 0);
+    } else if (f->filters && f->mode == BY_LENGTH) {
+        SUM_SOME(0, BY_LENGTH, 1);
+    } else if (f->filters) {
+        switch (f->words) {
+        case 1:
+            SUM_SOME(1, BY_DEGREE, 1);
+            break;
+        case 2:
+            SUM_SOME(2, BY_DEGREE, 1);
+            break;
+        case 3:
+            SUM_SOME(3, BY_DEGREE, 1);
+            break;
+        default:
+            SUM_SOME(0, BY_DEGREE, 1);
+        }
+    } else {
+        switch (f->words) {
+            FEW(1)
+            FEW(2)
+            FEW(3)
+            FEW(4)
+            FEW(5)
+            FEW(6)
+            FEW(7)
+            FEW(8)
+        default:
+            if (f->mode == BY_DEGREE)
+                SUM_SOME(0, BY_DEGREE, 0);
+            else
+                SUM_SOME(0, BY_LENGTH, 0);
+        }
     }
 }
 
-#undef EACH_MODE
+#undef FEW
+#undef SUM_SOME
 #undef INLINE
 #ifdef AND_NEXT_DEFINED
 #undef AND_NEXT

@@ -50,7 +50,7 @@ class DegreeExplanations:
 
     def _places(self, X, support, coefficients, lengths):
         """Yield for each record what the k-mers at each place add, without β_k; float64 (lengths, letters)."""
-        length = int(X.lengths.max(initial=0))
+        length = self.common_length(X, self.common_length(support) or None)
         sums = make_sum(X, length, self.degree, None, self.start_weights(length), self.shifts(length))
         mine, theirs = (DegreePayload(Z, length, sums) for Z in (X, support))
         coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)

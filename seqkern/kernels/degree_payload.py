@@ -4,9 +4,15 @@ import numpy as np
 
 from . import _product
 from ._weighted_degree import DegreeSum, pack
-from .planner import letter_shares
+from .planner import Cost, Workload, letter_shares
 
-WORD, GROUP, ALIGNMENT = 64, 8, 64
+# CPU nanoseconds for each level of instructions, measured on one core of an AMD EPYC of the Zen 4 generation: a pair;
+# a word and plane of it compared; a word of matches counted and made one letter longer; a letter with a weight.
+PAIR_NS = (4.0, 0.8, 0.5)
+COMPARE_NS = (0.4, 0.08, 0.04)
+STEP_NS = (1.35, 0.29, 0.14)
+WEIGH_NS = (0.9, 0.65, 0.4)
+WORD, GROUP, ALIGNMENT, TILE_ROWS = 64, 8, 64, 64
 RARE = 0.3  # with fewer matches left than this among 8 pairs, it is worth looking whether there are any
 
 
@@ -129,6 +135,20 @@ def make_sum(X, length, degree, length_weights, start_weights, shifts):
     )
 
 
+def degree_cost(X, Y, degree, shift, weighted):
+    """Return the Cost of a matrix besides its output, and the reason in one line; `weighted`: by position weights."""
+    work, level = Workload.of(X, Y), _product.level()
+    length = work.longest
+    n_words, n_planes = words(length), planes(X.alphabet) + 1
+    variants = 1 + 2 * min(shift, max(0, length - 1))
+    steps = unchecked_lengths(X, length, degree, shift > 0)
+    each = n_words * (n_planes * COMPARE_NS[level] + steps * STEP_NS[level]) + weighted * length * WEIGH_NS[level]
+    seconds = work.pairs * (PAIR_NS[level] + variants * each) * 1e-9
+    own = 8 * n_words * n_planes * (work.records + GROUP + TILE_ROWS * variants)
+    reason = f"{work.pairs:.3g} pairs, {variants} × {n_words} words, about {steps} lengths of k-mers"
+    return Cost(seconds, own), reason
+
+
 def unchecked_lengths(X, length, degree, both):
     """Return up to which length k-mers common to one of 8 random pairs are to be expected."""
     shares = letter_shares(X)
@@ -137,6 +157,27 @@ def unchecked_lengths(X, length, degree, both):
     while k < degree and expected * match ** (k + 1) > RARE:
         k += 1
     return degree if k + 1 >= degree else k
+
+
+def positions_are_definite(start_weights, shifts):
+    """Return whether the matrix of what two positions weigh together is positive semi-definite, up to rounding.
+
+    Parameters
+    ----------
+    start_weights : ndarray of float64, shape (length,)
+    shifts : ndarray of int64, shape (length,)
+    """
+    positions = np.arange(len(shifts))
+    distance = np.abs(positions[:, None] - positions)
+    first = np.minimum(positions[:, None], positions)
+    weights = np.where(distance == 0, 1.0, 1 / (2 * (distance + 1))) * start_weights[first]
+    weights[distance > shifts[first]] = 0
+    weights[positions, positions] += 1e-12 * weights.max(initial=1e-300)
+    try:
+        np.linalg.cholesky(weights)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _aligned_zeros(shape):

@@ -4,13 +4,15 @@ import numpy as np
 
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
-from .base import Kernel
+from .base import Kernel, Plan
 from .degree_explanations import DegreeExplanations
 from .degree_implicit import implicit_bytes_of, implicit_of
-from .degree_payload import DegreePayload, make_sum
+from .degree_payload import DegreePayload, degree_cost, make_sum, positions_are_definite
+from .planner import Workload
 from .position_weights import fold, of_kernel
 
-LARGEST_DEGREE = 10_000
+LARGEST_DEGREE = LARGEST_SHIFT = 10_000
+EXACT = 2**52
 
 
 class WeightedDegreeKernel(DegreeExplanations, Kernel):
@@ -93,23 +95,54 @@ class WeightedDegreeKernel(DegreeExplanations, Kernel):
         """Return 1: a letter is a k-mer."""
         return 1
 
-    def _prepare(self, X, like):
-        length = int(X.lengths[0]) if len(X) else 0
-        if like is not None and len(X) and len(like) and like.length != length:
+    def common_length(self, X, length=None):
+        """Return the length of the sequences, checked; 0 for none.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Of one length, as `coerce` returns it.
+        length : int, optional
+            Of the sequences that they are compared with.
+
+        Raises
+        ------
+        SequenceError
+            If that is another one, or too long for exact sums.
+        ParameterError
+            If a list of weights or shifts has another length.
+        """
+        if not len(X):
+            return length or 0
+        own = int(X.lengths[0])
+        if length not in (None, own):
             raise SequenceError(
-                f"has {length} letters, the sequences that it is compared with {like.length}",
+                f"has {own} letters, the sequences that it is compared with {length}",
                 record=X.ids[0],
                 remedy="cut all sequences to one length",
             )
-        for name in ("position_weights", "shift"):
-            value = getattr(self, name, None)
-            if len(X) and np.ndim(value) == 1 and len(value) != length:
+        if own * self.degree * (self.degree + 1) >= EXACT:
+            raise SequenceError(
+                f"has {own} letters, too many for exact sums with degree={self.degree}",
+                record=X.ids[0],
+                remedy="cut all sequences, or choose a smaller degree",
+            )
+        for name, values in self._lists().items():
+            if len(values) != own:
                 raise ParameterError(
-                    f"{name} has {len(value)} numbers, and the sequences have {length} letters",
+                    f"{name} has {len(values)} numbers, and the sequences have {own} letters",
                     remedy="give one number for each letter",
                 )
+        return own
+
+    def _lists(self):
+        """Return the parameters that have a number for each position, those given."""
+        return {} if self.position_weights is None else {"position_weights": self.position_weights}
+
+    def _prepare(self, X, like):
         if like is not None and len(like):
-            return DegreePayload(X, like.length, like.sums)
+            return DegreePayload(X, self.common_length(X, like.length), like.sums)
+        length = self.common_length(X)
         given = None if self.weights is None else self.length_weights()
         starts = None if self.position_weights is None else self.start_weights(length)
         if starts is not None and np.all(starts == 1):
@@ -121,6 +154,16 @@ class WeightedDegreeKernel(DegreeExplanations, Kernel):
 
     def _normalised_block(self, rows, cols, out):
         rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        self.check_parameters()
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        length = self.common_length(X)
+        weighted = self.position_weights is not None and set(self.position_weights) != {1}
+        cost, reason = degree_cost(X, Y, self.degree, int(self.shifts(length).max(initial=0)), weighted)
+        total = cost + Workload.of(X, Y).output(self.n_threads)
+        return Plan("masks", total.seconds, total.bytes, reason)
 
     def weights_at_positions(self, support, coefficients):
         """Return the PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised."""
@@ -144,6 +187,10 @@ class WeightedDegreeKernel(DegreeExplanations, Kernel):
         check_integer("degree", self.degree, 1, LARGEST_DEGREE)
         for name, size in (("weights", self.degree), ("position_weights", None)):
             _check_weights(name, getattr(self, name), size)
+        lengths = {name: len(values) for name, values in self._lists().items()}
+        if len(set(lengths.values())) > 1:
+            listed = " and ".join(f"{name} {length} numbers" for name, length in lengths.items())
+            raise ParameterError(f"{listed} do not fit", remedy="give one number for each letter")
 
 
 class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
@@ -217,10 +264,25 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
         """Return S(i), the largest shift at each position of sequences of `length` letters, int64 (length,)."""
         return np.full(length, self.shift) if np.ndim(self.shift) == 0 else np.array(self.shift, dtype=np.int64)
 
+    @property
+    def positive_semidefinite(self):
+        """Whether every Gram matrix is: the matrix of the weights of two positions is.
+
+        With one shift for all positions and no position weights its entries w(|i − j|) are those of a sum of cosines
+        that is nowhere negative (Rogosinski & Szegő 1928).
+        """
+        if not self._lists():
+            return True
+        length = len(next(iter(self._lists().values())))
+        return positions_are_definite(self.start_weights(length), self.shifts(length))
+
+    def _lists(self):
+        return super()._lists() | ({} if np.ndim(self.shift) == 0 else {"shift": self.shift})
+
     def _check_parameters(self):
-        super()._check_parameters()
         for value in [self.shift] if np.ndim(self.shift) == 0 else self.shift:
-            check_integer("shift", value, 0)
+            check_integer("shift", value, 0, LARGEST_SHIFT)
+        super()._check_parameters()
 
 
 def _check_weights(name, weights, size):
