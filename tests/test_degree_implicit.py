@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqkern.errors import ParameterError
-from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel
+from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel, _shifted_implicit
 from seqkern.kernels.degree_implicit import implicit_of
 from seqkern.kernels.degree_windows import Windows, choose_depth
 from seqkern.sequences import SequenceSet
@@ -145,6 +145,18 @@ def test_more_windows_than_one_piece(shift):
     weights = implicit.zeros()
     implicit.add(weights, coefficients)
     np.testing.assert_allclose(implicit.dots(weights), kernel(X) @ coefficients, rtol=1e-10, atol=1e-9)
+
+
+def test_same_bits_with_all_vector_instructions():
+    highest, made = _shifted_implicit.level(), []
+    for level in range(highest + 1):
+        _shifted_implicit.set_level(level)
+        implicit = implicit_of(ShiftedWeightedDegreeKernel(8, 5), sequences("related"), 4)
+        weights = implicit.zeros()
+        implicit.add(weights, np.linspace(-1, 1, len(implicit)))
+        made.append((weights.tobytes(), implicit.dots(weights).tobytes()))
+    _shifted_implicit.set_level(highest)
+    assert made == made[:1] * (highest + 1)
 
 
 @pytest.mark.parametrize("shift", [0, 5])

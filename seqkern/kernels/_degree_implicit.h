@@ -13,7 +13,7 @@
 #include "_implicit.h"
 #include "_simd.h"
 
-enum { PIECE = 128, MOST_GROUPS = 6 };
+enum { MOST_GROUPS = 6 };
 
 typedef struct {
     const uint8_t *codes;
@@ -37,42 +37,20 @@ typedef struct {
 
 /* PAIRED: four letters, none masked. One table serves the lengths k − 1 and k: it holds the sum of both weights, so that
  * a dot reads once for two lengths. An axpy adds to the four k-mers with the same first k − 1 letters, which are
- * neighbours, a pattern of four numbers: β_{k−1}, and for the last letter's own place β_k besides. Near the end
- * missing letters count as A, and patterns[letters left − 1] have zeros for the lengths that are too long. */
-typedef struct {
-    uint32_t code[PIECE]; /* of the `depth` letters from each position, the first letter highest */
-} piece_codes;
-
-/* Codes of the positions from `stop` − 1 down to `start`; `code` is that of `stop`. */
-ALWAYS_INLINE uint32_t paired_codes(
-    const degree_state *s, const uint8_t *x, int64_t start, int64_t stop, uint32_t code, piece_codes *out,
-    const double *weights)
-{
-    const int high = 2 * (int)(s->depth - 1);
-    const double *longest = weights + s->tables[0];
-    for (int64_t i = stop - 1; i >= start; i--) {
-        code = code >> 2 | (uint32_t)x[i] << high;
-        out->code[i - start] = code;
-        PREFETCH(longest + ((uint64_t)i << (high + 2)) + code);
-    }
-    return code;
-}
-
-ALWAYS_INLINE double dot_pieces(const degree_state *s, const uint8_t *x, const double *weights, const int groups)
+ * neighbours, a pattern of four numbers: β_{k−1}, and for the last letter's own place β_k besides. Near the end missing
+ * letters count as A, and patterns[letters left − 1] have zeros for the lengths that are too long. */
+ALWAYS_INLINE double dot_paired(const degree_state *s, const uint8_t *x, const double *weights, const int groups)
 {
     double sums[MOST_GROUPS] = {0};
     const double *tables[MOST_GROUPS];
     const int bits = 2 * (int)s->depth;
-    piece_codes piece;
-    uint32_t code = 0;
+    uint32_t code = 0; /* of `depth` letters from position i, the first one highest */
     for (int g = 0; g < groups; g++)
         tables[g] = weights + s->tables[g];
-    for (int64_t stop = s->length, start; stop > 0; stop = start) {
-        start = stop > PIECE ? stop - PIECE : 0;
-        code = paired_codes(s, x, start, stop, code, &piece, weights);
-        for (int64_t i = stop - 1; i >= start; i--)
-            for (int g = 0; g < groups; g++)
-                sums[g] += tables[g][((uint64_t)i << (bits - 4 * g)) + (piece.code[i - start] >> 4 * g)];
+    for (int64_t i = s->length - 1; i >= 0; i--) {
+        code = code >> 2 | (uint32_t)x[i] << (bits - 2);
+        for (int g = 0; g < groups; g++)
+            sums[g] += tables[g][((uint64_t)i << (bits - 4 * g)) + (code >> 4 * g)];
     }
     double sum = 0;
     for (int g = groups - 1; g >= 0; g--)
@@ -80,29 +58,25 @@ ALWAYS_INLINE double dot_pieces(const degree_state *s, const uint8_t *x, const d
     return sum;
 }
 
-ALWAYS_INLINE void axpy_pieces(
+ALWAYS_INLINE void axpy_paired(
     const degree_state *s, const uint8_t *x, double factor, double *weights, const int groups)
 {
     double *tables[MOST_GROUPS];
     const int bits = 2 * (int)s->depth;
-    piece_codes piece;
     uint32_t code = 0;
     for (int g = 0; g < groups; g++)
         tables[g] = weights + s->tables[g];
-    for (int64_t stop = s->length, start; stop > 0; stop = start) {
-        start = stop > PIECE ? stop - PIECE : 0;
-        code = paired_codes(s, x, start, stop, code, &piece, weights);
-        for (int64_t i = stop - 1; i >= start; i--) {
-            const int64_t left = s->length - i < s->depth ? s->length - i : s->depth;
-            const double *patterns = s->patterns + (left - 1) * groups * 16;
-            const double c = factor * s->gamma[i];
-            for (int g = 0; g < groups; g++) {
-                const uint32_t place = piece.code[i - start] >> 4 * g;
-                double *to = tables[g] + ((uint64_t)i << (bits - 4 * g)) + (place & ~3u);
-                const double *pattern = patterns + 16 * g + 4 * (place & 3);
-                for (int b = 0; b < 4; b++)
-                    to[b] += c * pattern[b];
-            }
+    for (int64_t i = s->length - 1; i >= 0; i--) {
+        const int64_t left = s->length - i < s->depth ? s->length - i : s->depth;
+        const double *patterns = s->patterns + (left - 1) * groups * 16;
+        const double c = factor * s->gamma[i];
+        code = code >> 2 | (uint32_t)x[i] << (bits - 2);
+        for (int g = 0; g < groups; g++) {
+            const uint32_t place = code >> 4 * g;
+            double *to = tables[g] + ((uint64_t)i << (bits - 4 * g)) + (place & ~3u);
+            const double *pattern = patterns + 16 * g + 4 * (place & 3);
+            for (int b = 0; b < 4; b++)
+                to[b] += c * pattern[b];
         }
     }
 }
@@ -153,7 +127,7 @@ static double degree_dot(const void *state, int64_t row, const double *weights)
     const uint8_t *x = s->codes + s->starts[row];
     const double *nodes = weights + s->nodes;
     double dense = 0, deep = 0;
-#define DENSE(...) dense = dot_pieces(__VA_ARGS__)
+#define DENSE(...) dense = dot_paired(__VA_ARGS__)
     if (s->groups)
         FOR_GROUPS(DENSE, s, x, weights)
     else
@@ -170,7 +144,7 @@ static void degree_axpy(const void *state, int64_t row, double factor, double *w
     const uint8_t *x = s->codes + s->starts[row];
     double *nodes = weights + s->nodes;
     if (s->groups)
-        FOR_GROUPS(axpy_pieces, s, x, factor, weights)
+        FOR_GROUPS(axpy_paired, s, x, factor, weights)
     else
         axpy_plain(s, x, factor, weights);
     for (int64_t e = s->first[row]; e < s->first[row + 1]; e++)

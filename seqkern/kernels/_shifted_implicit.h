@@ -15,7 +15,7 @@
 #include "_implicit.h"
 #include "_simd.h"
 
-enum { FIRST = 1 << 15 };
+enum { FIRST = 1 << 15, AHEAD = 2, FETCHED = 4, CELLS_AHEAD = 16 };
 
 typedef struct {
     uint16_t position;
@@ -30,9 +30,12 @@ typedef struct {
     int64_t depth;             /* longest k-mers with a dense table */
     const int64_t *tables;     /* where in the weights the table of length k starts, at k − 1 */
     const double *beta;        /* (depth,) */
-    const int32_t *nearest;    /* (length,): the first p with A_pq, for each q */
-    const double *reach;       /* (length, width): A_pq from there on, zeros behind */
-    int64_t width;             /* a multiple of 8; tables have as many weights behind them */
+    int64_t stride;            /* weights of a k-mer in a table: its positions, in whole lines of the cache, that is 8 */
+    int64_t shift;             /* the largest */
+    const int32_t *nearest;    /* (length,): for each q the start of the line with the first p that has an A_pq */
+    const int32_t *span;       /* (length,): weights from there to the last p, in whole lines */
+    const double *reach;       /* (length, width): A_pq from `nearest` on, and zeros */
+    int64_t width;
     int64_t cells;             /* where in the weights the cells start */
     const int64_t *first;      /* (windows + 1,): the cells of a window, in `cell` */
     const int32_t *cell;
@@ -54,7 +57,7 @@ static double shifted_dot(const void *state, int64_t row, const double *weights)
         int64_t code = 0;
         for (int64_t k = 1; k <= longest && x[p + k - 1] < s->size; k++) {
             code = code * s->size + x[p + k - 1];
-            dense += weights[s->tables[k - 1] + code * s->length + p];
+            dense += weights[s->tables[k - 1] + code * s->stride + p];
         }
     }
     for (int64_t e = s->first[row]; e < s->first[row + 1]; e++)
@@ -65,14 +68,30 @@ static double shifted_dot(const void *state, int64_t row, const double *weights)
 /* Add c·Σβ·A_pq to the cells p of the cluster around `cell`, which is at q. */
 static inline void add_near(const shifted_state *s, int32_t cell, double c, double *cells)
 {
-    const int64_t q = s->places[cell].position, nearest = s->nearest[q];
-    const double *reach = s->reach + q * s->width - nearest;
-    c *= s->factors[s->kinds ? s->places[cell].kind & ~FIRST : cell];
-    cells[cell] += c * reach[q];
-    for (int64_t to = cell; !(s->places[to].kind & FIRST) && s->places[to - 1].position >= nearest; to--)
-        cells[to - 1] += c * reach[s->places[to - 1].position];
-    for (int64_t to = cell + 1; !(s->places[to].kind & FIRST) && s->places[to].position < nearest + s->width; to++)
-        cells[to] += c * reach[s->places[to].position];
+    const cell_place *places = s->places;
+    const int64_t q = places[cell].position;
+    const double *reach = s->reach + q * s->width;
+    const int64_t nearest = s->nearest[q];
+    c *= s->factors[s->kinds ? places[cell].kind & ~FIRST : cell];
+    cells[cell] += c * reach[q - nearest];
+    for (int64_t to = cell; !(places[to].kind & FIRST) && places[to - 1].position >= q - s->shift; to--)
+        cells[to - 1] += c * reach[places[to - 1].position - nearest];
+    for (int64_t to = cell + 1; !(places[to].kind & FIRST) && places[to].position <= q + s->shift; to++)
+        cells[to] += c * reach[places[to].position - nearest];
+}
+
+/* Ask for the weights that an axpy at q will change, of the longest k-mers: they are far apart in memory. */
+static inline void fetch_around(const shifted_state *s, const uint8_t *x, int64_t q, const double *weights)
+{
+    int64_t code = 0;
+    if (q + s->depth > s->length)
+        return;
+    for (int64_t k = 1; k <= s->depth && x[q + k - 1] < s->size; k++) {
+        code = code * s->size + x[q + k - 1];
+        if (k + FETCHED > s->depth)
+            for (int64_t b = 0; b < s->span[q]; b += 8)
+                PREFETCH(weights + s->tables[k - 1] + code * s->stride + s->nearest[q] + b);
+    }
 }
 
 ALWAYS_INLINE void add_around(const shifted_state *s, const uint8_t *x, double factor, double *weights)
@@ -80,12 +99,14 @@ ALWAYS_INLINE void add_around(const shifted_state *s, const uint8_t *x, double f
     for (int64_t q = 0; q < s->length; q++) {
         const int64_t longest = s->length - q < s->depth ? s->length - q : s->depth;
         const double *reach = s->reach + q * s->width;
+        const int64_t span = s->span[q];
         int64_t code = 0;
+        fetch_around(s, x, q + AHEAD, weights);
         for (int64_t k = 1; k <= longest && x[q + k - 1] < s->size; k++) {
             code = code * s->size + x[q + k - 1];
-            double *to = weights + s->tables[k - 1] + code * s->length + s->nearest[q];
+            double *to = weights + s->tables[k - 1] + code * s->stride + s->nearest[q];
             const double c = factor * s->beta[k - 1];
-            for (int64_t b = 0; b < s->width; b += 8)
+            for (int64_t b = 0; b < span; b += 8)
                 for (int lane = 0; lane < 8; lane++)
                     to[b + lane] += c * reach[b + lane];
         }
@@ -96,8 +117,13 @@ ALWAYS_INLINE void shifted_add(const void *state, int64_t row, double factor, do
 {
     const shifted_state *s = state;
     add_around(s, s->codes + s->starts[row], factor, weights);
-    for (int64_t e = s->first[row]; e < s->first[row + 1]; e++)
+    for (int64_t e = s->first[row]; e < s->first[row + 1]; e++) {
+        if (e + CELLS_AHEAD < s->first[row + 1]) {
+            PREFETCH(s->places + s->cell[e + CELLS_AHEAD]);
+            PREFETCH(weights + s->cells + s->cell[e + CELLS_AHEAD]);
+        }
         add_near(s, s->cell[e], factor, weights + s->cells);
+    }
     weights[s->own + row] += factor;
 }
 

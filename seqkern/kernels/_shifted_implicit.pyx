@@ -28,7 +28,10 @@ cdef extern from "_shifted_implicit.h" nogil:
         int64_t depth
         const int64_t *tables
         const double *beta
+        int64_t stride
+        int64_t shift
         const int32_t *nearest
+        const int32_t *span
         const double *reach
         int64_t width
         int64_t cells
@@ -79,6 +82,17 @@ cdef extern from "_shifted_cells.h" nogil:
 
 cdef int LEVEL = highest_simd_level()
 FIRST_CELL = FIRST
+
+
+def level():
+    """Return which vector instructions new operations use: 0 none, 1 AVX2, 2 AVX-512."""
+    return LEVEL
+
+
+def set_level(int chosen):
+    """Let new operations use vector instructions up to level `chosen`, for tests."""
+    global LEVEL
+    LEVEL = min(chosen, highest_simd_level())
 
 
 cdef class ClusterSearch:
@@ -241,11 +255,12 @@ cdef class ShiftedOperations:
         cdef const int64_t[::1] starts = arrays["starts"], tables = arrays["tables"], first = arrays["first"]
         cdef const double[::1] beta = arrays["beta"], factors = arrays["factors"], own = arrays["own_factors"]
         cdef const double[:, ::1] reach = arrays["reach"]
-        cdef const int32_t[::1] nearest = arrays["nearest"], cell = arrays["cell"]
+        cdef const int32_t[::1] nearest = arrays["nearest"], span = arrays["span"], cell = arrays["cell"]
         self.arrays = arrays
         self.state.codes, self.state.starts, self.state.tables = &codes[0], &starts[0], &tables[0]
         self.state.beta, self.state.reach, self.state.nearest = &beta[0], &reach[0, 0], &nearest[0]
-        self.state.width = reach.shape[1]
+        self.state.span, self.state.width = &span[0], reach.shape[1]
+        self.state.stride, self.state.shift = numbers["stride"], numbers["shift"]
         self.state.first, self.state.cell, self.state.places = &first[0], &cell[0], <const cell_place *>&places[0]
         self.state.factors, self.state.own_factors = &factors[0], &own[0]
         self.state.length, self.state.size, self.state.depth = numbers["length"], numbers["size"], numbers["depth"]

@@ -49,14 +49,15 @@ class ShiftedImplicit(Implicit):
         if depth is None:
             depth = choose_depth(shifted_needs(windows, shifts), windows)
         depth = min(depth, windows.deepest)
-        nearest, reach = _reach(windows.gamma, shifts)
-        tables = _tables(windows, depth, reach.shape[1])
+        tables = _tables(windows, depth)
         lists = _lists(windows, depth, shifts)
         own = int(tables[-1]) + lists.pop("n_cells")
         numbers = {
             "length": windows.length,
             "size": windows.size,
             "depth": depth,
+            "stride": _lines(windows.length),
+            "shift": int(shifts.max(initial=0)),
             "cells": int(tables[-1]),
             "own": own,
             "kinds": lists.pop("kinds"),
@@ -66,8 +67,7 @@ class ShiftedImplicit(Implicit):
             "starts": some(windows.starts),
             "tables": tables,
             "beta": some(windows.beta),
-            "nearest": nearest,
-            "reach": reach,
+            **_reach(windows.gamma, shifts),
             **lists,
         }
         operations = _shifted_implicit.ShiftedOperations(arrays, numbers)
@@ -84,7 +84,7 @@ def shifted_needs(windows, shifts):
         _search(windows, shifts).census(least, cells, entries)
     cells, entries = above(cells), above(entries)
     return {
-        k: 8 * int(_tables(windows, k, _width(shifts))[-1])
+        k: 8 * int(_tables(windows, k)[-1])
         + CELL_BYTES * int(cells[k])
         + ENTRY_BYTES * int(entries[k])
         + WINDOW_BYTES * windows.n
@@ -111,37 +111,30 @@ def _search(windows, shifts):
     )
 
 
-def _width(shifts):
-    """Return how many positions an axpy adds to, in whole lines of the cache."""
-    return -(-min(2 * int(shifts.max(initial=0)) + 1, max(len(shifts), 1)) // LINE) * LINE
+def _lines(size):
+    """Return a number of weights that is whole lines of the cache."""
+    return -(-size // LINE) * LINE
 
 
 def _reach(gamma, shifts):
-    """Return A_pq as rows q.
-
-    Returns
-    -------
-    nearest : ndarray of int32, shape (length,)
-        The first p of each row.
-    reach : ndarray of float64, shape (length, width)
-        A_pq from there on.
-    """
+    """Return A_pq as rows q, with zeros around: a dict of the arrays that `shifted_state` names."""
     length, most = len(shifts), int(shifts.max(initial=0))
-    nearest = np.maximum(np.arange(length) - most, 0)
-    p, q = nearest[:, None] + np.arange(_width(shifts)), np.arange(length)[:, None]
+    if not length:
+        return {"nearest": np.zeros(1, np.int32), "span": np.zeros(1, np.int32), "reach": np.zeros((1, LINE))}
+    q = np.arange(length)
+    nearest = np.maximum(q - most, 0) // LINE * LINE
+    span = _lines(np.minimum(q + most + 1, length) - nearest)
+    p, q = nearest[:, None] + np.arange(span.max()), q[:, None]
     s, low = abs(p - q), np.minimum(np.minimum(p, q), length - 1)
     reach = np.where((p < length) & (s <= shifts[low]), gamma[low] / (2 * (s + 1.0)), 0.0)
     reach[s == 0] *= 2
-    return some(nearest.astype(np.int32)), np.ascontiguousarray(reach) if length else np.zeros((1, LINE))
+    return {"nearest": nearest.astype(np.int32), "span": span.astype(np.int32), "reach": reach}
 
 
-def _tables(windows, depth, width):
-    """Return where in the weights the dense tables start, and the last one ends, int64 (depth + 1,).
-
-    Adding around the last position runs over the end of a table's row, with zeros.
-    """
-    sizes = [windows.length * windows.size**k + width for k in range(1, depth + 1)]
-    return np.cumsum([0, *(-(-size // LINE) * LINE for size in sizes)], dtype=np.int64)
+def _tables(windows, depth):
+    """Return where in the weights the dense tables start, and the last one ends, int64 (depth + 1,)."""
+    sizes = [_lines(windows.length) * windows.size**k for k in range(1, depth + 1)]
+    return np.cumsum([0, *sizes], dtype=np.int64)
 
 
 def _lists(windows, depth, shifts):
