@@ -171,27 +171,32 @@ DEFINE_LEVELS(sum_whole_at, sum_windows, (const position_model *m, const window_
 DEFINE_LEVELS(sum_broken_at, sum_windows, (const position_model *m, const window_list *w), (m, w, 0))
 
 /* Write the sums of n windows that begin at `starts`, ascending, less than 2^32 letters apart. `first`, `rows` and
- * `sums` are (n,) buffers. `masked` is NULL where no letter is masked. */
+ * `sums` are (n,) buffers, the last two not needed where no letter is masked: then `masked` is NULL. */
 static void scan_windows(int level, const position_model *m, const uint8_t *letters, const uint8_t *masked,
                          const int64_t *starts, ptrdiff_t n, uint32_t *first, uint32_t *rows, double *sums,
                          double *out)
 {
-    window_list w = {letters, masked, n ? starts[0] : 0, first, sums, 0};
+    window_list w = {letters, masked, n ? starts[0] : 0, first, masked ? sums : out, n};
     ptrdiff_t whole = 0, broken = n;
+    memset(w.sums, 0, (size_t)n * sizeof *w.sums);
+    if (masked == NULL) {
+        for (ptrdiff_t i = 0; i < n; i++)
+            first[i] = (uint32_t)(starts[i] - w.base);
+        CALL_LEVEL(level, sum_whole_at, m, &w);
+        return;
+    }
     for (ptrdiff_t i = 0; i < n; i++) {
-        int is_whole = masked == NULL || unmasked_letters(masked, starts[i], m->length) == m->length;
+        int is_whole = unmasked_letters(masked, starts[i], m->length) == m->length;
         ptrdiff_t at = is_whole ? whole++ : --broken;
         first[at] = (uint32_t)(starts[i] - w.base);
         rows[at] = (uint32_t)i;
     }
-    memset(sums, 0, (size_t)n * sizeof *sums);
     w.n = whole;
     CALL_LEVEL(level, sum_whole_at, m, &w);
     w.first += whole;
     w.sums += whole;
     w.n = n - whole;
-    if (w.n)
-        CALL_LEVEL(level, sum_broken_at, m, &w);
+    CALL_LEVEL(level, sum_broken_at, m, &w);
     for (ptrdiff_t i = 0; i < n; i++)
         out[rows[i]] = sums[i];
 }

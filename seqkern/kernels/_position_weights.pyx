@@ -277,9 +277,9 @@ def scan(Tables tables, Letters letters, const int64_t[::1] starts, double[::1] 
         return
     assert starts[0] >= 0 and starts[n - 1] + tables.c.length <= letters.n
     cdef uint32_t[::1] first = np.empty(n, dtype=np.uint32)
-    cdef uint32_t[::1] rows = np.empty(n, dtype=np.uint32)
-    cdef double[::1] sums = np.empty(n)
     cdef const uint8_t *mask = letters.mask()
+    cdef uint32_t[::1] rows = np.empty(n if mask else 1, dtype=np.uint32)
+    cdef double[::1] sums = np.empty(n if mask else 1)
     with nogil:
         scan_windows(
             level, &tables.c, &letters.letters[0], mask, &starts[0], n, &first[0], &rows[0], &sums[0], &out[0])

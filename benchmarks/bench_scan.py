@@ -1,0 +1,76 @@
+"""Scanning 30 million random letters for AG candidates by weights at positions: windows of 141 letters, one strand.
+
+The machine has 10,000 support windows; what a candidate costs hardly depends on how many. One thread, CPU seconds of
+the process, medians after a warm-up: packing of the letters and sums over the candidates apart, at each level of vector
+instructions.
+
+Run it by pytest, or: ``python benchmarks/bench_scan.py [repeats]``, which prints a table.
+"""
+
+import sys
+import time
+
+import numpy as np
+import pytest
+from common import cpu_seconds
+
+from seqkern.kernels import WeightedDegreeKernel, position_weights
+from seqkern.kernels import _position_weights as loops
+from seqkern.sequences import SequenceSet
+
+LETTERS, SUPPORT, LEFT, WINDOW = 30_000_000, 10_000, 60, 141
+JOBS = [(8, 5.0), (20, 0.5)]
+
+
+def chromosome():
+    """Return the codes of a random sequence, and where its windows around AG start."""
+    codes = np.random.default_rng(0).integers(0, 4, LETTERS, dtype=np.uint8)
+    starts = np.flatnonzero((codes[:-1] == 0) & (codes[1:] == 2)) - LEFT
+    return codes, starts[(starts >= 0) & (starts + WINDOW <= LETTERS)]
+
+
+def machine(degree):
+    """Return the weights of a weighted degree machine with random support windows."""
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 4, (SUPPORT, WINDOW), dtype=np.uint8)
+    offsets = np.arange(SUPPORT + 1) * WINDOW
+    support = SequenceSet.from_offsets(codes.ravel(), offsets, [str(i) for i in range(SUPPORT)], "dna")
+    return WeightedDegreeKernel(degree, n_threads=1).weights_at_positions(support, rng.standard_normal(SUPPORT))
+
+
+def sums(weights, letters, starts, level):
+    """Return the values of all windows of packed letters, in the blocks of `PositionWeights.scan`."""
+    out = np.empty(len(starts))
+    for span in position_weights.blocks(starts, position_weights.BLOCK):
+        loops.scan(weights._tables, letters, starts[span], out[span], level)
+    return out
+
+
+def report(repeats):
+    """Print a table of all jobs."""
+    codes, starts = chromosome()
+    letters = loops.Letters(codes, 4, 2)
+    packing = cpu_seconds(lambda: loops.Letters(codes, 4, 2), repeats)
+    print(f"{len(starts)} candidates; packing {packing:.3f} CPU seconds")
+    print("degree\tmaking\tMB\tlevel\tscanning\tmillion/s\ttarget")
+    for degree, target in JOBS:
+        begun = time.process_time()
+        weights = machine(degree)
+        making = time.process_time() - begun
+        for level in range(loops.highest_level() + 1):
+            taken = cpu_seconds(lambda level=level, w=weights: sums(w, letters, starts, level), repeats)
+            rate = len(starts) / taken / 1e6
+            row = f"{degree}\t{making:.2f}\t{weights.bytes / 1e6:.0f}\t{level}\t{taken:.3f}\t{rate:.2f}\t{target}"
+            print(row, flush=True)
+
+
+@pytest.mark.parametrize(("degree", "target"), JOBS)
+def test_scan(benchmark, degree, target):
+    codes, starts = chromosome()
+    weights = machine(degree)
+    benchmark.extra_info["million candidates for each CPU second"] = target
+    benchmark.pedantic(weights.scan, (codes, starts, 1), rounds=5, warmup_rounds=1)
+
+
+if __name__ == "__main__":
+    report(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
