@@ -70,7 +70,8 @@ def report_levels(repeats):
 def report_rival(repeats):
     """Print what strkernels takes, and ours, on few proteins."""
     X = load().take(slice(0, FEW))
-    rival = run_rival(["strkernels"], "rival_strkernels.py", X.strings(), N, 0.5)
+    parameters = {"maxlen": N, "ssk_lambda": 0.5}
+    rival = run_rival(["strkernels"], "rival_strkernels.py", X.strings(), "SubsequenceStringKernel", parameters)
     if rival is None:
         return
     np.testing.assert_allclose(kernel(up_to=True)(X)[0], rival["row"], rtol=1e-9)

@@ -1,13 +1,16 @@
-"""strkernels, run in an environment of its own: reads strings, n, decay; prints CPU seconds and the first row."""
+"""strkernels, run in an environment of its own: reads strings, a kernel's class and its parameters.
+
+Prints CPU seconds and the first row.
+"""
 
 import json
 import sys
 import time
 
-from strkernels import SubsequenceStringKernel
+import strkernels
 
-strings, n, decay = (json.loads(line) for line in sys.stdin)
-kernel = SubsequenceStringKernel(maxlen=n, ssk_lambda=decay)
+strings, name, parameters = (json.loads(line) for line in sys.stdin)
+kernel = getattr(strkernels, name)(**parameters)
 kernel(strings[:2], strings[:2])
 start = time.process_time()
 K = kernel(strings, strings)
