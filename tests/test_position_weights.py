@@ -236,6 +236,12 @@ def test_memory_is_predicted(monkeypatch):
         WeightedDegreeKernel(20).weights_at_positions(encode(strings(9)), draw(9))
 
 
+def test_shifts_that_take_too_much_memory_are_refused_before_the_work():
+    X = encode(["A" * 300_000])
+    with pytest.raises(ParameterError, match="of memory"):
+        ShiftedWeightedDegreeKernel(1, 300_000).weights_at_positions(X, draw(1))
+
+
 def test_long_windows_and_degrees():
     rng = np.random.default_rng(0)
     ancestor = rng.choice([*"ACGT"], 700)

@@ -79,11 +79,11 @@ ALWAYS_INLINE ptrdiff_t support_reach(const support_set *s, ptrdiff_t j, ptrdiff
 }
 
 /* Return where the words of `r` letters begin in a table: shorter ones come first. */
-ALWAYS_INLINE size_t level_start(int bits, int r)
+ALWAYS_INLINE ptrdiff_t level_start(int bits, int r)
 {
-    size_t start = 0;
+    ptrdiff_t start = 0;
     for (int shorter = 0; shorter < r; shorter++)
-        start += (size_t)1 << (bits * shorter);
+        start += (ptrdiff_t)1 << (bits * shorter);
     return start;
 }
 
@@ -91,10 +91,10 @@ ALWAYS_INLINE size_t level_start(int bits, int r)
 static void build_table(const support_set *s, const placement *placements, ptrdiff_t count, const double *weights,
                         double *table)
 {
-    size_t starts[WORD_BITS];
+    ptrdiff_t starts[WORD_BITS];
     for (int r = 0; r <= s->prefix; r++)
         starts[r] = level_start(s->bits, r);
-    memset(table, 0, level_start(s->bits, s->prefix + 1) * sizeof(double));
+    memset(table, 0, (size_t)level_start(s->bits, s->prefix + 1) * sizeof(double));
     for (ptrdiff_t k = 0; k < count; k++) {
         const placement *at = placements + k;
         ptrdiff_t most = at->longest < s->prefix ? at->longest : s->prefix;
@@ -126,10 +126,10 @@ static void build_table(const support_set *s, const placement *placements, ptrdi
 /* Sum the tables of the last `prefix` positions: what the last letters of a window have in all of them. */
 static void build_tail(const support_set *s, const double *tables, double *tail)
 {
-    const size_t entries = level_start(s->bits, s->prefix + 1);
+    const ptrdiff_t entries = level_start(s->bits, s->prefix + 1);
     memset(tail, 0, ((size_t)1 << (s->bits * s->prefix)) * sizeof(double));
     for (int r = s->prefix; r > 0; r--) {
-        const double *words = tables + (size_t)(s->length - r) * entries + level_start(s->bits, r);
+        const double *words = tables + (s->length - r) * entries + level_start(s->bits, r);
         const int before = s->bits * (s->prefix - r);
         for (size_t word = 0; word < (size_t)1 << (s->bits * s->prefix); word++)
             tail[word] += words[word >> before];

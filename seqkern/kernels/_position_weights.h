@@ -46,20 +46,20 @@ ALWAYS_INLINE uint64_t letters_at(const window_list *w, ptrdiff_t i, ptrdiff_t p
 
 /* Add what the words at `count` positions, from `place` on, have in tables that are `entries` apart. */
 ALWAYS_INLINE void look_up(const position_model *m, const window_list *w, ptrdiff_t place, int count,
-                           const double *words, size_t entries, int bits)
+                           const double *words, ptrdiff_t entries, int bits)
 {
     const uint64_t mask = low_bits(bits * m->prefix);
     uint64_t next[TILE];
     for (int p = 0; p < count; p++)
         for (uint64_t line = 0; line <= mask; line += 8) /* in order this is faster than as the windows come */
-            PREFETCH(words + (size_t)p * entries + line);
+            PREFETCH(words + p * entries + line);
     for (ptrdiff_t first = 0; first < w->n; first += TILE) {
         ptrdiff_t many = w->n - first < TILE ? w->n - first : TILE;
         double *sums = w->sums + first;
         for (ptrdiff_t i = 0; i < many; i++)
             next[i] = letters_at(w, first + i, place, bits);
         for (int p = 0; p < count; p++) {
-            const double *table = words + (size_t)p * entries;
+            const double *table = words + p * entries;
             for (ptrdiff_t i = 0; i < many; i++)
                 sums[i] += table[next[i] >> (p * bits) & mask];
         }
@@ -69,12 +69,12 @@ ALWAYS_INLINE void look_up(const position_model *m, const window_list *w, ptrdif
 /* Add what the letters of whole windows have in the tables. */
 ALWAYS_INLINE void look_up_whole(const position_model *m, const window_list *w, int bits)
 {
-    const size_t entries = level_start(bits, m->prefix + 1);
+    const ptrdiff_t entries = level_start(bits, m->prefix + 1);
     const double *words = m->tables + level_start(bits, m->prefix);
     const ptrdiff_t last = m->length - m->prefix;
     for (ptrdiff_t place = 0; place < last; place += STRIDE) {
         int count = last - place < STRIDE ? (int)(last - place) : STRIDE;
-        look_up(m, w, place, count, words + (size_t)place * entries, entries, bits);
+        look_up(m, w, place, count, words + place * entries, entries, bits);
     }
     look_up(m, w, last, 1, m->tail, 0, bits);
 }
@@ -82,10 +82,10 @@ ALWAYS_INLINE void look_up_whole(const position_model *m, const window_list *w, 
 /* Add what the letters at one position have in its table, up to the first masked one. */
 ALWAYS_INLINE void look_up_broken(const position_model *m, const window_list *w, ptrdiff_t place, int bits)
 {
-    size_t starts[WORD_BITS];
+    ptrdiff_t starts[WORD_BITS];
     for (int r = 0; r <= m->prefix; r++)
         starts[r] = level_start(bits, r);
-    const double *table = m->tables + (size_t)place * level_start(bits, m->prefix + 1);
+    const double *table = m->tables + place * level_start(bits, m->prefix + 1);
     for (ptrdiff_t i = 0; i < w->n; i++) {
         uint64_t word = letters_at(w, i, place, bits);
         ptrdiff_t r = unmasked_letters(w->masked, w->base + w->first[i] + place, m->prefix);

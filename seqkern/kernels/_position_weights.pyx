@@ -11,7 +11,7 @@ cdef extern from "_position_weights.h" nogil:
     int highest_simd_level()
     int64_t pack_letters(
         const uint8_t *codes, Py_ssize_t n, int size, int bits, uint8_t *letters, uint8_t *masked)
-    size_t level_start(int bits, int r)
+    Py_ssize_t level_start(int bits, int r)
     ctypedef struct trie_node:
         pass
     ctypedef struct trie_task:

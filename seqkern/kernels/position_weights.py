@@ -21,6 +21,7 @@ from . import _position_weights as loops
 from .blocks import GIVEN_THREADS, available_threads, in_threads
 
 TABLE_BITS = 16
+PLACEMENT_BYTES = 128  # of one while they are found and sorted
 WORD_BITS = 57
 BLOCK, LEAST_BLOCK = 1 << 20, 1 << 12  # windows: each block reads all tables
 LARGEST_SPAN = 1 << 31
@@ -82,21 +83,22 @@ class PositionWeights:
         self._bits = letter_bits(self.alphabet.size)
         self.prefix = min(self.degree, TABLE_BITS // self._bits if prefix is None else prefix)
         self._length_weights = np.array(length_weights[: self.degree], dtype=np.float64)
-        self._placements = find_placements(self.length, self.degree, start_weights, shifts)
-        self._support = support.compact()
-        self._coefficients = np.array(coefficients, dtype=np.float64)
-        need = self.bytes_for(len(support), self.length, self.degree, self.alphabet.size, self.prefix)
+        placements = count_placements(self.length, shifts)
+        need = self.bytes_for(len(support), self.length, self.degree, self.alphabet.size, self.prefix, placements)
         if need > available_memory():
             raise ParameterError(
                 f"tables of {self.length} positions and k-mers of up to {self.degree} letters from {len(support)} "
                 f"sequences take up to {format_bytes(need)} of memory",
                 remedy="choose a smaller degree, or shorter or fewer sequences",
             )
+        self._support = support.compact()
+        self._coefficients = np.array(coefficients, dtype=np.float64)
+        self._placements = find_placements(self.length, self.degree, start_weights, shifts)
         self._n_threads = n_threads
         self._tables = self._make() if self.length else None
 
     @staticmethod
-    def bytes_for(m, length, degree, size, prefix=None):
+    def bytes_for(m, length, degree, size, prefix=None, placements=None):
         """Return the most memory, in bytes, that weights from `m` support sequences take.
 
         Parameters
@@ -106,10 +108,13 @@ class PositionWeights:
             Of the alphabet.
         prefix : int, optional
             As for the class.
+        placements : int, optional
+            From `count_placements`; by default those without shifts.
         """
         bits, degree = letter_bits(size), min(degree, length)
         prefix = min(degree, TABLE_BITS // bits if prefix is None else prefix)
         total = (length + 1) * loops.table_entries(bits, prefix) * 8 + 2 * m * length
+        total += PLACEMENT_BYTES * (length if placements is None else placements)
         if degree > prefix:
             # At most one branch for each path, and a node for each word of letters on it.
             nodes = m * (2 + (degree - prefix - 1) // (WORD_BITS // bits))
@@ -224,7 +229,7 @@ class PositionWeights:
         weights = np.zeros((self.length, size**k))
         if k > self.degree:
             return weights
-        codes = self._support.codes.reshape(n, self.length).astype(np.int64)
+        codes = self._support.codes.reshape(n, self.length)
         sums = np.zeros_like(weights)
         for place in range(self.length - k + 1):
             window = codes[:, place : place + k]
@@ -267,7 +272,7 @@ def fold(kernel, support, coefficients):
     """
     m, length, size = len(support), int(support.lengths[0]) if len(support) else 0, support.alphabet.size
     degree = min(kernel.degree, length)
-    placements = len(find_placements(length, degree, kernel.start_weights(length), kernel.shifts(length)))
+    placements = count_placements(length, kernel.shifts(length))
     bits = letter_bits(size)
     prefix = min(degree, TABLE_BITS // bits, max(1, (8 * m).bit_length() // bits))
     deep = degree > prefix
@@ -276,7 +281,7 @@ def fold(kernel, support, coefficients):
     values = m * length * LOOK_SECONDS + m * placements * deep * WALK_SECONDS
     if making + values > m * m * placements * PAIR_SECONDS:
         return None
-    if PositionWeights.bytes_for(m, length, degree, size, prefix) > available_memory() // 2:
+    if PositionWeights.bytes_for(m, length, degree, size, prefix, placements) > available_memory() // 2:
         return None
     weights = of_kernel(kernel, support, coefficients, prefix)
     return lambda payload: weights.values(payload.X)
@@ -296,15 +301,28 @@ def find_placements(length, degree, start_weights, shifts):
     start_weights : ndarray of float64, shape (length,)
     shifts : ndarray of int64, shape (length,)
     """
-    found = []
-    for i in range(length):
-        found.append((i, i, start_weights[i]))
-        for s in range(1, min(shifts[i], length - 1 - i) + 1):
-            weight = start_weights[i] / (2 * (s + 1))
-            found += [(i + s, i, weight), (i, i + s, weight)]
-    rows = [(p, q, min(degree, length - max(p, q)), weight) for p, q, weight in found if weight]
-    rows.sort(key=lambda row: (row[1], row[0]))
-    return np.array(rows, dtype=loops.PLACEMENT)
+    most = largest_shifts(length, shifts)
+    i = np.repeat(np.arange(length), most + 1)
+    s = np.arange(len(i)) - np.repeat(np.cumsum(most + 1) - most - 1, most + 1)
+    weight = np.where(s > 0, 0.5 / (s + 1), 1.0) * np.asarray(start_weights, dtype=np.float64)[i]
+    apart = s > 0
+    found = np.zeros(len(i) + np.count_nonzero(apart), dtype=loops.PLACEMENT)
+    found["here"] = np.concatenate((i + s, i[apart]))
+    found["there"] = np.concatenate((i, (i + s)[apart]))
+    found["weight"] = np.concatenate((weight, weight[apart]))
+    found["longest"] = np.minimum(degree, length - np.maximum(found["here"], found["there"]))
+    found = found[np.lexsort((found["here"], found["there"]))]
+    return found[found["weight"] != 0]
+
+
+def largest_shifts(length, shifts):
+    """Return the largest shifts for which a letter is left, int64 (length,)."""
+    return np.minimum(shifts, np.arange(length - 1, -1, -1))
+
+
+def count_placements(length, shifts):
+    """Return how many pairs of positions are compared."""
+    return length + 2 * int(largest_shifts(length, shifts).sum())
 
 
 def blocks(starts, count):
