@@ -280,10 +280,10 @@ compute_gram(SlowKernel(), test_gram.make_sequences(60), path=sys.argv[1], n_thr
 KILL_IN_ASSEMBLY = """
 group = tiles.TileGrid._group
 tiles.TILE_BYTES = 60 * 8 * test_gram.ROWS
-def kill_later(grid, folder, first, last):
+def kill_later(grid, folder, first, *rest):
     if first:
         os.kill(os.getpid(), signal.SIGKILL)
-    return group(grid, folder, first, last)
+    return group(grid, folder, first, *rest)
 tiles.TileGrid._group = kill_later
 """
 

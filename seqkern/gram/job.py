@@ -170,8 +170,10 @@ class GramJob:
     def compute(self, tiles):
         """Compute the tiles of these indices and write each to its file."""
         self._total = sum(map(self.grid.entries, tiles))
+        # New memory for each tile would cost more than copying it to the disk.
+        room = np.empty(max(map(self.grid.entries, tiles), default=0), dtype=self.grid.dtype)
         for index in tiles:
-            tile = np.empty(self.grid.shape(index), dtype=self.grid.dtype)
+            tile = room[: self.grid.entries(index)].reshape(self.grid.shape(index))
             self._fill(index, tile)
             if not self._manifest.exists():
                 self._write_json(self._manifest, self.meta())

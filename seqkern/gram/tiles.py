@@ -108,10 +108,13 @@ class TileGrid:
             If a tile cannot be read or `path` not be written.
         """
         per_group = max(1, 2 * TILE_BYTES // max(self.dtype.itemsize * self.cols * self._height, 1))
+        # New memory for each group would cost more than its copying.
+        rows = np.empty(min(self.rows, per_group * self._height) * self.cols, dtype=self.dtype)
+        mirrored = np.empty(self._height * min(self.rows, per_group * self._height), dtype=self.dtype)
         with atomic_write(path) as file:
             _write_header(file, (self.rows, self.cols), self.dtype)
             for first in range(0, len(self), per_group):
-                group = self._group(folder, first, min(first + per_group, len(self)))
+                group = self._group(folder, first, min(first + per_group, len(self)), rows, mirrored)
                 file.write(group.data)
                 if progress is not None:
                     last = self.spans[min(first + per_group, len(self)) - 1][1]
@@ -122,10 +125,10 @@ class TileGrid:
         """Rows of a tile (the last may have fewer)."""
         return self.spans[0][1] if self.spans else 0
 
-    def _group(self, folder, first, last):
-        """Return the rows of the tiles `first` to `last`, all columns of them."""
+    def _group(self, folder, first, last, rows, mirrored):
+        """Return the rows of the tiles `first` to `last`, all their columns; `rows` and `mirrored` are room for work."""
         top, bottom = self.spans[first][0], self.spans[last - 1][1]
-        out = np.empty((bottom - top, self.cols), dtype=self.dtype)
+        out = _cut(rows, (bottom - top, self.cols))
         for index in range(first, last):
             start, stop = self.spans[index]
             left = self.first_column(index)
@@ -134,9 +137,9 @@ class TileGrid:
             for index in range(last):
                 start, stop = self.spans[index]
                 below = max(stop, top)
-                mirrored = np.empty((stop - start, bottom - below), dtype=self.dtype)
-                self._read(folder, index, below, mirrored)
-                out[below - top :, start:stop] = mirrored.T
+                above = _cut(mirrored, (stop - start, bottom - below))
+                self._read(folder, index, below, above)
+                out[below - top :, start:stop] = above.T
         return out
 
     def _read(self, folder, index, column, out):
@@ -151,6 +154,11 @@ class TileGrid:
                 file.seek(start + (i * width + column - self.first_column(index)) * itemsize)
                 if file.readinto(out[i]) != out[i].nbytes:
                     raise OSError(errno.EIO, f"tile {self.file_name(index)} is cut short")
+
+
+def _cut(buffer, shape):
+    """Return the beginning of a flat array as an array of this shape."""
+    return buffer[: shape[0] * shape[1]].reshape(shape)
 
 
 def _write_header(file, shape, dtype):
