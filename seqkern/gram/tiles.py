@@ -126,7 +126,7 @@ class TileGrid:
         return self.spans[0][1] if self.spans else 0
 
     def _group(self, folder, first, last, rows, mirrored):
-        """Return the rows of the tiles `first` to `last`, all their columns; `rows` and `mirrored` are room for work."""
+        """Return the rows of tiles `first` to `last`, all their columns; `rows` and `mirrored` are room for work."""
         top, bottom = self.spans[first][0], self.spans[last - 1][1]
         out = _cut(rows, (bottom - top, self.cols))
         for index in range(first, last):
