@@ -8,7 +8,7 @@ matrix, where that fits. It penalises the bias. Its time is that of the loosest 
 bias, has a primal value at most 1e-3 above the optimum of the problem without that penalty.
 
 Run it by pytest, or: ``python benchmarks/bench_linear.py [windows]``; ``… growth [most windows]``;
-``… liblinear [windows]``.
+``… liblinear [windows]``; ``… epoch [windows]`` for reading and adding each feature vector once, in random order.
 """
 
 import bz2
@@ -33,6 +33,11 @@ ACCEPTORS = "celegans_acceptor/acc_100000x398.fasta.bz2"
 BEFORE, AFTER, SITE = 60, 80, 197
 LENGTH = BEFORE + 1 + AFTER
 TOLERANCE = 1e-3
+POSITIONAL = (
+    "weighted_degree:degree=20",
+    "shifted_weighted_degree:degree=8,shift=10",
+    "shifted_weighted_degree:degree=20,shift=10",
+)
 
 
 def windows(n, simulated=False):
@@ -157,6 +162,31 @@ def growth(most):
         print(f"{n:>9} {done.stdout.strip()}", flush=True)
 
 
+def epoch(spec, n):
+    """Return a line: what it takes to make the tables, to read and add all feature vectors in random order, to read."""
+    X, _ = windows(n, simulated=True)
+    y = np.random.default_rng(0).choice([-1.0, 1.0], size=n)  # nothing can be learned: every step changes the weights
+    kernel = build_kernel(spec).set_params(normalize=False)
+    predicted = kernel.implicit_bytes(X) / 1e6
+    before = peak_mb()
+    made, implicit = timed(lambda: kernel.implicit(X))
+    descent = Descent(implicit, y, np.ones(n), 1)
+    both, _ = timed(descent._pass)
+    changed = np.count_nonzero(descent.alpha) / n
+    view = implicit.take(np.random.default_rng(0).permutation(n))
+    read = min(timed(lambda: view.dots(descent.weights))[0] for _ in range(3))
+    return f"{made:>9.2f} {both:>8.3f} {changed:>8.1%} {read:>7.3f} {predicted:>10.0f} {peak_mb() - before:>8.0f}"
+
+
+def epochs(n):
+    """Print `epoch` of some kernels, each in a process of its own."""
+    print(f"{'tables s':>9} {'epoch s':>8} {'changed':>8} {'read s':>7} {'predict MB':>10} {'used MB':>8}")
+    for spec in POSITIONAL:
+        command = [sys.executable, __file__, "epoch-of", spec, str(n)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        print(done.stdout.rstrip(), spec, flush=True)
+
+
 def show(title, rows):
     """Print rows of measurements."""
     print(title)
@@ -177,6 +207,10 @@ def main(words):
     if what == "one":
         tables, one_pass, fit, memory = measure(size, simulated=True)
         print(f"{tables[1]:>9.2f} {one_pass[1]:>8.3f} {fit[1]:>8.2f} {memory[1]:>7.0f}  {fit[2]}")
+    elif what == "epoch-of":
+        print(epoch(words[1], size))
+    elif what == "epoch":
+        epochs(size or 100_000)
     elif what == "growth":
         growth(size or 1_000_000)
     elif what == "liblinear":
