@@ -21,6 +21,7 @@ from seqkern.tables import FeatureTable
 
 OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
 BY_MATRIX = {"polynomial", "product", "rbf", "sigmoid", "string"}
+BY_MATRIX |= {"weighted_degree", "shifted_weighted_degree"}  # of few sequences; of many see test_position_weights
 
 
 def sums_of(X, shares):
