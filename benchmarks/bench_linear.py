@@ -129,12 +129,12 @@ def beside_liblinear(n, degree, C=1.0):
     """Return rows (what, CPU seconds, remark)."""
     X, y = windows(n)
     kernel = build_kernel(f"weighted_degree:degree={degree}")
-    features = explicit_features(X, degree)
+    making, features = timed(lambda: explicit_features(X, degree))
     cost = np.full(n, C)
     exact = LinearSVC(C=C, tol=1e-5).fit(kernel.implicit(X), y)
     least = -exact.report_["objective"]
-    mine, _ = timed(lambda: LinearSVC(C=C, tol=TOLERANCE).fit(kernel.implicit(X), y))
-    rows = [("seqkern, tables included", mine, "")]
+    mine = min(timed(lambda: LinearSVC(C=C, tol=TOLERANCE).fit(kernel.implicit(X), y))[0] for _ in range(3))
+    rows = [("seqkern, tables included", mine, ""), ("the explicit matrix", making, f"{features.nnz} entries")]
     for scaling in (1.0, 10.0):
         for tol in (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3):
             other = Liblinear(C=C, loss="hinge", tol=tol, intercept_scaling=scaling, max_iter=10_000, random_state=0)
@@ -145,9 +145,9 @@ def beside_liblinear(n, degree, C=1.0):
             products = features @ w
             losses = np.maximum(0, 1 - y * (products + best_bias(products, y, cost)))
             above = (0.5 * w @ w + C * losses.sum()) / least - 1
-            remark = f"bias of {scaling:g}, tol {tol:g}: {above:.1e} above the optimum; {seconds / mine:.1f} ×"
+            remark = f"bias of {scaling:g}, tol {tol:g}: {above:.1e} above the optimum; with the matrix "
             if above <= TOLERANCE or tol == 1e-3:
-                rows.append(("LIBLINEAR, without making its matrix", seconds, remark))
+                rows.append(("LIBLINEAR", seconds, f"{remark}{(seconds + making) / mine:.1f} ×"))
                 break
     return rows
 
@@ -196,7 +196,7 @@ def show(title, rows):
 
 def test_both_find_the_optimum():
     rows = beside_liblinear(2000, 3)
-    assert [what for what, _, _ in rows[1:]] == ["LIBLINEAR, without making its matrix"] * 2
+    assert [what for what, _, _ in rows[2:]] == ["LIBLINEAR"] * 2
     show("weighted degree d=3, 2,000 windows", rows)
 
 

@@ -12,7 +12,7 @@ less in common, and one α_i more of a say in its own f(x_i): of sequences that 
 takes a sixth of the passes. No φ_i − m is ever made: φ_i·m, a number for each record, will do. Those cost about a pass;
 where the records have little in common, m = 0.
 
-Records that stay at a bound are left out of the passes, as LIBLINEAR does (shrinking).
+Records that stay at a bound are left out of the passes, sooner than LIBLINEAR leaves them out (shrinking).
 
 The certificate is computed for all records and leaves nothing out. First α is made feasible: a few α_i, those that
 cost the dual least, are moved until Σ α_i y_i = 0, and w with them; that is a step like any other, after which descent
@@ -37,9 +37,15 @@ MEAN_OF = 2000
 MUCH = 0.25
 """m = 0 if m·m is less than so many times the mean K(x, x): then it would save less than it costs."""
 
-LATE = 0.5, 2.0
+LATE = 0.5, 1.2
 """What a pass finds of the gap at its records, before it moves them, is so many times the gap after it: at least, at
 most. It is less than the gap where records were left out that should not have been."""
+
+SHRINK = 0.2
+"""A record at a bound leaves when its gradient is beyond so many times the largest projected one of the last pass."""
+
+FEW = 1000
+"""So many records mostly have enough room to make α feasible."""
 
 AGAIN = 10
 """After so many passes there is a certificate in any case, for it takes up what was left out too early."""
@@ -105,7 +111,7 @@ class Descent:
         self.alpha = np.zeros(len(y))
         self.gradient = np.full(len(y), -1.0)
         self.order = np.arange(len(y))
-        self.bias = 0.0
+        self.bias = best_bias(np.zeros(len(y)), y, cost)
         self.sums = np.zeros(7)
         if start is not None and start.any():
             self._begin(start)
@@ -187,10 +193,10 @@ class Descent:
         return gap
 
     def _shrink(self, largest, least):
-        """Set the gradients beyond which a record at a bound leaves: the largest and least projected gradient."""
+        """Set the gradients beyond which a record at a bound leaves, by the largest and least projected gradient."""
         if self.shrinking:
-            self.upper = largest if largest > 0 else np.inf
-            self.lower = least if least < 0 else -np.inf
+            self.upper = SHRINK * largest if largest > 0 else np.inf
+            self.lower = SHRINK * least if least < 0 else -np.inf
 
     def certify(self):
         """Return the Certificate of α, made feasible before, and take up all records that could still move."""
@@ -227,7 +233,11 @@ class Descent:
         down = self.y * excess > 0
         room = np.where(down, self.alpha, self.cost - self.alpha)
         loss = np.where(room > 0, np.where(down, -self.gradient, self.gradient), np.inf)
-        rows = np.argsort(loss, kind="stable")
+        last = min(FEW, len(loss) - 1)
+        few = np.flatnonzero(loss <= np.partition(loss, last)[last])
+        if room[few].sum() < abs(excess):
+            few = np.arange(len(loss))
+        rows = few[np.argsort(loss[few], kind="stable")]
         reached = np.cumsum(room[rows])
         count = min(int(np.searchsorted(reached, abs(excess))) + 1, len(rows))
         rows = rows[:count]
@@ -255,7 +265,7 @@ def best_bias(products, y, cost):
     The slope of the sum rises by cost_i at b = y_i − products_i, from −Σ cost of the positive records on.
     """
     places = y - products
-    order = np.argsort(places, kind="stable")
+    order = np.argsort(places)
     slope = np.cumsum(cost[order]) - float(np.sum(cost[y > 0]))
     slope[np.abs(slope) <= 1e-12 * float(np.sum(cost))] = 0.0  # as rounding lets it be
     first = int(np.argmax(slope >= 0))
