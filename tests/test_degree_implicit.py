@@ -111,7 +111,7 @@ def test_alphabets(alphabet, depth, shift):
         agree(ShiftedWeightedDegreeKernel(6, shift, normalize=False), X, depth)
 
 
-@pytest.mark.parametrize("length", [1, 2, 5])
+@pytest.mark.parametrize("length", [0, 1, 2, 5])
 @pytest.mark.parametrize("depth", [None, 0, 3])
 @pytest.mark.parametrize("degree", [1, 3, 8])
 def test_short_sequences_and_degree_one(degree, depth, length):

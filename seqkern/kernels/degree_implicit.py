@@ -135,7 +135,7 @@ def degree_needs(windows):
 
 def _sweep(windows):
     """Return a new Sweep through the windows."""
-    return _degree_implicit.Sweep(windows.codes, windows.starts, windows.length, windows.size, windows.degree)
+    return _degree_implicit.Sweep(some(windows.codes), windows.starts, windows.length, windows.size, windows.degree)
 
 
 def _patterns(beta, layout):
