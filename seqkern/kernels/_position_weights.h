@@ -9,8 +9,8 @@
 
 #include "_position_tries.h"
 
-#define TILE 1024
-#define STRIDE 4 /* positions in one pass: bits · (prefix + STRIDE) is less than WORD_BITS */
+#define TILE 512
+#define STRIDE 3 /* positions in one pass: bits · (prefix + STRIDE) is less than WORD_BITS */
 
 typedef struct {
     const trie_roots *roots; /* NULL: no k-mer is longer than `prefix` */
