@@ -8,8 +8,8 @@ the pair (p, q), a *placement*: the same position, or one within the shift. So
 k-mers of up to `prefix` letters are in one table for each position p, over all words of so many letters, with the sum
 of all lengths and placements (and, for words before a masked letter, over all shorter words). Longer ones are in one
 trie for each position q of the support, without collisions and with compressed paths; each placement (p, q) walks the
-trie of q with the letters from p on. What a window costs does not depend on how many support sequences there are,
-but for the cache. See `_position_weights.h` and `_position_tries.h`.
+trie of q with the letters from p on. No support sequence is visited: with more of them only more
+words of a window are in a trie. See `_position_weights.h` and `_position_tries.h`.
 """
 
 import numpy as np
