@@ -6,10 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 from naive import encode, kmers, random_strings, reverse_complement
-from test_kernel_contract import EXAMPLES, random_sequences
+from test_kernel_contract import EXAMPLES, learn, random_sequences
 
 from seqkern.affine import affine_form
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.errors import NoWordsError, ParameterError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.additive import attributions, fold, word_weights
@@ -21,7 +21,11 @@ from seqkern.tables import FeatureTable
 
 OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
 BY_MATRIX = {"polynomial", "product", "rbf", "sigmoid", "string"}
+BY_MATRIX |= {"locality_improved", "codon_improved"}
 BY_MATRIX |= {"weighted_degree", "shifted_weighted_degree"}  # of few sequences; of many see test_position_weights
+
+
+WORDLESS = {"locality_improved", "codon_improved", "salzberg"}
 
 
 def sums_of(X, shares):
@@ -34,7 +38,7 @@ def case(request):
     """A kernel, sequences to be decided about, support sequences, coefficients; the kernel fitted on the support."""
     kernel = EXAMPLES[request.param]
     X, support = random_sequences(kernel, seed=1), random_sequences(kernel, seed=2)
-    return kernel.fit(support), X, support, np.random.default_rng(3).normal(size=len(support))
+    return learn(kernel, support), X, support, np.random.default_rng(3).normal(size=len(support))
 
 
 def expected(kernel, X, support, coefficients):
@@ -77,6 +81,10 @@ def test_words_have_weights(case):
         with pytest.raises(ParameterError, match="choose an n"):
             word_weights(kernel, X, support, coefficients)
         return
+    if kernel.name in WORDLESS:
+        with pytest.raises(NoWordsError):
+            word_weights(kernel, X, support, coefficients)
+        return
     words, weights, _ = word_weights(kernel, X, support, coefficients)
     assert len(words) == len(weights) == len(set(words)) > 0
     assert all(isinstance(word, str) for word in words)
@@ -100,6 +108,8 @@ def test_a_sequence_that_is_one_word_has_its_weight(case):
     kernel, X, support, coefficients = case
     if kernel.name in NOT_ALONE:
         pytest.skip(NOT_ALONE[kernel.name])
+    if kernel.name in WORDLESS:
+        pytest.skip("has no words")
     if kernel.words_vary:
         pytest.skip("weights are means")
     if isinstance(getattr(kernel, "k", None), list):
