@@ -7,13 +7,14 @@
 
 #include "_simd.h"
 
-/* The quotient is computed before it is chosen, so that the loop vectorises. */
+/* Divided by infinity where the quotient is to be 0: a division that depended on a condition would not vectorise.
+ * 0.0 is added for what is -0 then. */
 ALWAYS_INLINE void normalise_body(double *values, ptrdiff_t n, double diagonal, const double *diagonals)
 {
     for (ptrdiff_t j = 0; j < n; ++j) {
         double product = diagonal * diagonals[j];
-        double quotient = values[j] / sqrt(product);
-        values[j] = product > 0 ? quotient : 0.0;
+        double divisor = product > 0 ? product : HUGE_VAL;
+        values[j] = values[j] / sqrt(divisor) + 0.0;
     }
 }
 

@@ -13,12 +13,12 @@
 #ifndef SEQKERN_WEIGHTED_DEGREE_H
 #define SEQKERN_WEIGHTED_DEGREE_H
 
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "_blocks.h"
 #include "_simd.h"
 
 enum { GROUP = 8, VECTOR_BYTES = 64, TILE_BYTES = 1 << 14, TILE_ROWS = 64, TILE_VARIANTS = 1 << 17 };
@@ -116,16 +116,10 @@ static void make_variants(const degree_sum *f, const uint64_t *packed, ptrdiff_t
 ALWAYS_INLINE void finish_body(const double *sums, ptrdiff_t n, double divisor, double diagonal,
                                const double *diagonals, double *out)
 {
-    if (diagonals == NULL) {
-        for (ptrdiff_t j = 0; j < n; ++j)
-            out[j] = sums[j] / divisor;
-        return;
-    }
-    for (ptrdiff_t j = 0; j < n; ++j) { /* as in _blocks.h */
-        double product = diagonal * diagonals[j];
-        double quotient = sums[j] / divisor / sqrt(product);
-        out[j] = product > 0 ? quotient : 0.0;
-    }
+    for (ptrdiff_t j = 0; j < n; ++j)
+        out[j] = sums[j] / divisor;
+    if (diagonals != NULL)
+        normalise_body(out, n, diagonal, diagonals);
 }
 
 /* Divide sums by the divisor and, if diagonals are given, by the roots of their products. */
