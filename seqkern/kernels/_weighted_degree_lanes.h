@@ -28,10 +28,12 @@ INLINE void NAME(compare)(const degree_sum *f, const uint64_t *row, const uint64
 {
     const uint64_t *mine = row + (size_t)f->planes * W, *theirs = col + (size_t)f->planes * W * GROUP;
     EACH(w, W, fixed, m[w] = row[w] ^ NAME(load)(col + w * GROUP););
-    for (int p = 1; p < f->planes; ++p) {
+    for (int p = f->planes - 1; p > 1; --p) {
         const uint64_t *a = row + p * W, *b = col + p * W * GROUP;
         EACH(w, W, fixed, m[w] |= a[w] ^ NAME(load)(b + w * GROUP););
     }
+    if (f->planes > 1)
+        EACH(w, W, fixed, m[w] |= row[W + w] ^ NAME(load)(col + (W + w) * GROUP););
     EACH(w, W, fixed, m[w] = mine[w] & NAME(load)(theirs + w * GROUP) & ~m[w];);
 }
 
