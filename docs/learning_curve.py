@@ -1,6 +1,6 @@
 """Draw docs/learning_curve.svg: area under the precision-recall curve against the number of training windows.
 
-Run the study first, ``snakemake --cores all --configfile config/acceptor.yaml``; then ``python docs/learning_curve.py``.
+Run the study first: ``snakemake --cores all --configfile config/acceptor.yaml``.
 """
 
 from pathlib import Path
