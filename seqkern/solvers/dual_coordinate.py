@@ -12,13 +12,16 @@ less in common, and one α_i more of a say in its own f(x_i): of sequences that 
 takes a sixth of the passes. No φ_i − m is ever made: φ_i·m, a number for each record, will do. Those cost about a pass;
 where the records have little in common, m = 0.
 
-Records that stay at a bound are left out of the passes, sooner than LIBLINEAR leaves them out (shrinking).
+Records that stay at a bound are left out of the passes, sooner than LIBLINEAR leaves them out (shrinking). They were
+judged by the bias of that time: all come back once it has moved so far that one of them might have been misjudged.
 
 The certificate is computed for all records and leaves nothing out. First α is made feasible: a few α_i, those that
-cost the dual least, are moved until Σ α_i y_i = 0, and w with them; that is a step like any other, after which descent
-may go on. Then one φ_i·w for each record gives the primal value P of w with its best bias, which is a weighted median,
-and D(α). As the α is feasible and the w and b are those that are returned, P − D bounds how far both are from the
-optimum, without any estimate.
+cost the dual least, are moved until Σ α_i y_i = 0, and w with them. Then one φ_i·w for each record gives the primal
+value P of w with its best bias, which is a weighted median, and D(α). As the α is feasible and the w and b are those
+that are returned, P − D bounds how far both are from the optimum, without any estimate, up to rounding: P and D are
+sums of terms that cancel, so that of a cost, or a K(x, x), of about a million the gap may be off by per cents. If P − D
+is too much, descent goes on from the α, w and b before: from the feasible α with the best bias, which take no account
+of the multiplier, it could come back to the same place again and again.
 """
 
 from dataclasses import dataclass
@@ -140,6 +143,7 @@ class Descent:
         """Take all records into the passes again."""
         self.active = len(self.y)
         self.upper, self.lower = np.inf, -np.inf
+        self.least_bias, self.most_bias = -np.inf, np.inf
 
     def run(self, tol, max_epochs):
         """Descend until the certificate's gap is at most `tol`, or for `max_epochs` passes over as many records as all.
@@ -161,9 +165,11 @@ class Descent:
                 over = steps >= max_epochs * n
                 if gap > late * tol * about and self.active and steps < certified + AGAIN * n and not over:
                     continue
-                certificate, certified = self.certify(), steps
+                certificate, repair = self.certify()
                 if certificate.gap <= tol or over:
                     return certificate, min(-(-steps // n), max_epochs)
+                self._resume(*repair)
+                certified = steps
                 late = float(np.clip(0.9 * gap / (certificate.gap * certificate.primal), *LATE))
 
     def _pass(self):
@@ -189,47 +195,53 @@ class Descent:
             self.sums,
         )
         self.bias = float(self.sums[0])
+        if not self.least_bias <= self.bias <= self.most_bias:
+            self._open()
         self._shrink(self.sums[5], self.sums[6])
         return gap
 
     def _shrink(self, largest, least):
-        """Set the gradients beyond which a record at a bound leaves, by the largest and least projected gradient."""
+        """Set the gradients beyond which a record at a bound leaves, by the largest and least projected gradient.
+
+        The bias may then move by as much before the gradient of such a record could change its sign.
+        """
         if self.shrinking:
             self.upper = SHRINK * largest if largest > 0 else np.inf
             self.lower = SHRINK * least if least < 0 else -np.inf
+            room = min(self.upper, -self.lower)
+            self.least_bias = max(self.least_bias, self.bias - room)
+            self.most_bias = min(self.most_bias, self.bias + room)
 
     def certify(self):
-        """Return the Certificate of α, made feasible before, and take up all records that could still move."""
-        self._make_feasible()
+        """Make α feasible, and return its Certificate and what takes that back: the arguments of `_resume`."""
+        repair = self._make_feasible()
         products = self.implicit.dots(self.weights)
         bias = best_bias(products, self.y, self.cost)
-        self.bias = bias + self._along_mean()
-        self.gradient = self.y * (products + bias) - 1
         half = 0.5 * float(np.sum(self.alpha * self.y * products))
         dual = float(self.alpha.sum()) - half
-        primal = half + float(np.sum(self.cost * np.maximum(0.0, -self.gradient)))
-        self.sums[1:3] = self.alpha.sum(), half
-        at_zero, at_cost = self.alpha == 0, self.alpha == self.cost
-        self._open()
-        if self.shrinking:
-            resting = (at_zero & (self.gradient > 0)) | (at_cost & (self.gradient < 0))
-            projected = np.where(resting, 0.0, self.gradient)
-            self._shrink(projected.max(), projected.min())
-            out = (at_zero & (self.gradient > self.upper)) | (at_cost & (self.gradient < self.lower))
-            self.order = np.argsort(out, kind="stable")
-            self.active = int(np.sum(~out))
+        primal = half + float(np.sum(self.cost * np.maximum(0.0, 1 - self.y * (products + bias))))
         # y − w·φ bounds the bias from above where α·y can grow, from below where it can fall
+        at_zero, at_cost = self.alpha == 0, self.alpha == self.cost
         bounds = self.y - products
         up = np.where(self.y > 0, ~at_cost, ~at_zero)
         low = np.where(self.y > 0, ~at_zero, ~at_cost)
         violation = np.max(bounds[up], initial=-np.inf) - np.min(bounds[low], initial=np.inf)
-        return Certificate(bias, primal, dual, (primal - dual) / primal, max(0.0, float(violation)))
+        self.gradient = self.y * (products + self.bias - self._along_mean()) - 1
+        return Certificate(bias, primal, dual, (primal - dual) / primal, max(0.0, float(violation))), repair
 
     def _make_feasible(self):
-        """Move α until Σ α_i y_i = 0, first where the gradient says that the dual loses least."""
+        """Move α until Σ α_i y_i = 0, first where the gradient says that the dual loses least.
+
+        Returns
+        -------
+        rows : ndarray of int64, shape (r,)
+            The records whose α moved.
+        before : ndarray of float64, shape (r,)
+            Their α until then.
+        """
         excess = float(self.y @ self.alpha)
         if excess == 0:
-            return
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
         down = self.y * excess > 0
         room = np.where(down, self.alpha, self.cost - self.alpha)
         loss = np.where(room > 0, np.where(down, -self.gradient, self.gradient), np.inf)
@@ -243,9 +255,28 @@ class Descent:
         rows = rows[:count]
         step = room[rows]
         step[-1] = max(0.0, abs(excess) - (reached[count - 2] if count > 1 else 0.0))
-        step = np.where(down[rows], -step, step)
-        self.alpha[rows] = np.clip(self.alpha[rows] + step, 0.0, self.cost[rows])
-        self.implicit.take(rows).add(self.weights, self.y[rows] * step)
+        before = self.alpha[rows]
+        self._move(rows, np.clip(np.where(down[rows], before - step, before + step), 0.0, self.cost[rows]))
+        return rows, before
+
+    def _move(self, rows, alpha):
+        """Set α of some records, and w with it."""
+        change = alpha - self.alpha[rows]
+        self.alpha[rows] = alpha
+        self.implicit.take(rows).add(self.weights, self.y[rows] * change)
+
+    def _resume(self, rows, before):
+        """Take back what made α feasible, and take up all records that could still move."""
+        self._move(rows, before)
+        self._open()
+        if self.shrinking:
+            at_zero, at_cost = self.alpha == 0, self.alpha == self.cost
+            resting = (at_zero & (self.gradient > 0)) | (at_cost & (self.gradient < 0))
+            projected = np.where(resting, 0.0, self.gradient)
+            self._shrink(projected.max(), projected.min())
+            out = (at_zero & (self.gradient > self.upper)) | (at_cost & (self.gradient < self.lower))
+            self.order = np.argsort(out, kind="stable")
+            self.active = int(np.sum(~out))
 
 
 def _means(implicit):
