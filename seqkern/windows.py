@@ -277,11 +277,11 @@ def cut_windows(X, sites, window, *, other_sites="error", past_end="error", unkn
     outside = (places < before) | (places - before + window.length > X.lengths[records])
     if outside.any() and past_end == "error":
         i = int(np.argmax(outside))
+        edge = "beginning" if places[i] < before[i] else f"end of {X.lengths[records[i]]} letters"
         raise _error(
             sites,
             i,
-            f"the window {window} around position {sites.positions[i]} ({sites.strands[i]}) runs past the end of "
-            f"{X.lengths[records[i]]} letters",
+            f"the window {window} around position {sites.positions[i]} ({sites.strands[i]}) runs past the {edge}",
             "leave the site out, take a smaller window, or choose past_end=skip (--past-end skip)",
         )
     kept = np.flatnonzero(~outside)
@@ -328,10 +328,51 @@ def cut_windows(X, sites, window, *, other_sites="error", past_end="error", unkn
         )
     if sites.reverse[kept].any():
         windows = _turned(windows, sites.reverse[kept])
+    if ids == "header":
+        _check_single(windows.ids, sites)
     named, repeats = unique_ids(windows.ids, ids, file=sites.file)
     counts["repeated ids"] = repeats
     windows = windows.replace(ids=named, counts={key: count for key, count in counts.items() if count})
     return Cut(windows, kept, records[kept])
+
+
+def _check_single(names, sites):
+    """Raise SequenceError for a site that is there twice."""
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise SequenceError(
+                f"the site {name} is there twice",
+                file=sites.file,
+                remedy="leave one out, or choose the policy ids=suffix (--ids suffix) to keep both",
+            )
+        seen.add(name)
+
+
+def letters_at_sites(windows, window, reverse, n=2):
+    """Return the commonest letters from offset 0 on, and their share, for each strand that has sites.
+
+    Parameters
+    ----------
+    windows : SequenceSet
+        Of a Cut.
+    window : Window
+    reverse : ndarray of bool, shape (len(windows),)
+    n : int
+        How many letters.
+
+    Returns
+    -------
+    dict of str to (str, float)
+        For ``"+"`` and ``"-"``.
+    """
+    found = {}
+    site = windows.part(window.left, min(window.left + n, window.length))
+    for strand, rows in (("+", np.flatnonzero(~reverse)), ("-", np.flatnonzero(reverse))):
+        if len(rows):
+            words, counts = np.unique(site.take(rows).strings(), return_counts=True)
+            found[strand] = str(words[counts.argmax()]), float(counts.max() / len(rows))
+    return found
 
 
 def _error(sites, i, problem, remedy):

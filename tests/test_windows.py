@@ -11,7 +11,7 @@ from seqkern.datasets import entry_files, load_dataset, make_dataset
 from seqkern.errors import ConfigError, FileError, LabelError, ParameterError, SequenceError
 from seqkern.model import load_model
 from seqkern.sequences import SequenceSet
-from seqkern.windows import Window, as_window, cut_windows, make_sites, read_sites
+from seqkern.windows import Window, as_window, cut_windows, letters_at_sites, make_sites, read_sites
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 CHR = "ACGTTAGGCTTACAGATTCCGA"  # 22 letters
@@ -48,14 +48,14 @@ def test_the_example_of_the_convention():
     result = cut(sequences(record), [("c1", 61, "+")], window)
     assert result.windows.strings() == [record]
     assert result.windows.ids == ["c1:61:+"]
-    for position in (60, 62):  # one off, and the window does not fit
-        with pytest.raises(SequenceError, match="runs past the end of 141 letters"):
+    for position, edge in ((60, "beginning"), (62, "end of 141 letters")):  # one off, and the window does not fit
+        with pytest.raises(SequenceError, match=f"runs past the {edge}"):
             cut(sequences(record), [("c1", position, "+")], window)
     mirrored = record[::-1].translate(COMPLEMENT)  # 80 letters lie before the site, 60 behind it
     result = cut(sequences(mirrored), [("c1", 81, "-")], window)
     assert result.windows.strings() == [record]
-    for position in (80, 82):
-        with pytest.raises(SequenceError, match="runs past the end of 141 letters"):
+    for position, edge in ((80, "beginning"), (82, "end of 141 letters")):
+        with pytest.raises(SequenceError, match=f"runs past the {edge}"):
             cut(sequences(mirrored), [("c1", position, "-")], window)
 
 
@@ -97,7 +97,7 @@ def test_the_first_and_last_window_of_each_strand():
     turned = CHR[::-1].translate(COMPLEMENT)
     assert cut(X, [("c1", 20, "-"), ("c1", 5, "-")], window).windows.strings() == [turned[:7], turned[-7:]]
     for site in (("c1", 2, "+"), ("c1", 19, "+"), ("c1", 21, "-"), ("c1", 4, "-")):
-        with pytest.raises(SequenceError, match="runs past the end"):
+        with pytest.raises(SequenceError, match=r"runs past the (beginning|end)"):
             cut(X, [site], window)
 
 
@@ -157,10 +157,17 @@ def test_unknown_letters_count_inside_windows_only(strand):
 
 def test_a_site_given_twice():
     sites = [("c1", 9, "+"), ("c1", 9, "+")]
-    with pytest.raises(SequenceError, match="record 'c1:9:\\+': id occurs twice"):
+    with pytest.raises(SequenceError, match="the site c1:9:\\+ is there twice; leave one out"):
         cut(sequences(CHR), sites, Window(1, 1))
     assert cut(sequences(CHR), sites, Window(1, 1), ids="suffix").windows.ids == ["c1:9:+", "c1:9:+.2"]
     assert cut(sequences(CHR), sites, Window(1, 1), ids="number").windows.ids == ["1", "2"]
+
+
+def test_the_letters_that_stand_at_sites_are_told_for_each_strand():
+    sites = [("c1", 6, "+"), ("c1", 14, "+"), ("c1", 9, "+"), ("c1", 10, "-")]
+    windows = cut(sequences(CHR), sites, Window(2, 4)).windows
+    found = letters_at_sites(windows, Window(2, 4), np.array([False, False, False, True]))
+    assert found == {"+": ("AG", 2 / 3), "-": ("AG", 1.0)}
 
 
 def test_proteins_have_one_strand():

@@ -3,6 +3,7 @@
 import argparse
 
 from .common import add_policies, add_threads, add_tracks, naming_file, tell_counts
+from .given_sites import add_given_sites
 from .predict import read_chunks
 
 EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
@@ -28,6 +29,7 @@ def add_arguments(parser):
     )
     add_threads(parser)
     add_tracks(parser)
+    add_given_sites(parser)
     group = parser.add_argument_group("reading FASTA")
     add_policies(group, ids=("header", "number"), default="as in training")
 

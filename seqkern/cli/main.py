@@ -6,6 +6,7 @@ its verb is called. It offers ``EXAMPLE``, ``add_arguments(parser)`` and ``run(a
 
 import argparse
 import contextlib
+import difflib
 import importlib
 import os
 import sys
@@ -74,7 +75,9 @@ def main(argv=None):
         with contextlib.suppress(AttributeError):  # a name from a file may hold what a terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
-        args = parser.parse_args(_joined(argv))
+        args, unknown = parser.parse_known_args(_joined(argv))
+        if unknown:
+            _refuse(unknown, parser, verb)
     except SystemExit as stop:
         return stop.code
     if args.version:
@@ -88,11 +91,24 @@ def main(argv=None):
     return _run(args)
 
 
+def _refuse(unknown, parser, verb):
+    """Leave with exit code 2 for arguments that a verb does not know, and name the nearest option."""
+    if verb in VERBS:
+        parser = next(action for action in parser._actions if action.dest == "verb").choices[verb]
+    words = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+    near = difflib.get_close_matches(words[0], parser._option_string_actions, n=1) if words else []
+    hint = f"; did you mean {near[0]}?" if near else ""
+    parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+
+
 def _joined(argv):
-    """Return the arguments with each window as ``--window=-60:+80``: by itself, the parser takes it for an option."""
+    """Return the arguments with each window as ``--window=-60:+80``: by itself, the parser takes it for an option.
+
+    Likewise a section.
+    """
     joined, rest = [], iter(argv)
     for word in rest:
-        value = next(rest, None) if word == "--window" else None
+        value = next(rest, None) if word in ("--window", "--section") else None
         joined.append(word if value is None else f"{word}={value}")
     return joined
 

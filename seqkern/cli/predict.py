@@ -3,8 +3,9 @@
 import contextlib
 import sys
 
-from ..errors import FileError
+from ..errors import FileError, SequenceError
 from .common import add_policies, add_threads, add_tracks, naming_file, policies_of, read_tracks, tell_counts
+from .given_sites import add_given_sites, site_windows
 from .scan import add_scan, check_no_scan, run_scan
 
 EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
@@ -17,6 +18,7 @@ def add_arguments(parser):
     parser.add_argument("-o", "--output", metavar="FILE", help="a file instead of standard output")
     add_threads(parser)
     add_tracks(parser)
+    add_given_sites(parser)
     add_scan(parser)
     group = parser.add_argument_group("reading FASTA")
     add_policies(group, ids=("header", "number"), default="as in training")
@@ -80,7 +82,10 @@ def standard_output():
 
 
 def read_chunks(model, args):
-    """Yield the sequences in sets of bounded size, read under the model's policies, with their tracks."""
+    """Yield the sequences in sets of bounded size, read under the model's policies, with their tracks.
+
+    With ``--sites`` the windows around these, in one set.
+    """
     from ..errors import LetterError
     from ..fasta import iter_fasta
 
@@ -89,10 +94,31 @@ def read_chunks(model, args):
     policies = {key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies}
     if policies.get("ids") == "suffix":  # repeats would have to be remembered
         policies["ids"] = "header"
+    if args.sites is not None:
+        yield site_windows(model, args, policies)
+        return
     try:
         for X in iter_fasta(args.fasta, model.alphabet, **policies):
+            _check_windows(model, X)
             yield with_tracks(X)
     except LetterError as error:
         error.problem += ", in which the model was trained"
         error.remedy = "give sequences like those of the training, or --unknown mask or skip"
         raise
+
+
+def _check_windows(model, X):
+    """Raise SequenceError for a record of another length than the windows that the model was trained on."""
+    from ..windows import as_window
+
+    if "window" not in model.record or not model.kernel.equal_lengths:
+        return
+    window = as_window(model.record["window"])
+    other = X.lengths != window.length
+    if other.any():
+        i = int(other.argmax())
+        raise SequenceError(
+            f"has {X.lengths[i]} letters, the model decides about windows {window} of {window.length}",
+            record=X.ids[i],
+            remedy="give --sites TABLE for windows around sites, or predict with --scan LETTERS for all candidates",
+        )

@@ -67,7 +67,7 @@ def run_scan(args, model):
     from ..scan import Scanner
     from ..textfiles import source_name
 
-    for name, value in {"unknown": args.unknown, "empty": args.empty, "track": args.track}.items():
+    for name, value in {"unknown": args.unknown, "empty": args.empty, "track": args.track, "sites": args.sites}.items():
         if value:
             raise ParameterError(
                 f"--{name} goes without --scan",
@@ -102,6 +102,8 @@ def run_scan(args, model):
             n_found += len(found)
             write(found if args.threshold is None else found.take(found.decisions > args.threshold))
     tell_counts(scanner.counts, name)
+    for text in _remarks(args, model, scanner) if n_found else ():
+        print(f"seqkern: {text}", file=sys.stderr)
     if scanner.bare:
         others = f" and {len(scanner.bare) - 1} more" if len(scanner.bare) > 1 else ""
         print(
@@ -110,6 +112,20 @@ def run_scan(args, model):
         )
     elif not n_found:
         print(f"seqkern: {name}: no candidate {scanner.window.site!r} was decided about", file=sys.stderr)
+
+
+def _remarks(args, model, scanner):
+    """Yield what a user should know before reading the decisions."""
+    if model.kind == "binary":
+        yield f"{args.model}: decisions above zero mean class {model.classes[1]}"
+    window = scanner.window
+    at_site = model.support.part(window.left, window.left + len(window.site)).strings()
+    share = at_site.count(window.site) / len(at_site)
+    if share < 0.5:
+        yield (
+            f"warning: {args.model}: only {share:.0%} of the windows that the model keeps of its training have "
+            f"{window.site} at the site's place; check the positions of its sites (train with --site {window.site})"
+        )
 
 
 @contextlib.contextmanager

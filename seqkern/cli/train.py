@@ -132,7 +132,7 @@ def run(args):
     else:
         model.save(args.output)
     print(args.output)
-    for name, text in _summary(model, args):
+    for name, text in _summary(model, args, dataset):
         print(f"  {name:<10} {text}")
 
 
@@ -143,6 +143,10 @@ def _dataset(args, kernel):
 
     options, windows = {"label": args.label_field}, windows_of(args)
     by_site = windows.get("sites", "header") != "header"
+    if by_site and args.labels == args.sites:
+        raise LabelError(
+            "the labels of sites are taken from their table anyway", file=args.labels, remedy="leave out --labels"
+        )
     if args.labels in ("header", "first-word"):
         options["from"] = args.labels.replace("-", "_")
     elif args.labels:
@@ -170,6 +174,8 @@ def _doubts(model, dataset):
     """Yield what a user should know before relying on the model's predicted classes."""
     import numpy as np
 
+    from ..windows import as_window
+
     for name, count in model.record["recognised"].items():
         if not count:
             yield (
@@ -181,6 +187,14 @@ def _doubts(model, dataset):
             "decisions about held-out sequences do not tell the classes apart: the probabilities do not rise with the "
             "decision"
         )
+    if "window" in model.record and not model.record["window"]["site"]:
+        found = _letters_at_sites(dataset, as_window(model.record["window"]))
+        if len({word for word, _ in found.values()}) > 1:
+            both = " and ".join(f"{word} on {strand}" for strand, (word, _) in found.items())
+            yield (
+                f"at the sites the commonest letters are {both}: do positions count from 1, and name the site's own "
+                "first letter on both strands? --site LETTERS checks each site"
+            )
     X, labels = dataset.X, dataset.task().labels
     if X.alphabet.name != "protein" or labels.kind == "real":
         return
@@ -191,7 +205,18 @@ def _doubts(model, dataset):
             yield f"the sequences of class {name} look like DNA, but the alphabet is protein"
 
 
-def _summary(model, args):
+def _letters_at_sites(dataset, window):
+    """Return the commonest two letters at the sites of each strand, as `letters_at_sites`."""
+    import numpy as np
+
+    from ..windows import letters_at_sites
+
+    strand = dataset.task().labels.strand
+    reverse = np.zeros(len(dataset.X), dtype=bool) if strand is None else strand == "-"
+    return letters_at_sites(dataset.X, window, reverse)
+
+
+def _summary(model, args, dataset):
     """Yield (name, text) of what a user wants to know of a new model."""
     from ..windows import as_window
 
@@ -203,6 +228,9 @@ def _summary(model, args):
     if "window" in record:
         window = as_window(record["window"])
         yield "windows", f"{window} around {window.site or 'sites'}, {window.length} letters"
+        if not window.site:
+            found = _letters_at_sites(dataset, window).items()
+            yield "", "there stands " + ", ".join(f"{word} ({share:.0%} on {sign})" for sign, (word, share) in found)
     yield "alphabet", model.support.alphabet.name
     yield "kernel", args.kernel
     chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
@@ -215,7 +243,8 @@ def _summary(model, args):
     yield "support", f"{report['n_support']} of {record['n']} sequences ({report['support_share']:.1%})"
     search = record["search"]
     if search is None:
-        yield "score", "no cross-validation was made; --search makes one, seqkern evaluate an unbiased one"
+        hint = "there was one candidate only" if args.search else "--search makes one"
+        yield "score", f"no cross-validation was made: {hint}; seqkern evaluate makes an unbiased one"
         return
     folds, candidates = len(search["scores"][0]), len(search["specs"])
     yield "score", f"{search['metric']} {search['score']:.4f}, the mean of {folds} folds of cross-validation"

@@ -1,0 +1,58 @@
+"""Windows around given sites for the verbs that apply a model: ``--sites``."""
+
+from .common import naming_file
+
+
+def add_given_sites(parser):
+    """Add the table of sites."""
+    group = parser.add_argument_group("windows around known sites")
+    group.add_argument(
+        "--sites",
+        metavar="WHERE",
+        help="cut the model's windows around these sites of longer records: a TSV with the columns record, position "
+        "and strand, or header, as for seqkern train",
+    )
+
+
+def site_windows(model, args, policies):
+    """Return the windows that a model decides about around given sites, a SequenceSet.
+
+    Parameters
+    ----------
+    model : Model
+    args : Namespace
+        With ``fasta`` and ``sites``.
+    policies : dict
+        Of reading.
+
+    Raises
+    ------
+    ModelError
+        If the model was not trained on windows around sites.
+    SequenceError, FileError
+        For a site, a record or a table that will not do.
+    """
+    from ..datasets.site_windows import cut_entry
+    from ..errors import ModelError
+    from ..fasta import read_records
+    from ..textfiles import source_name
+
+    if "window" not in model.record:
+        raise ModelError(
+            "was not trained on windows around sites",
+            file=args.model,
+            remedy="train it with --sites and --window, or cut the sequences yourself",
+        )
+    name = source_name(args.fasta)
+    window = model.record["window"]
+    entry = {
+        "fasta": name,
+        "sites": args.sites,
+        "window": {"left": window["left"], "right": window["right"]},
+        "site": window.get("site", ""),
+        "unknown": policies.get("unknown", "error"),
+    }
+    reading_policies = {key: value for key, value in policies.items() if key != "unknown"}
+    with naming_file(name):
+        reading = read_records(args.fasta, alphabet=model.alphabet, unknown="mask", **reading_policies)
+        return cut_entry(entry, reading, ".", name)[0].windows
