@@ -1,6 +1,6 @@
 """Scan sequences of any length for candidate sites, and decide about each: every place where some letters stand.
 
-Where the kernel has weights at positions (`seqkern.kernels.position_weights`) a candidate is decided by those, without
+Where the kernel has weights at positions (`seqkern.kernels.window_values`) a candidate is decided by those, without
 the support sequences; else its window is cut out and the model applied to it. Who calls whom::
 
     Scanner.scan(source) ─▶ iter_pieces ─▶ AtHand.add, decide ─▶ Scanner.values
@@ -15,7 +15,7 @@ import numpy as np
 from .affine import affine_form
 from .candidates import FORWARD, REVERSE, AtHand
 from .errors import ModelError, ParameterError
-from .kernels.additive import over_root
+from .kernels.window_values import WindowValues
 from .parameters import check_choice
 from .sequences import SequenceSet
 from .streaming import BLOCK, iter_pieces
@@ -46,7 +46,8 @@ class Scanner:
     ----------
     window : Window
     fast : bool
-        Whether candidates are decided by weights at positions.
+        Whether candidates are decided by weights at positions (see `position_scorer`); else, and always with several
+        classes, by the support sequences.
     counts : Counter of str to int
         What was met in the last scan: candidates left out, by the reason.
     bare : list of str
@@ -185,6 +186,9 @@ def model_window(model, window, site):
 def position_scorer(model):
     """Return what decides about windows without masked letters by weights at positions, or None.
 
+    There are weights for weighted degree kernels, on a part of the windows too, and for sums of such kernels. A model
+    of several classes has none: it votes with a decision for each pair of them.
+
     Parameters
     ----------
     model : Model
@@ -194,35 +198,19 @@ def position_scorer(model):
     callable or None
         ``decide(codes, starts, n_threads)`` returns float64 (n,), as `Model.decision` of the windows.
     """
+    kernel, support = model.kernel, model.support
+    if not kernel.has_weights_at_positions or np.any(support.lengths != support.lengths[0]):
+        return None
     try:
-        form = affine_form(model.kernel, model.support, model.solver, model.transforms)
+        form = affine_form(kernel, support, model.solver, model.transforms)
     except ParameterError:
         return None
-    kernel, coefficients = model.kernel, form.coefficients
-    if kernel.normalize:
-        coefficients = over_root(coefficients, model.columns.raw_diagonal)
-    if not hasattr(kernel, "weights_at_positions"):
-        return None
-    weights = kernel.weights_at_positions(kernel.coerce(model.support), coefficients)
-    if weights is None:
-        return None
-    same = kernel.constant_diagonal(weights.length)
-
-    def raw_diagonal(codes, starts):
-        out = np.empty(len(starts))
-        for first in range(0, len(starts), AT_ONCE):
-            some = starts[first : first + AT_ONCE]
-            windows = SequenceSet(codes, some, some + weights.length, [""] * len(some), model.alphabet)
-            out[first : first + AT_ONCE] = kernel.prepare(windows, like=model.columns).raw_diagonal
-        return out
+    values = WindowValues(kernel, support, form.coefficients, model.columns)
 
     def decide(codes, starts, n_threads):
-        values = weights.scan(codes, starts, n_threads)
-        if kernel.normalize or form.dividing:
-            diagonal = raw_diagonal(codes, starts[:1] if same else starts)
-            if kernel.normalize:
-                values, diagonal = over_root(values, diagonal), (diagonal > 0).astype(np.float64)
-            values = form.divided(values, diagonal)
-        return values + form.constant
+        found = values.scan(codes, starts, n_threads)
+        if form.dividing:
+            found = form.divided(found, values.diagonal(codes, starts))
+        return found + form.constant
 
     return decide

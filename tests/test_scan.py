@@ -244,6 +244,9 @@ def test_the_table_of_a_scan_is_a_table_of_sites():
 
 # ---- position weights ------------------------------------------------------------------------------------------------
 
+SHIFTED = "shifted_weighted_degree:degree=3,shift=2,normalize=false"
+INNER = {"kernel": "part", "base": SHIFTED, "start": 1, "stop": -1}
+WITHIN = {"kernel": "sum", "parts": ["weighted_degree:degree=5,part=3:", SHIFTED], "weights": [0.3, 2]}
 FAST = [
     ("weighted_degree:degree=3", ()),
     ("weighted_degree:degree=13", ()),
@@ -253,6 +256,18 @@ FAST = [
     ("shifted_weighted_degree:degree=4,shift=2", ()),
     ("shifted_weighted_degree:degree=4,shift=2,normalize=false", ("normalise",)),
     ("shifted_weighted_degree:degree=4,shift=0", ()),
+    ("weighted_degree:degree=3,part=2:11", ()),
+    ("weighted_degree:degree=12,part=-9:", ("centre",)),
+    ("shifted_weighted_degree:degree=4,shift=2,part=2:11", ()),
+    ("shifted_weighted_degree:degree=4,shift=2,normalize=false,part=:-2", ("normalise",)),
+    ("weighted_degree:degree=3+0.5*weighted_degree:degree=2,normalize=false", ()),
+    ("0.2*weighted_degree:degree=3,part=:6+2*shifted_weighted_degree:degree=9,shift=1,part=5:", ("normalise",)),
+    ({"kernel": "sum", "parts": ["weighted_degree:degree=4,normalize=false,part=1:9", SHIFTED], "normalize": True}, ()),
+    ({"kernel": "sum", "parts": [WITHIN, "weighted_degree:degree=2"], "normalize": True}, ("normalise", "centre")),
+    (
+        {"kernel": "part", "base": {"kernel": "part", "base": SHIFTED, "start": 1, "stop": -1}, "start": 2, "stop": 9},
+        (),
+    ),
 ]
 
 
@@ -273,6 +288,8 @@ def test_position_weights_decide_as_the_windows_do(kernel, transforms, tmp_path)
 
 def test_kernels_without_position_weights():
     assert position_scorer(MODEL) is None
+    assert position_scorer(trained("weighted_degree:degree=3+spectrum:k=2")) is None
+    assert position_scorer(trained("spectrum:k=2,part=1:")) is None
     assert position_scorer(trained("weighted_degree:degree=3", classes="abc")) is None
 
 

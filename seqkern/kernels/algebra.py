@@ -9,6 +9,7 @@ from ..parameters import check_integer, check_real
 from .additive import attributions, fold, matrix, row_attributions, word_weights
 from .composite import CompositeKernel, add_counts, as_parts
 from .implicit import CombinedImplicit
+from .window_values import PartOfWindow, SumOfValues, WindowValues
 from .words import WordWeights, merge
 
 FARTHEST = 10**12
@@ -97,6 +98,22 @@ class SumKernel(CompositeKernel):
         if None in folds:
             return None
         return lambda rows: sum(one(part) for one, part in zip(folds, rows.parts, strict=True))
+
+    @property
+    def has_weights_at_positions(self):
+        """Whether all parts have."""
+        return all(part.has_weights_at_positions for part in self._given())
+
+    def weights_at_positions(self, support, coefficients):
+        """Return the sum of what the parts give, each normalised as it is; None if one has none."""
+        if not self.has_weights_at_positions:
+            return None
+        parts = zip(self.bases, self._weights(), strict=True)
+        return SumOfValues([WindowValues(part, support, weight * coefficients) for part, weight in parts])
+
+    def constant_diagonal(self, length):
+        """Tell whether each sequence matches itself as any other does, in every part."""
+        return all(part.constant_diagonal(length) for part in self.bases)
 
     def _implicit(self, X):
         parts = [part.implicit(X) for part in self.bases]
@@ -259,6 +276,22 @@ class PartKernel(CompositeKernel):
     def _fold(self, columns, coefficients):
         values = fold(self.bases[0], columns.parts[0], coefficients)
         return None if values is None else lambda rows: values(rows.parts[0])
+
+    @property
+    def has_weights_at_positions(self):
+        """Whether the base has."""
+        return self.base.has_weights_at_positions
+
+    def weights_at_positions(self, support, coefficients):
+        """Return those of the base on its part of the windows; None if it has none."""
+        if not self.has_weights_at_positions:
+            return None
+        first, _, _ = slice(self.start, self.stop).indices(int(support.lengths[0]) if len(support) else 0)
+        return PartOfWindow(WindowValues(self.bases[0], self._seen(support), coefficients), first)
+
+    def constant_diagonal(self, length):
+        """Tell whether each part of that place matches itself as any other does."""
+        return self.bases[0].constant_diagonal(len(range(length)[self.start : self.stop]))
 
     def _attribute(self, X, support, coefficients):
         seen = self._seen(X)

@@ -119,6 +119,8 @@ class Kernel(Parameters):
         Whether what a word adds depends on where it is, or on the sequence around it.
     least_block_rows : int
         Fewer rows in a block of the matrix would waste work on the columns.
+    has_weights_at_positions : bool
+        Whether `weights_at_positions` gives some.
     """
 
     name = None
@@ -132,6 +134,7 @@ class Kernel(Parameters):
     algorithms = ()
     words_vary = False
     least_block_rows = 1
+    has_weights_at_positions = False
     normalize = False
     zero_diagonal = "error"
     alphabet = None
@@ -183,9 +186,11 @@ class Kernel(Parameters):
         return None
 
     def weights_at_positions(self, support, coefficients):
-        """Return PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised; None if the kernel has no such form.
+        """Return what sums Σ_j coefficients[j]·K(x, z_j), not normalised, over windows; None without such a form.
 
-        `support` is the SequenceSet of the sequences z_j, all of one length.
+        `support` is the SequenceSet of the sequences z_j, all of one length, that of the windows. What is returned
+        has ``scan(codes, starts, n_threads)`` as `seqkern.kernels.position_weights.PositionWeights`. Its user is
+        `seqkern.kernels.window_values`.
         """
         return None
 

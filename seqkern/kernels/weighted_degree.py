@@ -44,6 +44,7 @@ class WeightedDegreeKernel(DegreeExplanations, Kernel):
     name = "weighted_degree"
     plain = "Compares two sequences position by position: the longer the stretches on which they agree, the more alike."
     equal_lengths = True
+    has_weights_at_positions = True
 
     def __init__(
         self,

@@ -1,0 +1,91 @@
+"""Σ_j c_j·K(x, z_j) of windows of a long sequence, by weights at positions, normalised as the kernel is.
+
+A kernel gives its own sums by `Kernel.weights_at_positions`, which knows nothing of normalisation: a weighted degree
+kernel a `PositionWeights`; a kernel made of kernels what is here, a part of the window or a sum of several values.
+"""
+
+import numpy as np
+
+from ..sequences import SequenceSet
+from .additive import over_root
+
+AT_ONCE = 1 << 14
+
+
+class WindowValues:
+    """The values of one kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With weights at positions: `has_weights_at_positions`.
+    support : SequenceSet, m sequences of one length
+    coefficients : ndarray of float64, shape (m,)
+        c_j.
+    columns : Prepared, optional
+        Of the support.
+
+    Raises
+    ------
+    ParameterError
+        If the weights would not fit into memory.
+    """
+
+    def __init__(self, kernel, support, coefficients, columns=None):
+        self.kernel, self.alphabet = kernel, support.alphabet
+        self.length = int(support.lengths[0]) if len(support) else 0
+        support = kernel.coerce(support)
+        self._columns = kernel.prepare(support) if columns is None else columns
+        if kernel.normalize:
+            coefficients = over_root(coefficients, self._columns.raw_diagonal)
+        self._weights = kernel.weights_at_positions(support, coefficients)
+        self._same = kernel.constant_diagonal(self.length)
+
+    def scan(self, codes, starts, n_threads=None):
+        """Return the values of windows, float64 (n,).
+
+        Parameters
+        ----------
+        codes : ndarray of uint8, shape (letters,)
+        starts : ndarray of int64, shape (n,)
+            Where the windows start, ascending; none of their letters is masked.
+        n_threads : int, optional
+        """
+        values = self._weights.scan(codes, starts, n_threads)
+        return over_root(values, self._raw_diagonal(codes, starts)) if self.kernel.normalize else values
+
+    def diagonal(self, codes, starts):
+        """Return K(x, x) of windows, as the kernel returns it, float64 (n,), or (1,) where all have the same."""
+        raw = self._raw_diagonal(codes, starts)
+        return (raw > 0).astype(np.float64) if self.kernel.normalize else raw
+
+    def _raw_diagonal(self, codes, starts):
+        starts = starts[:1] if self._same else starts
+        out = np.empty(len(starts))
+        for first in range(0, len(starts), AT_ONCE):
+            some = starts[first : first + AT_ONCE]
+            windows = SequenceSet(codes, some, some + self.length, [""] * len(some), self.alphabet)
+            out[first : first + AT_ONCE] = self.kernel.prepare(windows, like=self._columns).raw_diagonal
+        return out
+
+
+class PartOfWindow:
+    """The values of letters `offset` and on of each window; `values` knows how many."""
+
+    def __init__(self, values, offset):
+        self.values, self.offset = values, offset
+
+    def scan(self, codes, starts, n_threads=None):
+        """Return the values of windows, as `WindowValues.scan`."""
+        return self.values.scan(codes, starts + self.offset, n_threads)
+
+
+class SumOfValues:
+    """The sum of several values of each window, a list of WindowValues."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def scan(self, codes, starts, n_threads=None):
+        """Return the values of windows, as `WindowValues.scan`."""
+        return sum(part.scan(codes, starts, n_threads) for part in self.parts)
