@@ -453,6 +453,24 @@ def test_three_data_sets_are_set_side_by_side(tmp_path):
     assert "All data sets" not in Page(build_report(folder, folder / "r", _without(folder, "z")).read_text()).text
 
 
+def test_methods_that_a_data_set_does_not_have_are_not_missing_there(tmp_path):
+    kernels = {"a": {"kernel": "spectrum", "k": 1}, "b": {"kernel": "spectrum", "k": 2}}
+    folder = write_study(tmp_path / "s", {name: Shape() for name in ("x", "y", "z")}, kernels, ONE)
+
+    def table_of(**own):
+        config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+        for name, names in own.items():
+            config["datasets"][name]["kernels"] = names
+        text = Page(build_report(folder, folder / "r", config).read_text(encoding="utf-8")).text
+        return text.partition("All data sets")[2].partition("best of each row.")[2].partition("The data")[0]
+
+    table = table_of(x=["a"], y=["a", "b"], z=["b"])
+    assert table.count("–") >= 4  # b of x, a of z, and both means
+    assert "missing" not in table
+    assert table_of(x=["a"], y=["b"], z=["b"]).count("b with svm") == 1
+    assert "a with svm" not in table_of(x=["a"], y=["b"], z=["b"])
+
+
 def _without(folder, name):
     """Return the configuration of a study without one data set."""
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))

@@ -23,7 +23,7 @@ class Overview:
     metric : str
         The headline metric that all data sets share.
     values : dict of Method to list of float
-        Mean score on each data set, NaN where there is none.
+        Mean score on each data set, NaN where there is none; of the methods for two data sets or more.
     means : dict of Method to Score
         Over data sets, of the methods that have a score on all of them; best first.
     """
@@ -31,7 +31,7 @@ class Overview:
     def __init__(self, views):
         self.views = views
         self.metric = views[0].ranking.metric
-        methods = dict.fromkeys(method for view in views for method in view.dataset.methods)
+        methods = _shared(views)
         self.values = {method: [view.ranking.score(method).mean for view in views] for method in methods}
         complete = [method for method in methods if not np.isnan(self.values[method]).any()]
         sign = -1 if metric(self.metric).higher else 1
@@ -43,9 +43,16 @@ class Overview:
 
 
 def make_overview(views):
-    """Return the Overview; None for fewer than three data sets, or where they are not scored alike."""
+    """Return the Overview; None for fewer than three data sets, or where they share no metric or no method."""
     metrics = {view.ranking.metric for view in views}
-    return Overview(views) if len(views) >= LEAST and len(metrics) == 1 and None not in metrics else None
+    alike = len(metrics) == 1 and None not in metrics
+    return Overview(views) if len(views) >= LEAST and alike and _shared(views) else None
+
+
+def _shared(views):
+    """Return the methods that the study has for two data sets or more, in order of appearance."""
+    methods = dict.fromkeys(method for view in views for method in view.dataset.methods)
+    return [method for method in methods if sum(method in view.dataset.methods for view in views) > 1]
 
 
 def overall_finding(overview):
@@ -69,9 +76,13 @@ def overview_section(overview):
     rows = []
     for i, view in enumerate(overview.views):
         name = tag("a", view.dataset.name, href=f"#{view.anchor}")
-        rows.append([name, *_row([overview.values[method][i] for method in methods], overview.metric)])
+        cells = _row([overview.values[method][i] for method in methods], overview.metric)
+        own = view.dataset.methods
+        rows.append([name, *(cell if m in own else "–" for m, cell in zip(methods, cells, strict=True))])
     means = [overview.means.get(method, Score(np.nan, np.nan, 0)) for method in methods]
     tops = _row([score.mean for score in means], overview.metric, [score.sd for score in means])
+    everywhere = [all(method in view.dataset.methods for view in overview.views) for method in methods]
+    tops = [cell if full else "–" for cell, full in zip(tops, everywhere, strict=True)]
     rows.append([tag("b", "mean ± standard deviation"), *tops])
     name = metric(overview.metric).name
     caption = [f"Mean {name} of each method on each data set. ", STAR, " best of each row."]
