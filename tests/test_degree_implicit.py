@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from seqkern.errors import ParameterError
-from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel, _shifted_implicit
+from seqkern.kernels import (
+    ShiftedWeightedDegreeKernel,
+    WeightedDegreeKernel,
+    _shifted_implicit,
+    degree_implicit,
+    shifted_implicit,
+)
 from seqkern.kernels.degree_implicit import implicit_of
 from seqkern.kernels.degree_windows import Windows, choose_depth
 from seqkern.sequences import SequenceSet
@@ -207,3 +213,14 @@ def test_too_much_for_the_memory():
     assert choose_depth({2: 3000, 3: 2000, 4: 10**18}, windows) == 3
     with pytest.raises(ParameterError, match=r"6 windows of 40 letters .* needs 1e\+06 TB"):
         choose_depth({3: 10**18}, windows)
+
+
+@pytest.mark.parametrize("shift", [0, 2])
+def test_too_many_to_be_numbered(shift, monkeypatch):
+    for module in (degree_implicit, shifted_implicit):
+        monkeypatch.setattr(module, "MOST", -1)  # at every depth
+    kernel, X = ShiftedWeightedDegreeKernel(5, shift), sequences("related")
+    with pytest.raises(ParameterError, match=r"14 windows of 40 letters share too many k-mers.*; choose a smaller"):
+        implicit_of(kernel, X)
+    with pytest.raises(ParameterError, match="share too many k-mers"):
+        kernel.implicit_bytes(X)

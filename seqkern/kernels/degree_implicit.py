@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _degree_implicit
-from .degree_windows import MOST, Windows, above, choose_depth, some
+from .degree_windows import MOST, Windows, above, choose_depth, least_bytes, some
 from .implicit import LINE, Implicit
 from .shifted_implicit import ShiftedImplicit, shifted_needs
 
@@ -114,7 +114,7 @@ def implicit_bytes_of(kernel, X):
     windows = Windows(X, kernel.length_weights(), kernel.start_weights(length))
     shifts = kernel.shifts(length)
     needs = shifted_needs(windows, shifts) if shifts.any() else degree_needs(windows)
-    return min(needs.values())
+    return least_bytes(needs, windows)
 
 
 def degree_needs(windows):

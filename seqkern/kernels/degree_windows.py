@@ -92,8 +92,9 @@ def choose_depth(needs, windows):
     Raises
     ------
     ParameterError
-        If none fits into half of the free memory.
+        As `least_bytes`, or if none fits into half of the free memory.
     """
+    least_bytes(needs, windows)
     depth = min(needs, key=needs.get)
     if needs[depth] > MEMORY_SHARE * available_memory():
         raise ParameterError(
@@ -102,6 +103,22 @@ def choose_depth(needs, windows):
             remedy="choose a smaller degree or shift, fewer or shorter sequences, or a Gram matrix on disk",
         )
     return depth
+
+
+def least_bytes(needs, windows):
+    """Return the least of what each possible depth needs.
+
+    Raises
+    ------
+    ParameterError
+        If no depth is possible: at each there is more to number than `MOST`.
+    """
+    if not needs:
+        raise ParameterError(
+            f"{windows.n} windows of {windows.length} letters share too many k-mers to be numbered",
+            remedy="choose a smaller degree or shift, fewer or shorter sequences, or a Gram matrix on disk",
+        )
+    return min(needs.values())
 
 
 def above(counts):
