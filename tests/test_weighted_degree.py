@@ -367,3 +367,13 @@ def test_the_plan_grows_with_the_work():
     plans = [kernel.plan(X) for kernel in (WeightedDegreeKernel(6), raw(6, 10), raw(6, 10, position_weights=[2] * 100))]
     assert plans[0].seconds < plans[1].seconds < plans[2].seconds
     assert 50 * 2 * 3 * 8 < plans[0].bytes < plans[1].bytes
+
+
+@pytest.mark.parametrize("code", [4, 7, 127, 128, 254])
+def test_codes_outside_the_alphabet_are_masked(code):
+    codes = np.random.default_rng(code).integers(0, 4, (9, 70)).astype(np.uint8)
+    masked = np.random.default_rng(1).random(codes.shape) < 0.1
+    written = [np.where(masked, np.uint8(value), codes).ravel() for value in (code, 255)]
+    X, Y = (SequenceSet.from_offsets(letters, 70 * np.arange(10), [*"abcdefghi"], "dna") for letters in written)
+    for kernel in (WeightedDegreeKernel(5), ShiftedWeightedDegreeKernel(5, 2)):
+        np.testing.assert_array_equal(kernel(X), kernel(Y))

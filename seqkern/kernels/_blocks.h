@@ -7,14 +7,15 @@
 
 #include "_simd.h"
 
-/* Divided by infinity where the quotient is to be 0: a division that depended on a condition would not vectorise.
- * 0.0 is added for what is -0 then. */
+/* Where the quotient is to be 0, whatever the value, 0 is divided by infinity: a division that depended on a condition
+ * would not vectorise. 0.0 is added so that no quotient is -0. */
 ALWAYS_INLINE void normalise_body(double *values, ptrdiff_t n, double diagonal, const double *diagonals)
 {
     for (ptrdiff_t j = 0; j < n; ++j) {
         double product = diagonal * diagonals[j];
         double divisor = product > 0 ? product : HUGE_VAL;
-        values[j] = values[j] / sqrt(divisor) + 0.0;
+        double value = product > 0 ? values[j] : 0.0;
+        values[j] = value / sqrt(divisor) + 0.0;
     }
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "_simd.h"
+#include "_bits.h"
 
 #define PACKED_PAD 16
 #define WORD_BITS 57 /* of a word that begins at any bit of a byte, so many are sure to be there */
@@ -18,31 +18,6 @@
 #else
 #define LOW_FIRST(word) (word)
 #endif
-
-/* Return the number of zeros below the lowest bit of a word that is not 0. */
-ALWAYS_INLINE int lowest_bit(uint64_t word)
-{
-#if defined(__GNUC__)
-    return __builtin_ctzll(word);
-#else
-    int bit = 0;
-    while (!(word >> bit & 1))
-        bit++;
-    return bit;
-#endif
-}
-
-ALWAYS_INLINE int count_bits(uint64_t word)
-{
-#if defined(__GNUC__)
-    return __builtin_popcountll(word);
-#else
-    int bits = 0;
-    for (; word; word &= word - 1)
-        bits++;
-    return bits;
-#endif
-}
 
 /* Return the bits from `bit` on, WORD_BITS of them at least. */
 ALWAYS_INLINE uint64_t word_at(const uint8_t *bytes, uint64_t bit)

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "_bits.h"
 #include "_blocks.h"
 #include "_simd.h"
 
@@ -62,8 +63,8 @@ static inline size_t variants(const degree_sum *f)
     return 2 * (size_t)f->shift + 1;
 }
 
-/* Write the words of a record of `length` codes to its place in a group; a code above 127 is a masked letter. */
-static void pack_record(const uint8_t *codes, ptrdiff_t length, int words, int planes, uint64_t *group)
+/* Write the words of a record of `length` codes to its place in a group; codes from `size` on are masked letters. */
+static void pack_record(const uint8_t *codes, ptrdiff_t length, int size, int words, int planes, uint64_t *group)
 {
     const uint64_t low = 0x0101010101010101u, gather = 0x0102040810204080u;
     for (int w = 0; w < words; ++w) {
@@ -71,7 +72,7 @@ static void pack_record(const uint8_t *codes, ptrdiff_t length, int words, int p
         for (ptrdiff_t i = 64 * (ptrdiff_t)w, b = 0; b < 64 && i < length; b += 8, i += 8) {
             uint64_t eight = 0;
             for (ptrdiff_t c = 0; c < 8; ++c)
-                eight |= (uint64_t)(i + c < length ? codes[i + c] : 255) << (8 * c);
+                eight |= (uint64_t)(i + c < length && codes[i + c] < size ? codes[i + c] : 255) << (8 * c);
             for (int p = 0; p < planes; ++p)
                 plane[p] |= (((eight >> p) & low) * gather >> 56) << b;
             plane[planes] |= (((~eight >> 7) & low) * gather >> 56) << b;
@@ -126,18 +127,6 @@ ALWAYS_INLINE void finish_body(const double *sums, ptrdiff_t n, double divisor, 
 DEFINE_LEVELS(finish, finish_body,
               (const double *sums, ptrdiff_t n, double divisor, double diagonal, const double *diagonals, double *out),
               (sums, n, divisor, diagonal, diagonals, out))
-
-static inline int lowest_bit(uint64_t v)
-{
-#if defined(__GNUC__)
-    return __builtin_ctzll(v);
-#else
-    int i = 0;
-    for (; !(v >> i & 1); ++i)
-        ;
-    return i;
-#endif
-}
 
 #define MEMBER(number, w, n, ...)  \
     if ((n) > (number)) {          \

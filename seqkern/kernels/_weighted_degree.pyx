@@ -27,7 +27,7 @@ cdef extern from "_weighted_degree.h" nogil:
         ptrdiff_t n
         const double *diagonal
     int counts_bits()
-    void pack_record(const uint8_t *codes, ptrdiff_t length, int words, int planes, uint64_t *group)
+    void pack_record(const uint8_t *codes, ptrdiff_t length, int size, int words, int planes, uint64_t *group)
     int fill_sums(
         int level, int counting, const degree_sum *f, const degree_records *rows, const degree_records *cols,
         double *out, ptrdiff_t stride)
@@ -55,16 +55,19 @@ def count_vector_bits(bint use):
 
 
 def pack(
-    const uint8_t[::1] codes, const int64_t[::1] starts, Py_ssize_t length, int words, int planes,
+    const uint8_t[::1] codes, const int64_t[::1] starts, Py_ssize_t length, int size, int words, int planes,
     uint64_t[:, :, :, ::1] packed,
 ):
-    """Write the words of records of `length` codes to `packed`, zeros, (groups, planes + 1, words, 8)."""
+    """Write the words of records of `length` codes to `packed`, zeros, (groups, planes + 1, words, 8).
+
+    Codes from `size` on are masked letters.
+    """
     cdef Py_ssize_t i
     if not length:
         return
     with nogil:
         for i in range(starts.shape[0]):
-            pack_record(&codes[starts[i]], length, words, planes, &packed[i // GROUP, 0, 0, i % GROUP])
+            pack_record(&codes[starts[i]], length, size, words, planes, &packed[i // GROUP, 0, 0, i % GROUP])
 
 
 cdef class DegreeSum:

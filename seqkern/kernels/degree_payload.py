@@ -37,7 +37,7 @@ class DegreePayload:
         self.length, self.sums, self._all, self._start, self._stop = length, sums, X, 0, len(X)
         shape = -(-len(X) // GROUP), planes(X.alphabet) + 1, words(length), GROUP
         self._packed = _aligned_zeros(shape)
-        pack(X.codes, X.starts, length, words(length), planes(X.alphabet), self._packed)
+        pack(X.codes, X.starts, length, X.alphabet.size, words(length), planes(X.alphabet), self._packed)
 
     def __len__(self):
         return self._stop - self._start
