@@ -2,13 +2,16 @@
 
 The machine has 10,000 support windows; at degree 8 a candidate costs the same with any number, at degree 20 more
 with more of them, as more of its words are in a trie. One thread, CPU seconds of the process, medians after a warm-up:
-packing of the letters and sums over the candidates apart, at each level of vector instructions.
+packing of the letters and sums over the candidates apart, at each level of vector instructions; and all of it, both
+strands, from a FASTA file to a BED file: reading, searching, deciding and writing, without the start of Python.
 
 Run it by pytest, or: ``python benchmarks/bench_scan.py [repeats]``, which prints a table.
 """
 
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,10 +19,16 @@ from common import cpu_seconds
 
 from seqkern.kernels import WeightedDegreeKernel, position_weights
 from seqkern.kernels import _position_weights as loops
+from seqkern.labels import make_labels
+from seqkern.scan import Scanner
+from seqkern.scan_files import lines
 from seqkern.sequences import SequenceSet
+from seqkern.training import train_model
+from seqkern.windows import Window
 
 LETTERS, SUPPORT, LEFT, WINDOW = 30_000_000, 10_000, 60, 141
 JOBS = [(8, 5.0), (20, 0.5)]
+TRAINING, LINE = 400, 60  # windows of the model of a whole scan, letters in a line of FASTA
 
 
 def chromosome():
@@ -44,6 +53,40 @@ def sums(weights, letters, starts, level):
     for span in position_weights.blocks(starts, position_weights.BLOCK):
         loops.scan(weights._tables, letters, starts[span], out[span], level)
     return out
+
+
+def model():
+    """Return a machine of degree 8, trained on random windows around AG."""
+    codes = np.random.default_rng(1).integers(0, 4, (TRAINING, WINDOW), dtype=np.uint8)
+    codes[:, LEFT : LEFT + 2] = 0, 2
+    ids = [str(i) for i in range(TRAINING)]
+    X = SequenceSet.from_offsets(codes.ravel(), np.arange(TRAINING + 1) * WINDOW, ids, "dna")
+    labels = make_labels(ids, ["ab"[i % 2] for i in range(TRAINING)])
+    window = Window(LEFT, WINDOW - LEFT - 1, "AG")
+    return train_model(X, labels, WeightedDegreeKernel(8), "csvc:C=1", notes={"window": window.record()})
+
+
+def whole(repeats):
+    """Print what a scan of both strands takes from file to file."""
+    codes, _ = chromosome()
+    machine, counted = model(), []
+    with tempfile.TemporaryDirectory() as folder:
+        fasta, bed = Path(folder, "random.fa"), Path(folder, "found.bed")
+        letters = np.full((LETTERS // LINE, LINE + 1), ord("\n"), dtype=np.uint8)
+        letters[:, :LINE] = np.frombuffer(b"ACGT", dtype=np.uint8)[codes].reshape(-1, LINE)
+        fasta.write_bytes(b">random\n" + letters.tobytes())
+
+        def scan():
+            with open(bed, "w") as file:
+                found = 0
+                for candidates in Scanner(machine, "AG", n_threads=1).scan(fasta):
+                    found += len(candidates)
+                    file.writelines(lines("bed", candidates, machine, "AG"))
+            counted.append(found)
+
+        taken = cpu_seconds(scan, repeats)
+    rate = counted[0] / taken / 1e6
+    print(f"FASTA to BED, both strands: {counted[0]} candidates, {taken:.2f} CPU seconds, {rate:.2f} million/s")
 
 
 def report(repeats):
@@ -73,4 +116,6 @@ def test_scan(benchmark, degree, target):
 
 
 if __name__ == "__main__":
-    report(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    times = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    whole(times)
+    report(times)
