@@ -12,6 +12,7 @@ from seqkern.errors import GramError, ParameterError
 from seqkern.kernels import build_kernel
 from seqkern.kernels.implicit import SparseImplicit
 from seqkern.sequences import as_sequences
+from seqkern.simulate.donors import donor_windows
 from seqkern.solvers import CSVC, LinearSVC
 from seqkern.solvers.dual_coordinate import Descent, best_bias
 
@@ -255,6 +256,111 @@ def test_best_bias():
         flat = grid[losses <= loss + 1e-9]
         if len(flat) > 3:
             assert bias == pytest.approx((flat[0] + flat[-1]) / 2, abs=0.01)
+
+
+def unit(X):
+    """Return rows of norm 1."""
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def labels(rng, n, share=0.5):
+    """Return random labels, both of them."""
+    y = np.where(rng.random(n) < share, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return y
+
+
+def nasty(name, seed):
+    """Return points and labels of a problem with few records, few dimensions, or few of a class."""
+    rng = np.random.default_rng(seed)
+    if name.startswith("orthogonal"):
+        n = int(name.split()[1])
+        return unit(rng.normal(size=(n, 300))), labels(rng, n)
+    if name.startswith("plane"):
+        n = int(name.split()[1])
+        return rng.normal(size=(n, 2)), labels(rng, n)
+    if name == "two places":
+        return unit(rng.normal(size=(80, 1))), labels(rng, 80)
+    if name == "line":
+        return rng.normal(size=(80, 1)), labels(rng, 80)
+    if name == "duplicates":
+        return np.repeat(rng.normal(size=(10, 3)), 4, axis=0), labels(rng, 40)
+    if name == "5 of 505":
+        y = np.where(np.arange(505) < 5, 1.0, -1.0)
+        return unit(rng.normal(size=(505, 4)) + 2), y
+    return points(n=60, seed=seed, gap=0.5)
+
+
+NASTY = [
+    *(f"orthogonal {n}" for n in range(2, 9)),
+    *(f"plane {n}" for n in (2, 3, 5)),
+    "two places",
+    "line",
+    "duplicates",
+    "5 of 505",
+    "separable",
+]
+
+
+@pytest.mark.parametrize("name", NASTY)
+@pytest.mark.parametrize("weight", [None, "balanced", {"1": 20.0, "-1": 1.0}])
+def test_it_ends_wherever_it_begins(name, weight):
+    for seed in range(4):
+        X, y = nasty(name, seed)
+        for C in (0.01, 0.1, 1.0, 10.0, 100.0):
+            report = LinearSVC(C=C, class_weight=weight, max_epochs=3000).fit(X, y).report_
+            assert report["converged"], (seed, C, report)
+
+
+@pytest.mark.parametrize("name", NASTY)
+@pytest.mark.parametrize("C", [0.01, 0.1, 1.0])
+def test_the_optimum_of_the_gram_path_for_nasty_problems(name, C):
+    X, y = nasty(name, 0)
+    K = X @ X.T
+    gram = CSVC(C=C, tol=1e-7).fit(K, y)
+    linear = LinearSVC(C=C, tol=1e-12, max_epochs=100_000).fit(SparseImplicit.of(X), y)
+    assert linear.report_["converged"]
+    assert linear.report_["objective"] == pytest.approx(gram.report_["objective"], rel=1e-9)
+    found, expected = linear.decision_function(K), gram.decision_function(K)
+    np.testing.assert_allclose(found - linear.intercept_, expected - gram.intercept_, rtol=0, atol=1e-5)
+    alpha = np.abs(gram.dual_coef_)
+    if np.any((alpha > 1e-6 * C) & (alpha < (1 - 1e-6) * C)):  # else other biases are as good
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+@pytest.mark.parametrize("C", [0.01, 1.0, 10.0, 1000.0])
+def test_a_few_windows_with_little_in_common(n, C):
+    kernel = build_kernel("weighted_degree:degree=6")
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = as_sequences(["".join(rng.choice(list("ACGT"), 60)) for _ in range(n)], "dna")
+        assert LinearSVC(C=C, max_epochs=300).fit(kernel.implicit(X), labels(rng, n, 0.4)).report_["converged"]
+
+
+def test_few_donors_and_many_decoys():
+    y = np.where(np.arange(505) < 5, 1.0, -1.0)
+    for seed in (2, 3, 4):
+        X, _ = donor_windows(np.random.default_rng(seed), n_positive=5, n_decoy=500)
+        implicit = build_kernel("spectrum:k=1").implicit(X)
+        for C in (0.1, 1.0, 10.0):
+            assert LinearSVC(C=C, max_epochs=100).fit(implicit, y).report_["converged"]
+
+
+def test_a_certificate_leaves_no_trace():
+    X, y = points()
+    cost = np.full(len(y), 0.4)
+    descent = Descent(SparseImplicit.of(X), y, cost, 1)
+    descent._pass()
+    alpha, weights, bias = descent.alpha.copy(), descent.weights.copy(), descent.bias
+    _, repair = descent.certify()
+    assert abs(y @ descent.alpha) <= 1e-14
+    assert not np.array_equal(descent.alpha, alpha)
+    np.testing.assert_allclose(descent.weights, X.T @ (descent.alpha * y), rtol=0, atol=1e-13)
+    descent._resume(*repair)
+    np.testing.assert_array_equal(descent.alpha, alpha)
+    np.testing.assert_allclose(descent.weights, weights, rtol=0, atol=1e-13)
+    assert descent.bias == bias
 
 
 def test_an_infinite_cost_is_refused():
