@@ -66,6 +66,9 @@ def lines(
     numbers : ndarray of float64, shape (n, q), q ≥ 1
     """
     cdef Py_ssize_t n = integers.shape[0], p = integers.shape[1], q = numbers.shape[1], i, j
+    for i in range(n):
+        if not 0 <= which[i] < len(texts):
+            raise IndexError(f"line {i} has text {which[i]} of {len(texts)}")
     cdef Py_ssize_t longest = max([len(text) for text in texts])
     cdef bytes room = PyBytes_FromStringAndSize(NULL, n * (len(before) + longest + NUMBER * (p + q) + 2))
     cdef char *start = PyBytes_AS_STRING(room)

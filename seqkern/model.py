@@ -27,6 +27,7 @@ from .kernels.blocks import fill
 from .sequences import SequenceSet, as_sequences
 from .solvers import solver_from_state
 from .tables import FeatureTable, as_features
+from .windows import as_window
 
 FORMAT = "seqkern model"
 VERSION = 1
@@ -278,8 +279,22 @@ def _check_whole(model):
         raise ValueError("its parts do not fit together")
     for transform in model.transforms:
         transform.transform(np.zeros((1, len(X))), np.ones(1))
-    solver.decision_function(np.zeros((1, len(model.columns))))
+    # weights that are not finite would reach every number that is written
+    constant = solver.decision_function(np.zeros((1, len(model.columns))))
+    arrays = solver.state()[1].values()
+    if not all(np.isfinite(array).all() for array in (constant, *arrays) if array.dtype.kind == "f"):
+        raise ValueError("its solver holds numbers that are not finite")
+    _check_window(model)
     if model.calibration is not None and model.kind != "binary":
         raise ValueError("it is calibrated, and has not two classes")
     if model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
         raise ValueError("its classes do not fit the solver")
+
+
+def _check_window(model):
+    """Raise an error if the window that the record names is none, or not that of the support."""
+    if "window" not in model.record:
+        return
+    window = as_window(model.record["window"])
+    if np.any(model.support.lengths != window.length):
+        raise ValueError(f"its sequences are not windows {window}")

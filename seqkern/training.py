@@ -3,6 +3,7 @@
 import copy
 import math
 import platform
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from .calibration import calibrate as calibrated
 from .errors import LabelError, ModelError
 from .evaluation.selection import AUTO, select
 from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
+from .folds.methods import units_together
 from .gram import compute_gram
 from .model import Model
 from .sequences import SequenceSet
@@ -42,7 +44,8 @@ def train_model(
     ----------
     X : SequenceSet or FeatureTable, n units
     labels : Labels
-        Of the n units; those without a label are left out.
+        Of the n units; those without a label are left out. Units of one group stay in one fold, and so do windows
+        that overlap, where the labels say where the windows lie.
     kernel : Kernel
     solver : str, dict or list of dict
         A solver's spec. In one, a list of values is a grid; of a grid, or of a list of specs, the best by
@@ -91,6 +94,7 @@ def train_model(
             f"probabilities are for two classes, these labels are {labels.kind}",
             remedy="set one class against the rest (--positive NAME), or leave out --calibrate",
         )
+    labels = replace(labels, groups=units_together(labels, X))
     y = labels.signs() if labels.kind == "binary" else labels.y
     grid = solver if isinstance(solver, list) else expand_grid(solver)
     fitted = copy.deepcopy(kernel).fit(X, y)

@@ -328,6 +328,9 @@ def test_train_doubts_a_model_that_recognises_none_of_a_class(tmp_path, capsys):
     assert main([*line, "csvc:C=0.001"]) == 0
     said = capsys.readouterr()
     assert "not one training sequence of class positive is recognised" in said.err
+    assert main(["predict", str(tmp_path / "m"), files[1]]) == 0
+    repeated = capsys.readouterr().err
+    assert repeated.count("not one training sequence of class positive is recognised") == 1
     assert "alphabet   protein" in said.out
     assert main([*line, "csvc:C=1000"]) == 0
     assert "recognised" not in capsys.readouterr().err

@@ -367,6 +367,9 @@ TAMPERED = {
     "negative support": set_array("solver/support", lambda rows: rows - 10**9),
     "too few coefficients": set_array("solver/coef", lambda coef: coef[:1]),
     "coefficients of another type": set_array("solver/coef", lambda coef: coef.astype(str)),
+    "coefficients of NaN": set_array("solver/coef", lambda coef: coef * np.nan),
+    "window of text": set_item("record", "window", value={"left": "x", "right": 2, "site": ""}),
+    "window of other sequences": set_item("record", "window", value={"left": 500, "right": 2, "site": ""}),
     "no arrays": lambda header, arrays: arrays.clear(),
     "other diagonal": set_array("diagonal", lambda diagonal: diagonal[:-1]),
 }

@@ -642,3 +642,10 @@ def test_memory_does_not_grow_with_a_record():
 
 def test_as_window_of_a_model():
     assert as_window(MODEL.record["window"]) == WINDOW
+
+
+def test_texts_of_lines_are_those_that_there_are():
+    places, numbers = np.ones((2, 1), dtype=np.int64), np.ones((2, 1))
+    for which in ([0, 1], [-1, 0]):
+        with pytest.raises(IndexError, match="of 1"):
+            lines(b"c\t", places, [b"+\t"], np.array(which, dtype=np.int32), numbers)

@@ -75,6 +75,17 @@ def tell_counts(counts, source):
         print(f"seqkern: {source}: {', '.join(touched)}", file=sys.stderr)
 
 
+def unrecognised(model):
+    """Yield a sentence for each class of which a model recognised no training sequence."""
+    for name, count in model.record.get("recognised", {}).items():
+        if not count:
+            yield (
+                f"not one training sequence of class {name} is recognised as such; use the order of the decision "
+                "values, not the predicted classes; or train with csvc:class_weight=balanced, or --metric "
+                "balanced_accuracy"
+            )
+
+
 def add_tracks(group):
     """Add the files of tracks."""
     group.add_argument(

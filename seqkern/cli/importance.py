@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import ParameterError
@@ -81,9 +82,11 @@ def _training_part(dataset, args):
     task = dataset.task()
     rows, part = task.used(), None
     if args.folds:
-        splits = read_folds(Path(args.folds) / f"{task.name}.tsv", dataset.X.ids, task.labels).splits
-        if len(splits) == 1:
-            rows, part = splits[0].train, splits[0].name
+        folds = read_folds(Path(args.folds) / f"{task.name}.tsv", dataset.X.ids, task.labels)
+        if folds.groups is not None:
+            task = replace(task, labels=replace(task.labels, groups=folds.groups))
+        if len(folds.splits) == 1:
+            rows, part = folds.splits[0].train, folds.splits[0].name
     X = dataset.X.take(rows)
     if X.lengths.min() != X.lengths.max():
         odd = int((X.lengths != X.lengths[0]).argmax())

@@ -4,7 +4,16 @@ import contextlib
 import sys
 
 from ..errors import FileError, SequenceError
-from .common import add_policies, add_threads, add_tracks, naming_file, policies_of, read_tracks, tell_counts
+from .common import (
+    add_policies,
+    add_threads,
+    add_tracks,
+    naming_file,
+    policies_of,
+    read_tracks,
+    tell_counts,
+    unrecognised,
+)
 from .given_sites import add_given_sites, site_windows
 from .scan import add_scan, check_no_scan, run_scan
 
@@ -72,6 +81,8 @@ def run(args):
                 show(done)
         out.flush()
     tell_counts(counts, name)
+    for text in unrecognised(model):
+        print(f"seqkern: warning: {args.model}: {text}", file=sys.stderr)
 
 
 def standard_output():

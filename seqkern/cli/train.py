@@ -12,6 +12,7 @@ from .common import (
     policies_of,
     read_tracks,
     tell_counts,
+    unrecognised,
     windows_of,
 )
 
@@ -176,12 +177,7 @@ def _doubts(model, dataset):
 
     from ..windows import as_window
 
-    for name, count in model.record["recognised"].items():
-        if not count:
-            yield (
-                f"not one training sequence of class {name} is recognised as such; use the order of the decision "
-                "values, not the predicted classes, or search with --metric balanced_accuracy"
-            )
+    yield from unrecognised(model)
     if model.calibration is not None and model.calibration.slope >= 0:
         yield (
             "decisions about held-out sequences do not tell the classes apart: the probabilities do not rise with the "

@@ -225,6 +225,25 @@ METHODS = {
 }
 
 
+def units_together(labels, X):
+    """Return the groups that no fold within a set may divide, or None: those given, and loci where places are known.
+
+    Windows nearer to one another than their length, on whichever strand, are one locus.
+
+    Parameters
+    ----------
+    labels : Labels, n units
+    X : SequenceSet or FeatureTable, n units
+
+    Returns
+    -------
+    ndarray of int64, shape (n,), or None
+    """
+    units = Units(labels, X, "", None, None)
+    placed = labels.chromosome is not None and labels.position is not None and hasattr(X, "lengths") and len(X)
+    return units.groups(labels.groups, _loci(units) if placed else None)
+
+
 def inner_groups(units, method, options):
     """Return the groups that an inner loop must keep together too, or None: given, linked, of one locus.
 

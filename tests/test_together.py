@@ -1,0 +1,52 @@
+"""Windows that overlap stay together wherever folds are drawn: in the choice of parameters and in calibration."""
+
+import numpy as np
+import pytest
+
+from seqkern.errors import FoldError
+from seqkern.folds.methods import units_together
+from seqkern.kernels import SpectrumKernel
+from seqkern.labels import make_labels
+from seqkern.sequences import SequenceSet
+from seqkern.training import train_model
+
+LOCI, COPIES, LENGTH = 40, 6, 60
+
+
+def overlapping_windows(positions=True):
+    """Windows of random sequences, six of each that overlap, and labels at random for each of the forty."""
+    rng = np.random.default_rng(2)
+    genome = "".join(rng.choice([*"ACGT"], size=LOCI * 1000 + 1000))
+    places = [1000 * locus + 10 * copy for locus in range(LOCI) for copy in range(COPIES)]
+    X = SequenceSet.from_strings([genome[place : place + LENGTH] for place in places], "dna")
+    names = np.repeat(np.where(rng.permutation(LOCI) % 2, "yes", "no"), COPIES).tolist()
+    where = {"chromosome": ["1"] * len(X), "position": [str(place + 1) for place in places]}
+    return X, make_labels(X.ids, names, positive="yes", **(where if positions else {}))
+
+
+def test_random_labels_of_overlapping_windows_are_not_learned():
+    scores = {}
+    for positions in (True, False):
+        X, labels = overlapping_windows(positions)
+        solver = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1}]
+        model = train_model(X, labels, SpectrumKernel(6), solver, calibrate=True)
+        scores[positions] = model.record["search"]["score"], model.calibration.slope
+    assert scores[False][0] > 0.99  # a window's neighbours tell its label where nothing is known of places
+    assert 0.25 < scores[True][0] < 0.75
+    assert abs(scores[True][1]) < abs(scores[False][1]) / 2
+
+
+def test_what_is_together():
+    X, labels = overlapping_windows()
+    found = units_together(labels, X)
+    assert len(np.unique(found)) == LOCI
+    assert np.array_equal(np.unique(found, return_inverse=True)[1], np.repeat(np.arange(LOCI), COPIES))
+    assert units_together(overlapping_windows(positions=False)[1], X) is None
+
+
+def test_one_locus_cannot_be_divided():
+    X, labels = overlapping_windows()
+    near = make_labels(X.ids, labels.names(), positive="yes", chromosome=["1"] * len(X), position=range(1, len(X) + 1))
+    with pytest.raises(FoldError, match="one unit \\(or group\\) only"):
+        train_model(X, near, SpectrumKernel(2), [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1}])
+    assert train_model(X, near, SpectrumKernel(2), "csvc:C=1").record["search"] is None
