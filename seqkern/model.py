@@ -285,6 +285,8 @@ def _check_whole(model):
     if not all(np.isfinite(array).all() for array in (constant, *arrays) if array.dtype.kind == "f"):
         raise ValueError("its solver holds numbers that are not finite")
     _check_window(model)
+    if not isinstance(model.record.get("recognised", {}), dict):
+        raise ValueError("what it recognised is no table of classes")
     if model.calibration is not None and model.kind != "binary":
         raise ValueError("it is calibrated, and has not two classes")
     if model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):

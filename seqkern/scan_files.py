@@ -3,6 +3,7 @@
 import numpy as np
 
 from ._lines import lines as make_lines
+from .errors import ModelError
 
 AT_ONCE = 1 << 15
 STRANDS = "+-"
@@ -70,6 +71,8 @@ def _values(found, model):
     values = found.decisions if found.decisions.ndim == 2 else found.decisions[:, None]
     if model.calibration is not None:
         values = np.column_stack([values, model.calibration.probabilities(found.decisions)])
+    if not np.isfinite(values).all():
+        raise ModelError("its decisions are too large for numbers", remedy="train it again")
     return np.ascontiguousarray(values)
 
 

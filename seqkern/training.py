@@ -19,6 +19,7 @@ from .model import Model
 from .sequences import SequenceSet
 from .solvers import common_input, expand_grid, make_solver
 from .tables import SimilarityTable
+from .windows import as_window
 
 
 def train_model(
@@ -94,7 +95,9 @@ def train_model(
             f"probabilities are for two classes, these labels are {labels.kind}",
             remedy="set one class against the rest (--positive NAME), or leave out --calibrate",
         )
-    labels = replace(labels, groups=units_together(labels, X))
+    window = (notes or {}).get("window")
+    window = None if window is None else as_window(window)
+    labels = replace(labels, groups=units_together(labels, X, window))
     y = labels.signs() if labels.kind == "binary" else labels.y
     grid = solver if isinstance(solver, list) else expand_grid(solver)
     fitted = copy.deepcopy(kernel).fit(X, y)

@@ -225,23 +225,37 @@ METHODS = {
 }
 
 
-def units_together(labels, X):
+def units_together(labels, X, window=None):
     """Return the groups that no fold within a set may divide, or None: those given, and loci where places are known.
 
-    Windows nearer to one another than their length, on whichever strand, are one locus.
+    Windows nearer to one another than their length, on whichever strand, are one locus. A unit without a chromosome
+    is alone.
 
     Parameters
     ----------
     labels : Labels, n units
     X : SequenceSet or FeatureTable, n units
+    window : Window, optional
+        What was cut around the positions: on strand − it begins elsewhere than on strand +. Without it, the positions
+        are taken to be at one place of all windows.
 
     Returns
     -------
     ndarray of int64, shape (n,), or None
     """
-    units = Units(labels, X, "", None, None)
     placed = labels.chromosome is not None and labels.position is not None and hasattr(X, "lengths") and len(X)
-    return units.groups(labels.groups, _loci(units) if placed else None)
+    return Units(labels, X, "", None, None).groups(labels.groups, _own_loci(labels, X, window) if placed else None)
+
+
+def _own_loci(labels, X, window):
+    """Return the locus of each window by where it begins; one without a chromosome is a locus of its own."""
+    begins = labels.position
+    if window is not None and labels.strand is not None:
+        begins = begins - np.where(labels.strand == "-", window.right, window.left)
+    loci = locus_blocks(labels.chromosome, begins, int(X.lengths.max()))
+    bare = np.flatnonzero(labels.chromosome == "")
+    loci[bare] = len(loci) + bare
+    return loci
 
 
 def inner_groups(units, method, options):
