@@ -162,6 +162,12 @@ class Model:
         return None if stored is None else Calibration(**stored)
 
     @property
+    def window(self):
+        """The Window around sites that the model was trained on; None if there is none."""
+        stored = self.record.get("window")
+        return None if stored is None else as_window(stored)
+
+    @property
     def alphabet(self):
         """The Alphabet of the sequences, or None for features."""
         return getattr(self.support, "alphabet", None)
@@ -295,8 +301,6 @@ def _check_whole(model):
 
 def _check_window(model):
     """Raise an error if the window that the record names is none, or not that of the support."""
-    if "window" not in model.record:
-        return
-    window = as_window(model.record["window"])
-    if np.any(model.support.lengths != window.length):
+    window = model.window
+    if window is not None and np.any(model.support.lengths != window.length):
         raise ValueError(f"its sequences are not windows {window}")

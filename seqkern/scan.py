@@ -157,8 +157,7 @@ def model_window(model, window, site):
     ParameterError
         If the window or the site is another than the model's.
     """
-    known = model.record.get("window")
-    known = None if known is None else as_window(known)
+    known = model.window
     site = str(site).upper()
     if not site:
         raise ParameterError("a candidate needs letters", remedy="write them like AG")

@@ -37,19 +37,18 @@ def site_windows(model, args, policies):
     from ..fasta import read_records
     from ..textfiles import source_name
 
-    if "window" not in model.record:
+    window = model.window
+    if window is None:
         raise ModelError(
             "was not trained on windows around sites",
             file=args.model,
             remedy="train it with --sites and --window, or cut the sequences yourself",
         )
     name = source_name(args.fasta)
-    window = model.record["window"]
     entry = {
         "fasta": name,
         "sites": args.sites,
-        "window": {"left": window["left"], "right": window["right"]},
-        "site": window.get("site", ""),
+        "window": window.record(),
         "unknown": policies.get("unknown", "error"),
     }
     reading_policies = {key: value for key, value in policies.items() if key != "unknown"}

@@ -120,11 +120,9 @@ def read_chunks(model, args):
 
 def _check_windows(model, X):
     """Raise SequenceError for a record of another length than the windows that the model was trained on."""
-    from ..windows import as_window
-
-    if "window" not in model.record or not model.kernel.equal_lengths:
+    window = model.window
+    if window is None or not model.kernel.equal_lengths:
         return
-    window = as_window(model.record["window"])
     other = X.lengths != window.length
     if other.any():
         i = int(other.argmax())

@@ -125,7 +125,8 @@ def run(args):
         )
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
-    for text in _doubts(model, dataset):
+    at_sites = _letters_at_sites(model, dataset)
+    for text in _doubts(model, dataset, at_sites):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     tell_counts(model.record["kernel_counts"], source)
     if args.format == "lsgkm":
@@ -133,7 +134,7 @@ def run(args):
     else:
         model.save(args.output)
     print(args.output)
-    for name, text in _summary(model, args, dataset):
+    for name, text in _summary(model, args, at_sites):
         print(f"  {name:<10} {text}")
 
 
@@ -171,11 +172,9 @@ def _dataset(args, kernel):
     return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}))
 
 
-def _doubts(model, dataset):
+def _doubts(model, dataset, at_sites):
     """Yield what a user should know before relying on the model's predicted classes."""
     import numpy as np
-
-    from ..windows import as_window
 
     yield from unrecognised(model)
     if model.calibration is not None and model.calibration.slope >= 0:
@@ -183,14 +182,12 @@ def _doubts(model, dataset):
             "decisions about held-out sequences do not tell the classes apart: the probabilities do not rise with the "
             "decision"
         )
-    if "window" in model.record and not model.record["window"]["site"]:
-        found = _letters_at_sites(dataset, as_window(model.record["window"]))
-        if len({word for word, _ in found.values()}) > 1:
-            both = " and ".join(f"{word} on {strand}" for strand, (word, _) in found.items())
-            yield (
-                f"at the sites the commonest letters are {both}: do positions count from 1, and name the site's own "
-                "first letter on both strands? --site LETTERS checks each site"
-            )
+    if len({word for word, _ in at_sites.values()}) > 1:
+        both = " and ".join(f"{word} on {strand}" for strand, (word, _) in at_sites.items())
+        yield (
+            f"at the sites the commonest letters are {both}: do positions count from 1, and name the site's own "
+            "first letter on both strands? --site LETTERS checks each site"
+        )
     X, labels = dataset.X, dataset.task().labels
     if X.alphabet.name != "protein" or labels.kind == "real":
         return
@@ -201,32 +198,32 @@ def _doubts(model, dataset):
             yield f"the sequences of class {name} look like DNA, but the alphabet is protein"
 
 
-def _letters_at_sites(dataset, window):
-    """Return the commonest two letters at the sites of each strand, as `letters_at_sites`."""
+def _letters_at_sites(model, dataset):
+    """Return the commonest two letters at the sites of each strand, as `letters_at_sites`; {} if they were checked."""
     import numpy as np
 
     from ..windows import letters_at_sites
 
+    if model.window is None or model.window.site:
+        return {}
     strand = dataset.task().labels.strand
     reverse = np.zeros(len(dataset.X), dtype=bool) if strand is None else strand == "-"
-    return letters_at_sites(dataset.X, window, reverse)
+    return letters_at_sites(dataset.X, model.window, reverse)
 
 
-def _summary(model, args, dataset):
+def _summary(model, args, at_sites):
     """Yield (name, text) of what a user wants to know of a new model."""
-    from ..windows import as_window
-
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
     yield "trained on", f"{record['n']} sequences ({counts})"
     if model.kind == "binary":
         yield "above zero", f"class {model.classes[1]}, below zero class {model.classes[0]} (--positive chooses)"
-    if "window" in record:
-        window = as_window(record["window"])
+    if model.window is not None:
+        window = model.window
         yield "windows", f"{window} around {window.site or 'sites'}, {window.length} letters"
-        if not window.site:
-            found = _letters_at_sites(dataset, window).items()
-            yield "", "there stands " + ", ".join(f"{word} ({share:.0%} on {sign})" for sign, (word, share) in found)
+    if at_sites:
+        words = [f"{word} ({share:.0%} on {strand})" for strand, (word, share) in at_sites.items()]
+        yield "", "there stands " + ", ".join(words)
     yield "alphabet", model.support.alphabet.name
     yield "kernel", args.kernel
     chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")

@@ -129,8 +129,7 @@ def positions_of(form, model, means, counts, windows, *, order=None, background=
     else:
         return None
     if first is None:
-        window = model.record.get("window")
-        first = -int(window["left"]) if isinstance(window, dict) and "left" in window else 1
+        first = 1 if model.window is None else -model.window.left
     last = first + importance.length - 1
     if section is not None:
         section = _checked_section(section, first, last)
