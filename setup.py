@@ -1,6 +1,7 @@
 """Find the compiled modules: every ``seqkern/**/_*.pyx`` is one extension, and nothing else needs to be told.
 
-C headers beside a module (``_*.h``) are included by it. ``SEQKERN_DEBUG=1`` builds with bounds checks and warnings.
+C headers (``_*.h``) beside a module, or in the folder above, may be included by it. ``SEQKERN_DEBUG=1`` builds with
+bounds checks and warnings.
 """
 
 import os
@@ -18,11 +19,12 @@ def extensions():
     """Return one Extension for each compiled twin."""
     flags = [*FLOATS, *(["-O1", "-g", "-Wall", "-Wextra"] if DEBUG else ["-O3"])]
     for source in sorted(Path("seqkern").rglob("_*.pyx")):
+        folders = source.parents[:2]
         yield Extension(
             ".".join(source.with_suffix("").parts),
             [str(source)],
-            depends=[str(header) for header in sorted(source.parent.glob("_*.h"))],
-            include_dirs=[str(source.parent)],
+            depends=[str(header) for folder in folders for header in sorted(folder.glob("_*.h"))],
+            include_dirs=[str(folder) for folder in folders],
             extra_compile_args=flags,
         )
 

@@ -178,6 +178,14 @@ class Kernel(Parameters):
         """
         return self
 
+    def files(self):
+        """Return the paths of the files that the parameters name.
+
+        What is in them is read once, and kept by `fitted_state` even if nothing is learned: so it is part of
+        `identity`, and a saved model does not need the files. A workflow makes them inputs.
+        """
+        return ()
+
     def _fold(self, columns, coefficients):
         """Return ``values(payload)`` for Σ_j coefficients[j]·K(x, z_j), not normalised; None: by the matrix.
 

@@ -87,6 +87,10 @@ class CompositeKernel(Kernel):
         """Whether all parts are."""
         return all(part.positive_semidefinite for part in self._given())
 
+    def files(self):
+        """Return the paths of the files that the parts name."""
+        return tuple(dict.fromkeys(file for part in self._given() for file in part.files()))
+
     def _check_parameters(self):
         kinds = {part.accepts for part in self._given()}
         if len(kinds) > 1:
@@ -104,14 +108,12 @@ class CompositeKernel(Kernel):
 
     def fitted_state(self):
         """Return (JSON dict, dict of arrays): the parts' fitted states, numbered."""
-        if "bases_" not in vars(self):
-            return {}, {}
-        headers, arrays = [], {}
-        for number, part in enumerate(self.bases_):
-            header, own = part.fitted_state()
-            headers.append(header)
+        states = [part.fitted_state() for part in self.bases]
+        arrays = {}
+        for number, (_, own) in enumerate(states):
             arrays.update(nest(f"bases/{number}", own))
-        return {"bases": headers}, arrays
+        headers = [header for header, _ in states]
+        return ({"bases": headers}, arrays) if any(headers) or arrays else ({}, {})
 
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
@@ -119,8 +121,9 @@ class CompositeKernel(Kernel):
             return
         self.bases_ = copy.deepcopy(self._given())
         for number, (part, own) in enumerate(zip(self.bases_, header["bases"], strict=True)):
-            if part.data_dependent:
-                part.restore_fitted(own, unnest(f"bases/{number}", arrays))
+            state = own, unnest(f"bases/{number}", arrays)
+            if any(state):
+                part.restore_fitted(*state)
 
     def _prepare(self, X, like):
         X = self._seen(X)

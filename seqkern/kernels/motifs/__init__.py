@@ -1,0 +1,1 @@
+"""Motifs: their notations, and the automata that find them."""
