@@ -62,12 +62,26 @@ def random_sequences(kernel, alphabet=None, seed=1):
 
 
 def sequence_set(records, alphabet, tracks=()):
-    """Return a SequenceSet of arrays of codes, each track with letters 0 and 1."""
+    """Return a SequenceSet of arrays of codes; a track has letters 0 and 1, or rows of a profile."""
     codes = np.concatenate([np.zeros(0, np.uint8), *records]).astype(np.uint8)
     offsets = np.concatenate(([0], np.cumsum([len(codes) for codes in records])))
-    letters = {track: np.arange(len(codes), dtype=np.uint8) % 2 for track in tracks}
     ids = [f"s{i}" for i in range(len(records))]
-    return SequenceSet.from_offsets(codes, offsets, ids, alphabet, letters)
+    profiles = profile_tracks(codes, alphabet.size)
+    made = {track: profiles.get(track, np.arange(len(codes), dtype=np.uint8) % 2) for track in tracks}
+    return SequenceSet.from_offsets(codes, offsets, ids, alphabet, made)
+
+
+def profile_tracks(codes, size):
+    """Return the tracks of profiles: at each letter mostly itself, the rest shared as its place has it.
+
+    float32 (letters, size) each: probabilities above 0 that sum to 1, and their log-odds in half bits.
+    """
+    places = np.arange(len(codes))[:, None]
+    shares = 1.0 + (7 * places + 3 * np.arange(size)) % 5
+    own = codes[:, None] == np.arange(size)
+    shares += own * 2 * shares.sum(axis=1, keepdims=True)
+    profile = shares / shares.sum(axis=1, keepdims=True)
+    return {"profile": profile.astype(np.float32), "pssm": (2 * np.log2(profile * size)).astype(np.float32)}
 
 
 def data_for(kernel, seed=1):

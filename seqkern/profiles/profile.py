@@ -1,0 +1,164 @@
+"""What a profile is, and how profiles become tracks of sequences.
+
+Two tracks belong together, both float32 (letters, size of the alphabet), columns in the order of the alphabet:
+``pssm`` holds log-odds scores in half bits, as PSI-BLAST writes them; ``profile`` holds probabilities, pseudocounts
+included, so that none is zero.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..alphabets import MASK, PROTEIN, to_bytes
+from ..errors import SequenceError
+from ..sequences import SequenceSet
+
+TRACKS = ("pssm", "profile")
+# The amino acids of Robinson and Robinson (PNAS 88, 1991), BLAST's background, in the order of the alphabet.
+BACKGROUND = np.array(
+    [
+        *(0.07805, 0.01925, 0.05364, 0.06295, 0.03856, 0.07377, 0.02199, 0.05142, 0.05744, 0.09019),
+        *(0.02243, 0.04487, 0.05203, 0.04264, 0.05129, 0.07120, 0.05841, 0.06441, 0.01330, 0.03216),
+    ]
+)
+BACKGROUND /= BACKGROUND.sum()
+SUM_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Which letters a family has at each position of one sequence.
+
+    Attributes
+    ----------
+    letters : str
+        The sequence; letters outside the alphabet agree with any.
+    pssm : ndarray of float32, shape (length, size)
+        Log-odds of each letter against the background, in half bits.
+    profile : ndarray of float32, shape (length, size)
+        Probability of each letter; all greater than 0, each row sums to 1.
+    file : str, optional
+        Where it comes from, for messages.
+    """
+
+    letters: str
+    pssm: np.ndarray
+    profile: np.ndarray
+    file: str | None = None
+
+    def __post_init__(self):
+        for name in TRACKS:
+            values = getattr(self, name)
+            if values.ndim != 2 or len(values) != len(self.letters):
+                raise SequenceError(
+                    f"the {name} has {len(values)} rows, the sequence {len(self.letters)} letters",
+                    file=self.file,
+                    remedy="give one row for each letter",
+                )
+
+    def __len__(self):
+        return len(self.letters)
+
+
+def add_profiles(X, profiles):
+    """Return a SequenceSet with the tracks ``pssm`` and ``profile`` besides its own.
+
+    Parameters
+    ----------
+    X : SequenceSet, n records
+    profiles : iterable of Profile, n
+        One for each record, in order; they may be made while they are asked for.
+
+    Raises
+    ------
+    SequenceError
+        If a profile has another length than its sequence, or another letter where neither is masked.
+    """
+    tracks = {name: np.zeros((len(X.codes), X.alphabet.size), dtype=np.float32) for name in TRACKS}
+    for i, profile in zip(range(len(X)), profiles, strict=True):
+        check_agreement(X, i, profile)
+        for name, track in tracks.items():
+            track[X.starts[i] : X.stops[i]] = getattr(profile, name)
+    return X.replace(tracks={**X.tracks, **tracks})
+
+
+def check_agreement(X, i, profile):
+    """Raise SequenceError unless a profile has the letters of record i, masked ones aside."""
+    where = {"file": profile.file, "record": X.ids[i]}
+    length = int(X.stops[i] - X.starts[i])
+    if len(profile) != length:
+        raise SequenceError(
+            f"the profile has {len(profile)} positions, the sequence {length} letters",
+            **where,
+            remedy="make the profile of this very sequence",
+        )
+    if profile.profile.shape[1] != X.alphabet.size:
+        raise SequenceError(
+            f"the profile has {profile.profile.shape[1]} columns, the alphabet {X.alphabet.name} "
+            f"{X.alphabet.size} letters",
+            **where,
+            remedy="read the sequences with the alphabet of the profile",
+        )
+    mine, theirs = X.codes[X.starts[i] : X.stops[i]], X.alphabet.encode(to_bytes(profile.letters))
+    odd = np.flatnonzero((mine != theirs) & (mine != MASK) & (theirs != MASK))
+    if len(odd):
+        letters = X.alphabet.letters
+        raise SequenceError(
+            f"at position {odd[0] + 1} the profile has {letters[theirs[odd[0]]]}, the sequence {letters[mine[odd[0]]]}",
+            **where,
+            remedy="make the profile of this very sequence",
+        )
+
+
+def check_tracks(X, names):
+    """Raise SequenceError unless the tracks `names` of profiles can be used: shape, finite, probabilities."""
+    positions = None
+    for name in names:
+        track = X.tracks[name]
+        if track.ndim != 2 or track.shape[1] != X.alphabet.size:
+            columns = 1 if track.ndim == 1 else track.shape[1]
+            raise SequenceError(
+                f"the track {name!r} has {columns} columns, the alphabet {X.alphabet.name} {X.alphabet.size} letters",
+                remedy="give one column for each letter of the alphabet",
+            )
+        positions = X.positions() if positions is None else positions
+        values = track[positions]
+        good = np.isfinite(values).all(axis=1)
+        if name == "profile":
+            good &= (values > 0).all(axis=1) & (np.abs(values.sum(axis=1, dtype=np.float64) - 1) <= SUM_TOLERANCE)
+        if not good.all():
+            ends = np.cumsum(X.lengths)
+            first = int(np.argmin(good))
+            record = int(np.searchsorted(ends, first, side="right"))
+            position = first - int(ends[record] - X.lengths[record]) + 1
+            wanted = "probabilities above 0 that sum to 1" if name == "profile" else "finite numbers"
+            raise SequenceError(
+                f"row {position} of the track {name!r} is not {wanted}",
+                record=X.ids[record],
+                remedy="make its profile again",
+            )
+
+
+def from_scores(pssm, background=BACKGROUND):
+    """Return float32 probabilities p_a·2^(s/2), each row divided by its sum, of scores s in half bits."""
+    scores = np.asarray(pssm, dtype=np.float64) / 2
+    return normalised(background * np.exp2(scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
+
+
+def to_scores(profile, background=BACKGROUND):
+    """Return float32 log-odds of probabilities, in half bits."""
+    return (2 * np.log2(np.asarray(profile, dtype=np.float64) / background)).astype(np.float32)
+
+
+def normalised(weights):
+    """Return `weights` as float32 probabilities, none below the smallest normal float32."""
+    weights = np.asarray(weights, dtype=np.float64)
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    return np.maximum(shares, np.finfo(np.float32).tiny).astype(np.float32)
+
+
+def protein_only(X):
+    """Raise SequenceError unless `X`, a SequenceSet, holds proteins."""
+    if not isinstance(X, SequenceSet) or X.alphabet != PROTEIN:
+        name = X.alphabet.name if isinstance(X, SequenceSet) else type(X).__name__
+        raise SequenceError(f"profiles are of proteins, these are {name}", remedy="read them with the alphabet protein")
