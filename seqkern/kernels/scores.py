@@ -31,7 +31,7 @@ def matrix_probabilities(alphabet, matrix):
     ParameterError
         If there is no such matrix, it has other letters, or its scores are no logarithms of odds.
     """
-    scores = _load(alphabet, matrix) if isinstance(matrix, str) else _as_scores(alphabet, matrix)
+    scores = _load(alphabet, matrix) if isinstance(matrix, str) else as_scores(alphabet, matrix)
     background, scale = implied_background(scores, matrix)
     probabilities = background[:, None] * np.exp(scale * scores)
     probabilities.flags.writeable = False
@@ -83,6 +83,7 @@ def implied_background(scores, name="the matrix"):
     )
 
 
+@lru_cache(maxsize=1)
 def matrix_names():
     """Return the names of Biopython's substitution matrices."""
     from Bio.Align import substitution_matrices
@@ -105,14 +106,29 @@ def _load(alphabet, name):
     return np.array([[table[a, b] for b in letters] for a in letters], dtype=np.float64)
 
 
-def _as_scores(alphabet, rows):
-    """Return one's own scores, float64 (size, size), checked."""
-    if len(rows) != alphabet.size or any(len(row) != alphabet.size for row in rows):
+def as_scores(alphabet, rows):
+    """Return one's own scores, float64 (size, size), checked.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+    rows : list of list of float
+        In the order of the alphabet's letters.
+
+    Raises
+    ------
+    ParameterError
+        If they are of another number of letters, not symmetric, or not finite.
+    """
+    try:
+        scores = np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError):  # not numbers, or rows of different lengths
+        scores = np.empty(0)
+    if scores.shape != (alphabet.size, alphabet.size):
         raise ParameterError(
             f"matrix has not {alphabet.size} rows of {alphabet.size} scores",
             remedy=f"give one for each pair of the letters {alphabet.letters}",
         )
-    scores = np.array(rows, dtype=np.float64)
     if not np.isfinite(scores).all() or (scores != scores.T).any():
         raise ParameterError("matrix is not symmetric, or not finite", remedy="give the same score for ab and ba")
     return scores

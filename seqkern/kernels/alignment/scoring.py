@@ -1,0 +1,202 @@
+"""Scores of aligned letters: substitution matrices of Biopython, from a file, or one's own.
+
+A `ScoreMatrix` holds scores and the letters that they are for, `score_table` the scores of an alphabet, by codes. The
+file format is that of the matrices of BLAST and EMBOSS: comments behind ``#``, a line of letters, and for each letter a
+line that begins with it.
+"""
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import FileError, ParameterError, SequenceError
+from ...textfiles import open_lines
+from ..scores import as_scores, matrix_names
+
+NUCLEOTIDES = frozenset("ACGTURYSWKMBDHVN")
+NOT_LETTERS = frozenset("*X-")
+TWINS = {"U": "T", "T": "U"}
+
+
+@dataclass(frozen=True)
+class ScoreMatrix:
+    """Scores, and the letters that they are for.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    letters : str
+    scores : ndarray of float64, shape (letters, letters)
+        Symmetric.
+    file : str or None
+        Where it was read.
+    """
+
+    name: str
+    letters: str
+    scores: np.ndarray = field(repr=False)
+    file: str | None = None
+
+    @property
+    def of_bases(self):
+        """Whether it is for DNA or RNA."""
+        return set(self.letters) - NOT_LETTERS <= NUCLEOTIDES
+
+    def table(self, alphabet):
+        """Return the scores by the codes of an alphabet, as `score_table` does."""
+        bases = set(alphabet.letters) - NOT_LETTERS <= NUCLEOTIDES
+        if bases and not self.of_bases:
+            raise self._error(
+                f"is a matrix for proteins, the alphabet is {alphabet.name}", "choose a matrix for DNA, such as NUC.4.4"
+            )
+        places = [self._place(letter, bases) for letter in alphabet.letters]
+        missing = [letter for letter, place in zip(alphabet.letters, places, strict=True) if place < 0]
+        if missing:
+            raise self._error(
+                f"has no scores for the letter {missing[0]} of the alphabet {alphabet.name}",
+                "choose another matrix, or add the letter to a file of your own",
+            )
+        masked = self.letters.find("N" if self.of_bases else "X")
+        table = np.full((alphabet.size + 1, alphabet.size + 1), min(0.0, self.scores.min()))
+        if masked >= 0:
+            places.append(masked)
+        table[: len(places), : len(places)] = self.scores[np.ix_(places, places)]
+        return table
+
+    def _place(self, letter, bases):
+        """Return the place of a letter, −1 without one; U and T are one base."""
+        place = self.letters.find(letter)
+        return self.letters.find(TWINS[letter]) if place < 0 and bases and letter in TWINS else place
+
+    def _error(self, problem, remedy):
+        name = "" if self.file else f"matrix {self.name} "
+        return ParameterError(name + problem, file=self.file, remedy=remedy)
+
+
+def score_table(matrix, alphabet):
+    """Return the scores of an alphabet's letters, by their codes.
+
+    Parameters
+    ----------
+    matrix : str, list of list of float, or ScoreMatrix
+        The name of a substitution matrix of Biopython, the path of a file, or scores in the order of the alphabet's
+        letters.
+    alphabet : Alphabet
+
+    Returns
+    -------
+    ndarray of float64, shape (size + 1, size + 1)
+        Symmetric. The last row and column are the masked letter's: the scores of the matrix's X (of N in a matrix for
+        DNA), else the smallest score there is, or 0 if all are positive.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such matrix, it lacks a letter of the alphabet, it is not symmetric and finite, or it is one
+        for proteins and the alphabet DNA or RNA.
+    FileError
+        If its file cannot be read.
+    """
+    if isinstance(matrix, str):
+        matrix = load_matrix(matrix)
+    if not isinstance(matrix, ScoreMatrix):
+        scores = as_scores(alphabet, matrix)
+        table = np.full((alphabet.size + 1, alphabet.size + 1), min(0.0, scores.min()))
+        table[:-1, :-1] = scores
+        return table
+    return matrix.table(alphabet)
+
+
+def is_file(matrix):
+    """Return whether a parameter `matrix` names a file, rather than a matrix of Biopython."""
+    return isinstance(matrix, str) and matrix not in matrix_names()
+
+
+def load_matrix(name):
+    """Return the ScoreMatrix of Biopython, or of the file, with this name; raises as `score_table`."""
+    return read_matrix(name) if is_file(name) else _of_biopython(name)
+
+
+@lru_cache(maxsize=32)
+def _of_biopython(name):
+    """Return a matrix of Biopython."""
+    from Bio.Align import substitution_matrices
+
+    table = substitution_matrices.load(name)
+    if not isinstance(table.alphabet, str):
+        raise ParameterError(f"matrix {name} is for codons, not letters", remedy="choose another, such as BLOSUM62")
+    scores = np.array(table, dtype=np.float64)
+    scores.flags.writeable = False
+    return ScoreMatrix(name, table.alphabet, scores)
+
+
+def read_matrix(path):
+    """Read a substitution matrix from a file, compressed or not.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    ScoreMatrix
+
+    Raises
+    ------
+    FileError
+        If the file is missing, cannot be read, or is no such matrix.
+    ParameterError
+        If there is neither a file nor a matrix of Biopython with this name.
+    """
+    if not Path(path).exists():
+        raise ParameterError(
+            f"matrix={str(path)!r} is neither a file nor a matrix of Biopython",
+            remedy=f"check the path, or choose one of {', '.join(matrix_names())}",
+        )
+    try:
+        with open_lines(path) as (lines, name):
+            cells = ((i, line.split("#")[0].split()) for i, line in enumerate(lines, start=1))
+            cells = [(i, row) for i, row in cells if row]
+    except SequenceError as error:  # it is empty
+        raise FileError(error.problem, file=error.file, remedy=error.remedy) from error
+    return ScoreMatrix(name, *_parse(cells, name), name)
+
+
+def _parse(cells, name):
+    """Return letters and scores of (number, cells) of lines."""
+
+    def bad(problem, remedy):
+        return FileError(problem, file=name, remedy=remedy)
+
+    columns = [cell.upper() for cell in cells[0][1]] if cells else []
+    if not columns or any(len(letter) != 1 for letter in columns):
+        raise bad("does not begin with a line of letters", "give a matrix as those of BLAST are written")
+    letters, scores = "".join(columns), {}
+    if len(set(letters)) < len(letters):
+        raise bad("has two columns for one letter", "leave one out")
+    for number, (letter, *row) in cells[1:]:
+        letter = letter.upper()
+        if letter not in columns or letter in scores:
+            problem = "occurs twice" if letter in scores else "has no column"
+            raise bad(f"line {number}: the letter {letter} {problem}", "give one row and one column for each letter")
+        try:
+            values = [float(cell) for cell in row]
+        except ValueError:
+            values = [math.nan]
+        if len(values) != len(letters) or not all(map(math.isfinite, values)):
+            raise bad(f"line {number} is not a letter and {len(letters)} numbers", "give one score for each column")
+        scores[letter] = values
+    if len(scores) < len(letters):
+        missing = next(letter for letter in letters if letter not in scores)
+        raise bad(f"has no row for the letter {missing}", "give one row and one column for each letter")
+    table = np.array([scores[letter] for letter in letters])
+    if (table != table.T).any():
+        a, b = np.argwhere(table != table.T)[0]
+        raise bad(
+            f"scores {letters[a]}{letters[b]} and {letters[b]}{letters[a]} differently", "give both the same score"
+        )
+    return letters, table
