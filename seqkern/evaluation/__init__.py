@@ -1,10 +1,11 @@
 """How good a method is: scores, their uncertainty, and the loop that chooses hyperparameters.
 
 `ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores, `significance.py`
-intervals and tests, `selection.py` the inner loop. `crossval.py` runs the outer folds with kernel values from
+intervals and tests on one task, `comparison.py` tests over many, `selection.py` the inner loop. `crossval.py` runs the outer folds with kernel values from
 `sources.py`, and writes what `seqkern report` reads.
 """
 
+from .comparison import compare_all, holm, signed_rank_test
 from .metrics import (
     accuracy,
     balanced_accuracy,
@@ -35,9 +36,11 @@ __all__ = [
     "accuracy",
     "average_precision",
     "balanced_accuracy",
+    "compare_all",
     "confusion_matrix",
     "delong_interval",
     "delong_test",
+    "holm",
     "macro_auc",
     "matthews_correlation",
     "mean_roc_curve",
@@ -50,6 +53,7 @@ __all__ = [
     "roc_n",
     "scores",
     "sensitivity",
+    "signed_rank_test",
     "spearman",
     "specificity",
     "specificity_at_sensitivity",
