@@ -1,8 +1,8 @@
 """How good a method is: scores, their uncertainty, and the loop that chooses hyperparameters.
 
 `ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores, `significance.py`
-intervals and tests on one task, `comparison.py` tests over many, `selection.py` the inner loop. `crossval.py` runs the outer folds with kernel values from
-`sources.py`, and writes what `seqkern report` reads.
+intervals and tests on one task, `comparison.py` tests over many, `selection.py` the inner loop. `crossval.py` runs
+the outer folds with kernel values from `sources.py`, and writes what `seqkern report` reads.
 """
 
 from .comparison import compare_all, holm, signed_rank_test

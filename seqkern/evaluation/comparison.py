@@ -2,10 +2,10 @@
 
 What is compared is one score of each method on each task. `significance.py` compares decisions on one task.
 
-Tasks on which one of two methods has no score (NaN) are left out of their comparison and counted. Tasks with equal scores
-(ties) are ranked with the others and then carry no sign (Pratt), so that many of them speak against a difference; equal
-sizes of differences share their mean rank. The p-value is exact with ties too: the distribution of the rank sum
-over all signs of the differences that are not zero.
+Tasks on which one of two methods has no score (NaN) are left out of their comparison and counted. Tasks with equal
+scores (ties) are ranked with the others, as the smallest differences, and then dropped (Pratt). Equal sizes of
+differences share their mean rank. The p-value is exact with ties too: it comes from the rank sums of all signs that the
+differences that are not zero might have had.
 
 References
 ----------
