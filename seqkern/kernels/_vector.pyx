@@ -5,69 +5,34 @@ on the rectangle it is computed in, on threads, or on a library. That is why BLA
 """
 
 from libc.math cimport exp, tanh
+from libc.stdlib cimport free, malloc
 
-cdef enum:
-    ROWS = 4  # rows and columns of products that are kept in registers
-    COLUMNS = 4
+cdef extern from "_vector.h" nogil:
+    int highest_simd_level()
+    size_t products_bytes(Py_ssize_t features, Py_ssize_t columns)
+    void vector_products(
+        int level, const double *x, Py_ssize_t x_stride, const double *y, Py_ssize_t y_stride, double *out,
+        Py_ssize_t out_stride, Py_ssize_t n, Py_ssize_t d, Py_ssize_t m, double *room)
 
 
-def products(const double[:, :] x, const double[:, :] y, double[:, :] out):
-    """Write x · y to `out`: x (n, d) with contiguous rows, y (d, m) and out (n, m) too."""
-    cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = y.shape[1]
-    cdef Py_ssize_t first, last, i, j
+def products(const double[:, :] x, const double[:, :] y, double[:, :] out, int level=highest_simd_level()):
+    """Write x · y to `out`: x (n, d), y (d, m) and out (n, m), each with contiguous rows."""
+    cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = y.shape[1], width = sizeof(double)
+    cdef double *room
     if y.shape[0] != d or out.shape[0] != n or out.shape[1] != m:
         raise ValueError("the shapes of two factors and their product do not fit")
+    if (d > 1 and x.strides[1] != width) or (m > 1 and (y.strides[1] != width or out.strides[1] != width)):
+        raise ValueError("the rows of a factor or the product are not contiguous")
+    if n == 0 or m == 0:
+        return
+    room = <double *> malloc(products_bytes(d, m))
+    if room == NULL:
+        raise MemoryError
     with nogil:
-        for i in range(n):
-            for j in range(m):
-                out[i, j] = 0.0
-        # 256 features of 4 columns stay in the first-level cache while all rows pass.
-        for first in range(0, d, 256):
-            last = min(first + 256, d)
-            for j in range(0, m, 4):
-                for i in range(0, n, 4):
-                    if i + ROWS <= n and j + COLUMNS <= m:
-                        _add_tile(x, y, out, i, j, first, last)
-                    else:
-                        _add_edge(x, y, out, i, min(i + ROWS, n), j, min(j + COLUMNS, m), first, last)
-
-
-cdef inline void _add_tile(
-    const double[:, :] x, const double[:, :] y, double[:, :] out,
-    Py_ssize_t i, Py_ssize_t j, Py_ssize_t first, Py_ssize_t last,
-) noexcept nogil:
-    """Add features `first` to `last` of ROWS × COLUMNS products."""
-    cdef double total[ROWS][COLUMNS]
-    cdef const double* row[ROWS]
-    cdef const double* column
-    cdef Py_ssize_t f, r, c
-    for r in range(ROWS):
-        row[r] = &x[i + r, 0]
-        for c in range(COLUMNS):
-            total[r][c] = out[i + r, j + c]
-    for f in range(first, last):
-        column = &y[f, j]
-        for r in range(ROWS):
-            for c in range(COLUMNS):
-                total[r][c] += row[r][f] * column[c]
-    for r in range(ROWS):
-        for c in range(COLUMNS):
-            out[i + r, j + c] = total[r][c]
-
-
-cdef void _add_edge(
-    const double[:, :] x, const double[:, :] y, double[:, :] out,
-    Py_ssize_t i, Py_ssize_t i_stop, Py_ssize_t j, Py_ssize_t j_stop, Py_ssize_t first, Py_ssize_t last,
-) noexcept nogil:
-    """Add features `first` to `last` of the products left over at the edges."""
-    cdef Py_ssize_t f, r, c
-    cdef double total
-    for r in range(i, i_stop):
-        for c in range(j, j_stop):
-            total = out[r, c]
-            for f in range(first, last):
-                total += x[r, f] * y[f, c]
-            out[r, c] = total
+        vector_products(
+            level, &x[0, 0] if d else NULL, x.strides[0] // width, &y[0, 0] if d else NULL, y.strides[0] // width,
+            &out[0, 0], out.strides[0] // width, n, d, m, room)
+        free(room)
 
 
 def squares(const double[:, :] x, double[::1] out):
