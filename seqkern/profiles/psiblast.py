@@ -1,0 +1,85 @@
+"""PSSMs as PSI-BLAST writes them in ASCII (``psiblast -out_ascii_pssm``, ``blastpgp -Q``).
+
+Of the columns the scores count: they hold PSI-BLAST's pseudocounts. The percentages beside them are observed ones,
+rounded down, and all zero at a position where nothing was aligned.
+
+Altschul et al.: Gapped BLAST and PSI-BLAST. Nucleic Acids Research 25, 1997.
+"""
+
+import numpy as np
+
+from ..alphabets import PROTEIN
+from ..errors import FileError
+
+FIRST_LINE = "Last position-specific scoring matrix computed"
+REMEDY = "make it with psiblast -out_ascii_pssm"
+SCORES = PROTEIN.size
+SCORE_WIDTH = 3  # characters; scores below -9 leave no blank before them
+SCORE_PLACES = range(9, 9 + SCORES * SCORE_WIDTH, SCORE_WIDTH)
+
+
+def looks_like_psiblast(text):
+    """Tell whether a text begins as PSI-BLAST's ASCII PSSMs do."""
+    return text.lstrip()[: len(FIRST_LINE)] == FIRST_LINE
+
+
+def parse_psiblast(text, name):
+    """Read one PSSM.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        Of the file, for messages.
+
+    Returns
+    -------
+    letters : str
+        The sequence that it is of.
+    pssm : ndarray of float32, shape (length, 20)
+        Columns in the order of the alphabet.
+
+    Raises
+    ------
+    FileError
+        If it is of another format, or damaged.
+    """
+    lines = text.split("\n")
+    head = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
+    if not looks_like_psiblast(text) or len(lines) < head + 2:
+        raise FileError("is no PSSM that PSI-BLAST wrote in ASCII", file=name, remedy=REMEDY)
+    columns = lines[head + 1].split()[:SCORES]
+    if sorted(columns) != sorted(PROTEIN.letters):
+        raise FileError(f"line {head + 2} does not name the 20 amino acids", file=name, remedy=REMEDY)
+    letters, rows = [], []
+    for number, line in enumerate(lines[head + 2 :], start=head + 3):
+        fields = line.split(None, SCORES + 2)
+        if not fields or not fields[0].isdecimal():
+            break
+        scores = _scores(line, fields)
+        if scores is None or len(fields[1]) != 1 or int(fields[0]) != len(letters) + 1:
+            raise FileError(
+                f"line {number} is not position {len(letters) + 1}, a letter and 20 scores", file=name, remedy=REMEDY
+            )
+        letters.append(fields[1])
+        rows.append(scores)
+    if not letters:
+        raise FileError("has no positions", file=name, remedy=REMEDY)
+    order = [columns.index(letter) for letter in PROTEIN.letters]
+    return "".join(letters).upper(), np.array(rows, dtype=np.float32)[:, order]
+
+
+def _scores(line, fields):
+    """Return the scores of a line, or None if there are not 20 whole numbers."""
+    scores = _integers(fields[2 : SCORES + 2])
+    if scores is None:
+        scores = _integers(line[i : i + SCORE_WIDTH] for i in SCORE_PLACES)
+    return scores if scores is not None and len(scores) == SCORES else None
+
+
+def _integers(cells):
+    """Return cells as whole numbers, or None if one is something else."""
+    try:
+        return list(map(int, cells))
+    except ValueError:
+        return None
