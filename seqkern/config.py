@@ -5,8 +5,8 @@ import difflib
 import reprlib
 from pathlib import Path
 
-from .datasets import check_options, entry_kind, entry_window
-from .errors import ConfigError, SeqkernError, unknown_name
+from .datasets import check_options, entry_kind, entry_window, is_public
+from .errors import ConfigError, ParameterError, SeqkernError, unknown_name
 from .folds.methods import options_of
 from .gram.transforms import build_transform
 from .kernels import build_kernel, check_kind
@@ -197,13 +197,22 @@ def _built_kernels(config, file):
         with _place(f"kernels.{name}", file):
             kernel_spec, transforms = split_transforms(spec)
             built[name] = build_kernel(kernel_spec)
+            _check_files(built[name])
             for transform in transforms:
                 build_transform(transform)
-    for name in config["kernels"]:
-        for choice in config["kernels"][name].get("choose", ()):
-            if choice not in plain:
-                raise _not_defined(f"kernels.{name}.choose", choice, plain, file)
+    for name, spec in config["kernels"].items():
+        for part, known in (("choose", plain), ("solvers", config["solvers"])):
+            for choice in spec.get(part, ()):
+                if choice not in known:
+                    raise _not_defined(f"kernels.{name}.{part}", choice, known, file)
     return {name: [built[choice] for choice in kernel_candidates(config, name)] for name in config["kernels"]}
+
+
+def _check_files(kernel):
+    """Raise ParameterError if a file that a kernel's parameters name is not there."""
+    for path in kernel.files():
+        if not is_public(path) and not Path(path).is_file():
+            raise ParameterError(f"there is no file {str(path)!r}", remedy="check the path")
 
 
 def _not_defined(place, name, known, file):
@@ -240,8 +249,8 @@ def _check_methods(name, entry, config, kind, file):
     idle += [solver for solver in entry.get("solvers", ()) if solver not in {solver for _, solver in methods}]
     if idle or not methods:
         raise ConfigError(
-            f"datasets.{name}: {idle[0] if idle else 'any kernel'} would never run: a solver without a Gram matrix "
-            "runs on kernels that can do without one, and have no transforms",
+            f"datasets.{name}: {idle[0] if idle else 'any kernel'} would never run: a kernel runs with the solvers that "
+            "it names, if any, a solver without a Gram matrix on kernels that can do without, and have no transforms",
             file=file,
             remedy="add a solver such as csvc, or a kernel such as spectrum",
         )
@@ -269,7 +278,7 @@ def _check_importance(name, wanted, config, kernels, kind, file):
 
 def split_transforms(spec):
     """Return a config's kernel entry as (kernel spec, list of Gram transforms)."""
-    spec = dict(spec)
+    spec = {key: value for key, value in spec.items() if key != "solvers"}
     transforms = spec.pop("transforms", [])
     if not isinstance(transforms, list):
         raise ConfigError(f"transforms={transforms!r} is not possible", remedy="give a list, such as [centre]")
@@ -321,7 +330,8 @@ def dataset_methods(config, name, kind=None):
     -------
     list of (kernel name, solver name)
         The kernels and solvers that its entry lists; by default all kernels that take its kind of data, all solvers. A
-        solver that needs no Gram matrix runs on the kernels that can do without, those without transforms.
+        kernel that names its own solvers runs with these only, one that chooses among kernels with those that all of
+        them allow. A solver that needs no Gram matrix runs on kernels that can do without, those without transforms.
 
     Raises
     ------
@@ -340,7 +350,18 @@ def dataset_methods(config, name, kind=None):
     solvers = entry.get("solvers") or config["solvers"]
     bare = {solver for solver in solvers if not needs_gram(config["solvers"][solver])}
     able = {kernel for kernel in kernels if bare and not _needs_matrix(config, kernel)}
-    return [(kernel, solver) for kernel in kernels for solver in solvers if solver not in bare or kernel in able]
+    return [
+        (kernel, solver)
+        for kernel in kernels
+        for solver in solvers
+        if _allows(config, kernel, solver) and (solver not in bare or kernel in able)
+    ]
+
+
+def _allows(config, kernel, solver):
+    """Tell whether a kernel, and each that it chooses among, names this solver or none."""
+    names = {kernel, *kernel_candidates(config, kernel)}
+    return all(solver in config["kernels"][name].get("solvers", [solver]) for name in names)
 
 
 def needs_gram(spec):

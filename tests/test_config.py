@@ -6,8 +6,9 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from seqkern.config import check_config, dataset_methods, kernel_candidates, load_config
+from seqkern.config import check_config, dataset_methods, kernel_candidates, load_config, split_transforms
 from seqkern.errors import ConfigError
+from seqkern.kernels import build_kernel
 from seqkern.memory import parse_bytes
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
@@ -54,6 +55,9 @@ def broken(config, path, value):
         ("kernels.best", {"choose": ["spectrum1", "best"]}, ["kernels.best.choose", "'best' is not defined"]),
         ("kernels.best", {"choose": ["spectrum1"]}, ["kernels.best.choose", "too short"]),
         ("kernels.best", {"choose": ["spectrum1", "spectrum3"], "k": 3}, ["kernels.best", "unknown key 'k'"]),
+        ("kernels.spectrum1.solvers", ["csvm"], ["kernels.spectrum1.solvers", "'csvm' is not defined", "'csvc'"]),
+        ("kernels.spectrum1.solvers", [], ["kernels.spectrum1.solvers", "non-empty"]),
+        ("kernels.spectrum1.solvers", "csvc", ["kernels.spectrum1.solvers", "is not a list"]),
         ("solvers.csvc.solver", "csvm", ["solvers.csvc", "csvm", "csvc"]),
         ("solvers.csvc.C", [1, -1], ["solvers.csvc", "C=-1"]),
         ("solvers.csvc", {"solver": "psvc", "kernel": "features"}, ["solvers.csvc", "Gram matrix", "kernel linear"]),
@@ -117,3 +121,36 @@ def test_kernels_to_choose_among_run_where_all_of_them_can(config):
     config["datasets"]["few"]["kernels"] = ["mixed"]
     with pytest.raises(ConfigError, match=r"kernels\.mixed: kernel 'linear' takes features"):
         check_config(config)
+
+
+def test_a_kernel_may_name_its_solvers(config):
+    config["kernels"] = {
+        "raw": {"kernel": "spectrum", "k": 2, "solvers": ["psvc"]},
+        "three": {"kernel": "spectrum", "k": 3},
+        "best": {"choose": ["raw", "three"]},
+        "own": {"choose": ["three", "four"], "solvers": ["csvc"]},
+        "four": {"kernel": "spectrum", "k": 4},
+    }
+    config["datasets"] = {"plain": {"fasta": "a.fa"}}
+    methods = dataset_methods(check_config(config), "plain")
+    of = {name: [solver for kernel, solver in methods if kernel == name] for name in config["kernels"]}
+    assert of == {
+        "raw": ["psvc"],
+        "three": ["csvc", "psvc"],
+        "best": ["psvc"],
+        "own": ["csvc"],
+        "four": ["csvc", "psvc"],
+    }
+    assert split_transforms(config["kernels"]["raw"]) == ({"kernel": "spectrum", "k": 2}, [])
+    config["datasets"]["plain"] |= {"kernels": ["raw"], "solvers": ["csvc"]}
+    with pytest.raises(ConfigError, match=r"datasets\.plain: raw would never run: a kernel runs with the solvers that it names"):
+        check_config(config)
+
+
+def test_a_missing_file_of_a_kernel_is_found_before_any_work(config, tmp_path, monkeypatch):
+    path = tmp_path / "motifs.dat"
+    monkeypatch.setattr(type(build_kernel("spectrum:k=1")), "files", lambda self: (path, "public:prosite1995"))
+    with pytest.raises(ConfigError, match=r"kernels\.spectrum1: there is no file '.*motifs\.dat'; check the path"):
+        check_config(config)
+    path.touch()
+    check_config(config)

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -435,14 +436,15 @@ def rows():
 def test_registry_is_consistent():
     from seqkern.datasets.adapters import ADAPTERS
 
-    assert {file.dataset for file in public._table("public_files.tsv", public.PublicFile)} == set(public.public_sets())
+    files = public._table("public_files.tsv", public.PublicFile)
+    assert {file.dataset for file in files if file.role != public.PARAMETER} == set(public.public_sets())
     for item in public.public_sets().values():
         assert item.adapter in ADAPTERS
         assert item.files
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", item.name)
         assert item.description
         assert item.reference
-    for file in rows():
+    for file in files:
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
         assert bool(file.url) != bool(file.made)
         assert (
@@ -459,6 +461,18 @@ def test_registry_follows_the_list_of_sources(shared_data):
         assert file.sha256 == source["sha256"]
         if file.url:
             assert file.url.endswith(f"/{source['repository']}/{source['commit']}/{source['path']}")
+
+
+def test_a_file_that_a_parameter_names_may_be_public(tmp_path, monkeypatch):
+    assert public.local_path("some/where.dat") == Path("some/where.dat")
+    with pytest.raises(ParameterError, match="unknown public file 'prosite1996'; did you mean 'prosite1995'"):
+        public.local_path("public:prosite1996")
+    (tmp_path / "prosite1995").mkdir()
+    copy = tmp_path / "prosite1995" / "prosite.dat"
+    copy.write_text("something else")
+    monkeypatch.setenv("SEQKERN_DATA", str(tmp_path))
+    with pytest.raises(FileError, match="is not the published file"):
+        public.local_path("public:prosite1995")
 
 
 def given(sha256, url="", made=""):

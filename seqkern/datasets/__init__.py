@@ -9,6 +9,7 @@ from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
 from .families import liao_noble
 from .label_sources import check_options
 from .making import entry_files, entry_kind, make_dataset
+from .public import is_public, local_path
 from .site_windows import entry_window
 
 __all__ = [
@@ -19,8 +20,10 @@ __all__ = [
     "entry_files",
     "entry_kind",
     "entry_window",
+    "is_public",
     "liao_noble",
     "load_dataset",
+    "local_path",
     "make_dataset",
     "save_dataset",
     "summary",

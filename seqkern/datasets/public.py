@@ -20,6 +20,9 @@ from ..textfiles import file_sha256
 from .entries import POLICIES, Material
 from .label_sources import check_options
 
+PREFIX = "public:"
+PARAMETER = "parameter"
+"""Role of the files that are no data set, but named by a kernel's parameter."""
 TIMEOUT = 60
 BLOCK = 1 << 20
 REMEDY = "put it into a folder and name that folder: data_dir in the config, --data-dir, or SEQKERN_DATA"
@@ -166,6 +169,35 @@ def find_file(file, data_dir=None):
     if not (cached.is_file() and file_sha256(cached) == file.sha256):
         _download(file, cached)
     return cached
+
+
+def is_public(path):
+    """Tell whether a kernel's parameter names a public file: ``public:NAME``, not a path."""
+    return str(path).startswith(PREFIX)
+
+
+def local_path(path):
+    """Return where to read a file that a kernel's parameter names: a path as it is, of a public file a checked copy.
+
+    Parameters
+    ----------
+    path : path-like
+        ``public:NAME`` is the public file of this name in ``public_files.tsv``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such public file, with the nearest name.
+    FileError
+        If it cannot be had.
+    """
+    if not is_public(path):
+        return Path(path)
+    files = {file.dataset: file for file in _table("public_files.tsv", PublicFile) if file.role == PARAMETER}
+    name = str(path).removeprefix(PREFIX)
+    if name not in files:
+        raise unknown_name("public file", name, files)
+    return find_file(files[name])
 
 
 def cache_dir():

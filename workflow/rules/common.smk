@@ -1,5 +1,6 @@
 # What the rules share: the checked configuration, the grid of methods, and parameters as JSON for the command line.
 import json
+import os
 import re
 import shlex
 import sys
@@ -12,7 +13,7 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
 
 from seqkern.build import build_digest
 from seqkern.config import check_config, dataset_methods, kernel_candidates, load_config, needs_gram, split_transforms
-from seqkern.datasets import entry_files
+from seqkern.datasets import entry_files, is_public
 from seqkern.errors import SeqkernError
 from seqkern.kernels import build_kernel
 from snakemake.utils import update_config
@@ -38,11 +39,11 @@ RESULTS = f"results/{STUDY['study']}"
 LOGS = f"logs/{STUDY['study']}"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 BUILD = build_digest()
+if STUDY["data_dir"]:
+    os.environ.setdefault("SEQKERN_DATA", STUDY["data_dir"])  # where kernels look for public files
 METHODS = [(dataset, *method) for dataset in STUDY["datasets"] for method in dataset_methods(STUDY, dataset)]
-LEARNS = {
-    name: build_kernel(split_transforms(spec)[0]).data_dependent
-    for name, spec in STUDY["kernels"].items()
-    if "choose" not in spec
+KERNELS = {
+    name: build_kernel(split_transforms(spec)[0]) for name, spec in STUDY["kernels"].items() if "choose" not in spec
 }
 
 
@@ -64,8 +65,11 @@ def option(name, value):
 
 
 def kernel_entry(kernel):
-    """Return a kernel entry with the specifications, not the names alone, of the kernels that it chooses among."""
-    kernels = STUDY["kernels"]
+    """Return a kernel entry with the specifications, not the names alone, of the kernels that it chooses among.
+
+    Which solvers run on it is left out: no job is done again for that.
+    """
+    kernels = {name: {key: spec[key] for key in spec if key != "solvers"} for name, spec in STUDY["kernels"].items()}
     if "choose" not in kernels[kernel]:
         return kernels[kernel]
     return {"choose": [{"name": name, **kernels[name]} for name in kernel_candidates(STUDY, kernel)]}
@@ -73,7 +77,7 @@ def kernel_entry(kernel):
 
 def learns(kernel):
     """Tell whether a kernel entry holds a kernel that is fitted on each training part."""
-    return any(LEARNS[name] for name in kernel_candidates(STUDY, kernel))
+    return any(KERNELS[name].data_dependent for name in kernel_candidates(STUDY, kernel))
 
 
 def stored_grams(dataset, kernel, solver):
@@ -81,8 +85,16 @@ def stored_grams(dataset, kernel, solver):
     if not needs_gram(STUDY["solvers"][solver]):
         return []
     return [
-        f"{RESULTS}/gram/{dataset}/{name}/gram.npy" for name in kernel_candidates(STUDY, kernel) if not LEARNS[name]
+        f"{RESULTS}/gram/{dataset}/{name}/gram.npy"
+        for name in kernel_candidates(STUDY, kernel)
+        if not KERNELS[name].data_dependent
     ]
+
+
+def kernel_files(kernel):
+    """Return the local files that a kernel entry names: a changed one makes its results anew."""
+    named = [str(path) for name in kernel_candidates(STUDY, kernel) for path in KERNELS[name].files()]
+    return [path for path in dict.fromkeys(named) if not is_public(path)]
 
 
 def importance_of(dataset):

@@ -6,6 +6,7 @@ rule evaluate:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
+        files=lambda wildcards: kernel_files(wildcards.kernel),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
     output:
         multiext(

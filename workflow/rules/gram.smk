@@ -3,7 +3,8 @@
 
 rule gram_tile:
     input:
-        rules.datasets.output.data,
+        data=rules.datasets.output.data,
+        files=lambda wildcards: kernel_files(wildcards.kernel),
     output:
         touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
     log:
@@ -16,7 +17,7 @@ rule gram_tile:
         memory=STUDY["memory_limit"],
         build=BUILD,
     shell:
-        "seqkern gram --dataset $(dirname {input:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
         " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads}"
         " -o $(dirname {output:q})/gram.npy 2>&1 | tee {log:q}"
 
@@ -24,6 +25,7 @@ rule gram_tile:
 rule gram:
     input:
         data=rules.datasets.output.data,
+        files=lambda wildcards: kernel_files(wildcards.kernel),
         tiles=lambda wildcards: [
             f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/tile-{tile}-of-{STUDY['tiles']}.done"
             for tile in range(1, STUDY["tiles"] + 1)

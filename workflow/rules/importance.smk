@@ -5,6 +5,7 @@ rule importance:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
+        files=lambda wildcards: kernel_files(importance_of(wildcards.dataset)["kernel"]),
     output:
         multiext(
             f"{RESULTS}/importance/{{dataset}}/",
@@ -23,7 +24,7 @@ rule importance:
         "../envs/seqkern.yaml"
     threads: 2
     params:
-        kernel=lambda wildcards: as_json(STUDY["kernels"][importance_of(wildcards.dataset)["kernel"]]),
+        kernel=lambda wildcards: as_json(kernel_entry(importance_of(wildcards.dataset)["kernel"])),
         solver=lambda wildcards: as_json(STUDY["solvers"][importance_of(wildcards.dataset)["solver"]]),
         options=lambda wildcards: importance_options(wildcards.dataset),
         folds=STUDY["inner"]["folds"],
