@@ -249,8 +249,8 @@ def _check_methods(name, entry, config, kind, file):
     idle += [solver for solver in entry.get("solvers", ()) if solver not in {solver for _, solver in methods}]
     if idle or not methods:
         raise ConfigError(
-            f"datasets.{name}: {idle[0] if idle else 'any kernel'} would never run: a kernel runs with the solvers that "
-            "it names, if any, a solver without a Gram matrix on kernels that can do without, and have no transforms",
+            f"datasets.{name}: {idle[0] if idle else 'any kernel'} would never run: a kernel runs with the solvers "
+            "that it names, one without a Gram matrix on kernels that can do without and have no transforms",
             file=file,
             remedy="add a solver such as csvc, or a kernel such as spectrum",
         )

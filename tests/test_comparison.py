@@ -44,6 +44,7 @@ def test_a_hand_worked_example():
     result = signed_rank_test([1, 2, 0, 4, 5], [0, 0, 3, 0, 0])
     assert (result.wins, result.ties, result.losses, result.statistic) == (4, 0, 1, 12)
     assert result.p == 2 * 5 / 32
+    assert result.effect == pytest.approx((12 - 3) / 15)
     assert result.median == 2
 
 
@@ -78,6 +79,8 @@ def test_both_directions_agree_and_a_lower_score_may_win():
     assert (one.wins, one.losses, one.median, one.p) == (other.losses, other.wins, -other.median, other.p)
     lower = signed_rank_test(first, second, higher=False)
     assert (lower.wins, lower.losses, lower.p) == (one.losses, one.wins, one.p)
+    assert lower.effect == pytest.approx(other.effect) == pytest.approx(-one.effect)
+    assert signed_rank_test(first, first, higher=False).effect == 0
 
 
 def test_rounding_errors_are_ties():
