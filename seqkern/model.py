@@ -10,6 +10,7 @@ Where the decision is a weighted sum of kernel values (affine.py) and the kernel
 features, it is taken from those, without the kernel of X with the support units.
 """
 
+import contextlib
 import os
 import zipfile
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import numpy as np
 from .affine import affine_form
 from .archive import load_archive, nest, save_archive, unnest
 from .calibration import Calibration
-from .errors import FileError, ModelError, ParameterError
+from .errors import FileError, GramError, ModelError, ParameterError
 from .gram.transforms import transform_from_state
 from .kernels import kernel_from_state
 from .kernels.blocks import fill
@@ -284,7 +285,8 @@ def _check_whole(model):
     if not good or model.kind not in solver.targets:
         raise ValueError("its parts do not fit together")
     for transform in model.transforms:
-        transform.transform(np.zeros((1, len(X))), np.ones(1))
+        with contextlib.suppress(GramError):  # it may refuse a unit that is like no other
+            transform.transform(np.zeros((1, len(X))), np.ones(1))
     # weights that are not finite would reach every number that is written
     constant = solver.decision_function(np.zeros((1, len(model.columns))))
     arrays = solver.state()[1].values()

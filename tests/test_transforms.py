@@ -13,13 +13,25 @@ from seqkern.errors import GramError, ParameterError
 from seqkern.gram.transforms import (
     TRANSFORMS,
     CentreGram,
+    EmpiricalMapGram,
     NormaliseGram,
     RepairGram,
     build_transform,
+    repair_transforms,
     transform_from_state,
 )
+from seqkern.kernels import PairwiseKernel, SigmoidKernel
 
-SPECS = ["centre", "normalise", "repair", "repair:method=flip", "repair:method=shift"]
+SPECS = [
+    "centre",
+    "normalise",
+    "repair",
+    "repair:method=flip",
+    "empirical_map",
+    "empirical_map:normalize=false",
+    "empirical_map:vector_kernel=rbf",
+    "repair:method=shift",
+]
 N_TRAIN = 20
 
 
@@ -117,8 +129,9 @@ def test_restricted_to_what_it_requires_it_gives_the_same_columns(transform, K):
 def test_only_what_needs_all_columns_keeps_them(K):
     square = split(K)[0]
     support = np.array([3, 4])
-    for spec, kept in zip(SPECS, (20, 2, 20, 20, 2), strict=True):
+    for spec in SPECS:
         transform = build_transform(spec).fit(square)
+        kept = 2 if spec in ("normalise", "repair:method=shift") else 20
         assert len(transform.required_rows(support)) == kept
         if kept == 20:
             with pytest.raises(GramError, match="needs all 20 training units, got 2"):
@@ -131,6 +144,9 @@ def test_wrong_matrices_are_refused(transform, K):
         transform.fit(rows)
     with pytest.raises(GramError, match="not symmetric"):
         transform.fit(np.triu(square))
+    for value in (np.nan, np.inf):
+        with pytest.raises(GramError, match="not a finite number"):
+            transform.fit(np.where(np.eye(N_TRAIN) > 0, value, square))
     transform.fit(square)
     with pytest.raises(GramError, match="needs 20 columns, got 19"):
         transform.transform(rows[:, 1:], new_diagonal)
@@ -233,11 +249,80 @@ def test_what_was_repaired_needs_no_repair(A, method):
     assert np.linalg.eigvalsh(K)[0] >= -1e-12 * scale
 
 
+# ---- the empirical kernel map -------------------------------------------------------------------
+
+
+def unit_rows(values):
+    return values / np.linalg.norm(values, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_map_is_the_product_of_rows(normalize, K):
+    square, diagonal, rows, _ = split(K)
+    transform = EmpiricalMapGram(normalize=normalize).fit(square, diagonal)
+    train, new = (unit_rows(part) if normalize else part for part in (square, rows))
+    np.testing.assert_allclose(transform.transform_train()[0], train @ train.T, atol=1e-11)
+    K_new, new_diagonal = transform.transform(rows)
+    np.testing.assert_allclose(K_new, new @ train.T, atol=1e-11)
+    np.testing.assert_allclose(new_diagonal, (new**2).sum(axis=1), atol=1e-11)
+    eigenvalues = np.linalg.eigvalsh(transform.transform_train()[0])
+    assert eigenvalues[0] > -1e-12 * eigenvalues[-1]
+
+
+@pytest.mark.parametrize("gamma", [0.3, "scale"])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_map_with_a_radial_basis_function(normalize, gamma, K):
+    square, _, rows, _ = split(K)
+    transform = EmpiricalMapGram(vector_kernel="rbf", gamma=gamma, normalize=normalize).fit(square)
+    train, new = (unit_rows(part) if normalize else part for part in (square, rows))
+    gamma = 1 / train.var(axis=0).sum() if gamma == "scale" else gamma
+    squared = ((new[:, None] - train[None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(transform.transform(rows)[0], np.exp(-gamma * squared), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"normalize": False}, {"vector_kernel": "rbf"}, {"vector_kernel": "rbf", "gamma": 0.1}], ids=str
+)
+def test_the_map_of_a_base_matrix_is_the_pairwise_kernel(options):
+    base = SigmoidKernel(gamma=2.0, coef0=-2.0)
+    X = np.random.default_rng(1).standard_normal((27, 3))
+    kernel = PairwiseKernel(base, **options).fit(X[:N_TRAIN])
+    transform = EmpiricalMapGram(**options).fit(base.kernel(X[:N_TRAIN]))
+    np.testing.assert_array_equal(transform.transform_train()[0], kernel.kernel(X[:N_TRAIN]))
+    K_new, diagonal = transform.transform(base.kernel(X[N_TRAIN:], X[:N_TRAIN]))
+    np.testing.assert_array_equal(K_new, kernel.kernel(X[N_TRAIN:], X[:N_TRAIN]))
+    np.testing.assert_array_equal(diagonal, kernel.diagonal(X[N_TRAIN:]))
+
+
+@pytest.mark.parametrize("spec", ["empirical_map", "empirical_map:normalize=false"])
+def test_a_sum_of_the_maps_values_is_pulled_back(spec, K):
+    square, _, rows, _ = split(K)
+    transform = build_transform(spec).fit(square)
+    coefficients = np.random.default_rng(0).standard_normal(N_TRAIN)
+    pulled, constant = transform.pull_back(coefficients)
+    root = np.linalg.norm(rows, axis=1) if transform.divides else 1.0
+    np.testing.assert_allclose(transform.transform(rows)[0] @ coefficients, rows @ pulled / root + constant, atol=1e-11)
+
+
+def test_a_sum_of_radial_functions_cannot_be_pulled_back(K):
+    transform = EmpiricalMapGram(vector_kernel="rbf").fit(split(K)[0])
+    with pytest.raises(ParameterError, match="vector_kernel=rbf"):
+        transform.pull_back(np.ones(N_TRAIN))
+
+
+def test_a_unit_like_no_training_unit_follows_the_policy():
+    square = np.eye(3)
+    with pytest.raises(GramError, match=r"row 2: .* zero_diagonal=zero"):
+        EmpiricalMapGram().fit(square).transform([[1.0, 0, 0], [0, 0, 0]])
+    transform = EmpiricalMapGram(zero_diagonal="zero").fit(square)
+    np.testing.assert_array_equal(transform.transform([[2.0, 0, 0], [0, 0, 0]])[0], [[1, 0, 0], [0, 0, 0]])
+
+
 # ---- by name ------------------------------------------------------------------------------------
 
 
 def test_built_from_text_config_or_itself():
-    assert sorted(TRANSFORMS.classes) == ["centre", "normalise", "repair"]
+    assert sorted(TRANSFORMS.classes) == ["centre", "empirical_map", "normalise", "repair"]
     assert build_transform("repair:method=flip").method == "flip"
     assert build_transform({"transform": "repair", "method": "shift"}).method == "shift"
     centre = CentreGram()
@@ -252,9 +337,43 @@ def test_built_from_text_config_or_itself():
         ("repair:method=square", "method='square' is not possible; choose clip or flip or shift"),
         ("normalise:zero_diagonal=never", "zero_diagonal='never'"),
         ({"method": "clip"}, "is no transform"),
+        ("empirical_map:vector_kernel=cubic", "vector_kernel='cubic' is not possible; choose linear or rbf"),
+        ("empirical_map:vector_kernel=rbf,gamma=-1", "gamma=-1"),
     ],
 )
 def test_what_cannot_be_built_is_a_parameter_error(spec, message):
     with pytest.raises(ParameterError) as error:
         build_transform(spec)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("repair", "specs"),
+    [
+        (None, []),
+        ("none", []),
+        ("clip", [{"transform": "repair", "method": "clip"}]),
+        ({"method": "shift"}, [{"transform": "repair", "method": "shift"}]),
+        ("empirical_map", [{"transform": "empirical_map"}]),
+        ("empirical_map:normalize=false", [{"transform": "empirical_map", "normalize": False}]),
+        ({"method": "empirical_map", "gamma": 2}, [{"transform": "empirical_map", "gamma": 2}]),
+    ],
+)
+def test_a_repair_is_a_transform(repair, specs):
+    assert repair_transforms(repair) == specs
+
+
+@pytest.mark.parametrize(
+    ("repair", "message"),
+    [
+        ("clap", "repair='clap' is not possible; choose none or clip or flip or shift or empirical_map"),
+        (3, "repair=3 is not possible"),
+        ({"how": "clip"}, "is not possible"),
+        ("clip:normalize=false", "repair 'clip' has no option 'normalize'"),
+        ("empirical_map:normalise=false", "did you mean 'normalize'"),
+    ],
+)
+def test_what_is_no_repair_is_a_parameter_error(repair, message):
+    with pytest.raises(ParameterError) as error:
+        repair_transforms(repair)
     assert message in str(error.value)

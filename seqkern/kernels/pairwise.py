@@ -73,15 +73,12 @@ class PairwiseKernel(CompositeKernel):
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_choice("vector_kernel", self.vector_kernel, ("linear", "rbf"))
         self._between().check_parameters()
 
     def _between(self):
         """Return the kernel between vectors, unfitted, before the normalisation that every kernel has."""
-        if self.vector_kernel == "linear":
-            return LinearKernel()
-        unit = LinearKernel(normalize=self.normalize, zero_diagonal=self.zero_diagonal)
-        return RBFKernel(gamma=self.gamma, base=unit)
+        normalize = self.normalize and self.vector_kernel != "linear"
+        return kernel_of_vectors(self.vector_kernel, self.gamma, normalize, self.zero_diagonal)
 
     @property
     def alphabet(self):
@@ -156,3 +153,16 @@ class PairwiseKernel(CompositeKernel):
             max(plan.bytes for plan in plans) + 16 * len(references) * units,
             plans[0].reason,
         )
+
+
+def kernel_of_vectors(vector_kernel, gamma, normalize, zero_diagonal):
+    """Return the kernel between vectors of scores, unfitted: their product, or a radial basis function.
+
+    Raises
+    ------
+    ParameterError
+        If `vector_kernel` is neither ``"linear"`` nor ``"rbf"``.
+    """
+    check_choice("vector_kernel", vector_kernel, ("linear", "rbf"))
+    linear = LinearKernel(normalize=normalize, zero_diagonal=zero_diagonal)
+    return linear if vector_kernel == "linear" else RBFKernel(gamma=gamma, base=linear)

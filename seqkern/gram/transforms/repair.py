@@ -1,0 +1,109 @@
+"""Repairing the spectrum of an indefinite Gram matrix."""
+
+import numpy as np
+
+from ...parameters import check_choice
+from .base import GramTransform
+from .products import multiply, square_of_rows
+
+
+class RepairGram(GramTransform):
+    """Positive semi-definite from indefinite: what to do about negative eigenvalues of the training square.
+
+    With K = UΛUᵀ, ``"clip"`` sets negative eigenvalues to zero, ``"flip"`` to their absolute values;
+    ``"shift"`` adds the largest of those to all. New rows follow by the same linear map of similarities to
+    the training units, k' = Pk with P = U diag(λ ≥ 0) Uᵀ or U diag(sign λ) Uᵀ; under ``"shift"`` they stay
+    as they are (Chen, Garcia, Gupta, Rahimi, Cazzanti, JMLR 10, 2009). A positive semi-definite matrix is
+    not changed.
+
+    Parameters
+    ----------
+    method : {"clip", "flip", "shift"}
+    """
+
+    name = "repair"
+    learned = ("vectors_", "values_")
+
+    def __init__(self, *, method="clip"):
+        self.method = method
+
+    def check_parameters(self):
+        """Raise ParameterError for an unknown method."""
+        check_choice("method", self.method, ("clip", "flip", "shift"))
+
+    def needs_all(self):
+        """Return whether rows change: under clip and flip, if an eigenvalue is negative."""
+        return self.method != "shift" and len(self.values_) > 0
+
+    def _fit(self, K, diagonal):
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(limits=1):  # the bits must not depend on the number of threads
+            if self.method == "shift":
+                values, vectors = np.linalg.eigvalsh(K), np.empty((len(K), 0))
+            else:
+                values, vectors = np.linalg.eigh(K)
+        negative = values < -rounding(values, K.dtype)
+        self.values_ = values[negative].tolist()
+        self.vectors_ = np.ascontiguousarray(vectors[:, negative] if vectors.shape[1] else vectors)
+
+    def _times(self):
+        """Return how often the negative part is taken away: once leaves zero, twice the opposite."""
+        return 1.0 if self.method == "clip" else 2.0
+
+    def _shift(self):
+        """Return what is added to the diagonal."""
+        return max((-value for value in self.values_), default=0.0)
+
+    def _apply(self, K, diagonal):
+        if self.method == "shift":
+            return K, None if diagonal is None else diagonal + self._shift()
+        if not self.values_:
+            return K, diagonal
+        along = multiply(K, self.vectors_)
+        result = multiply(along, np.ascontiguousarray(self.vectors_.T))
+        result *= -self._times()
+        result += K
+        if diagonal is not None:
+            # The component of x along a direction of negative square λ has the square −(k·u)² / |λ|.
+            diagonal = diagonal + self._times() * (along**2 / np.abs(self.values_)).sum(axis=1)
+        return result, diagonal
+
+    def pull_back(self, coefficients):
+        """Return (c', 0): under clip and flip the same linear map as of rows."""
+        if self.method == "shift" or not self.values_:
+            return coefficients, 0.0
+        return coefficients - self._times() * (self.vectors_ @ (coefficients @ self.vectors_)), 0.0
+
+    def divide_rows(self, diagonal):
+        """Return (None, the diagonal, shifted under shift)."""
+        return None, diagonal + self._shift() if self.method == "shift" else diagonal
+
+    def _apply_train(self, K, diagonal):
+        if self.method == "shift":
+            result = K.copy()
+            result[np.diag_indices_from(result)] += self._shift()
+        elif self.values_:
+            result = square_of_rows(self.vectors_ * np.sqrt(self._times() * np.abs(self.values_)))
+            result += K
+        else:
+            result = K.copy()
+        return result, np.diagonal(result).copy()
+
+
+def rounding(values, dtype):
+    """Return what rounding alone can make of an eigenvalue that is zero.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n,)
+        All eigenvalues of a matrix.
+    dtype : dtype
+        In which its entries are kept.
+    """
+    largest = np.abs(values).max(initial=0.0)
+    allowed = len(values) * np.finfo(np.float64).eps * largest
+    if dtype != np.float64:
+        # Rounding every entry moves no eigenvalue by more than the length of all that was rounded off.
+        allowed += np.finfo(dtype).eps / 2 * float(np.sqrt((values**2).sum()))
+    return allowed

@@ -1,0 +1,95 @@
+"""Centring and normalising a Gram matrix."""
+
+import numpy as np
+
+from ...errors import GramError
+from ...kernels import _blocks
+from ...kernels.additive import over_root
+from ...parameters import check_choice
+from .base import GramTransform
+
+
+class CentreGram(GramTransform):
+    """Centring in feature space: the mean of the training units becomes the origin.
+
+    K'(x, y) = K(x, y) − mean_i K(x, z_i) − mean_i K(z_i, y) + mean_ij K(z_i, z_j), z the training units
+    (Schölkopf, Smola, Müller, Neural Computation 10, 1998).
+    """
+
+    name = "centre"
+    learned = ("means_", "mean_")
+
+    def needs_all(self):
+        """Return True: the mean of a row is taken over all training units."""
+        return True
+
+    def _fit(self, K, diagonal):
+        self.means_ = K.mean(axis=1)
+        self.mean_ = float(self.means_.mean())
+
+    def _apply(self, K, diagonal):
+        means = K.mean(axis=1)
+        result = K - (means[:, None] + self.means_)
+        result += self.mean_
+        return result, None if diagonal is None else diagonal - 2 * means + self.mean_
+
+    def pull_back(self, coefficients):
+        """Return (c', constant): the mean of a row is taken away from each coefficient."""
+        total = float(np.sum(coefficients))
+        constant = total * self.mean_ - float(np.sum(coefficients * self.means_))
+        return coefficients - total / self.n_columns_, constant
+
+
+class NormaliseGram(GramTransform):
+    """Unit length in feature space: K'(x, y) = K(x, y) / sqrt(K(x, x) K(y, y)).
+
+    Parameters
+    ----------
+    zero_diagonal : {"error", "zero"}
+        What to do about K(x, x) ≤ 0: refuse, or make the row zero.
+    """
+
+    name = "normalise"
+    learned = ("diagonal_",)
+    divides = True
+
+    def __init__(self, *, zero_diagonal="error"):
+        self.zero_diagonal = zero_diagonal
+
+    def check_parameters(self):
+        """Raise ParameterError for an unknown policy."""
+        check_choice("zero_diagonal", self.zero_diagonal, ("error", "zero"))
+
+    def needs_all(self):
+        """Return False: each value needs its own row and column."""
+        return False
+
+    def _fit(self, K, diagonal):
+        self.diagonal_ = self._positive(diagonal)
+
+    def _positive(self, diagonal):
+        """Return the diagonal, zero where it is not positive; GramError under the policy ``"error"``."""
+        bad = np.flatnonzero(~(diagonal > 0))
+        if len(bad) and self.zero_diagonal == "error":
+            raise GramError(
+                f"K(x, x) = {diagonal[bad[0]]:g} in row {bad[0] + 1} cannot be normalised",
+                remedy="leave the unit out, or choose zero_diagonal=zero",
+            )
+        return np.where(diagonal > 0, diagonal, 0.0)
+
+    def _apply(self, K, diagonal):
+        if diagonal is None:
+            raise GramError("normalising needs K(x, x) of the new units", remedy="give the diagonal")
+        diagonal = self._positive(diagonal)
+        result = K.copy()
+        _blocks.normalise(result, diagonal, self.diagonal_)
+        return result, np.where(diagonal > 0, 1.0, 0.0)
+
+    def pull_back(self, coefficients):
+        """Return (c', 0): each coefficient is divided by the root of its column's diagonal."""
+        return over_root(coefficients, self.diagonal_), 0.0
+
+    def divide_rows(self, diagonal):
+        """Return (√K(x, x), the new diagonal)."""
+        diagonal = self._positive(diagonal)
+        return np.sqrt(diagonal), np.where(diagonal > 0, 1.0, 0.0)

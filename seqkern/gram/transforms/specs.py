@@ -1,0 +1,83 @@
+"""The text and config forms of transforms, and of the repair of a kernel's matrix."""
+
+from collections.abc import Mapping
+
+from ...errors import ParameterError
+from ...kernels.specs import parse_spec
+from ...parameters import check_choice
+
+REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
+"""Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it as it is."""
+
+
+def build_transform(spec):
+    """Return the transform that a spec describes.
+
+    Parameters
+    ----------
+    spec : str, mapping or GramTransform
+        ``"centre"``, ``"repair:method=flip"`` or ``{"transform": "repair", "method": "flip"}``.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown transform or parameter (with the nearest name), or a value outside its domain.
+    """
+    from . import TRANSFORMS
+    from .base import GramTransform
+
+    if isinstance(spec, GramTransform):
+        return spec
+    params = parse_spec(spec, "transform") if isinstance(spec, str) else spec
+    if not isinstance(params, Mapping) or not isinstance(params.get("transform"), str):
+        raise ParameterError(f"{spec!r} is no transform", remedy="write one as repair:method=clip")
+    params = dict(params)
+    transform = TRANSFORMS.build(params.pop("transform"), **params)
+    transform.check_parameters()
+    return transform
+
+
+def repair_transforms(repair):
+    """Return the specs of the transforms that a repair stands for.
+
+    Parameters
+    ----------
+    repair : str, mapping or None
+        A name of `REPAIRS`, such as ``"clip"``; with options ``"empirical_map:normalize=false"`` or
+        ``{"method": "empirical_map", "normalize": False}``. None is ``"none"``.
+
+    Returns
+    -------
+    list of dict
+        One; none for ``"none"``.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown repair or option (with the nearest name), or a value outside its domain.
+    """
+    params = parse_spec(repair, "method") if isinstance(repair, str) else repair
+    params = {"method": "none"} if params is None else params
+    if not isinstance(params, Mapping) or "method" not in params:
+        raise ParameterError(f"repair={repair!r} is not possible", remedy=f"choose {' or '.join(REPAIRS)}")
+    options = {key: value for key, value in params.items() if key != "method"}
+    method = params["method"]
+    check_choice("repair", method, REPAIRS)
+    if method == "empirical_map":
+        spec = {"transform": method, **options}
+    elif options:
+        raise ParameterError(f"repair {method!r} has no option {next(iter(options))!r}", remedy="leave it out")
+    elif method == "none":
+        return []
+    else:
+        spec = {"transform": "repair", "method": method}
+    build_transform(spec)
+    return [spec]
+
+
+def transform_from_state(header, arrays):
+    """Return the fitted transform whose `state` this was."""
+    transform = build_transform(header["spec"])
+    transform.n_columns_ = header["columns"]
+    transform.restore_fitted(header["learned"], arrays)
+    return transform
