@@ -93,8 +93,8 @@ def affine_form(kernel, support, solver, transforms):
     before = transforms[: dividing[-1] + 1] if dividing else []
     if any(transform.needs_all() for transform in before):
         raise ParameterError(
-            f"the transform {before[-1].name!r} divides by what depends on all columns: no weighted sum of kernel values "
-            "is left",
+            f"the transform {before[-1].name!r} divides by what depends on all columns: no weighted sum of kernel "
+            "values is left",
             remedy="normalise first, or in the kernel (normalize=true), and use an empirical map with normalize=false",
         )
     for transform in reversed(transforms):
