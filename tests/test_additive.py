@@ -25,7 +25,7 @@ BY_MATRIX |= {"locality_improved", "codon_improved"}
 BY_MATRIX |= {"weighted_degree", "shifted_weighted_degree"}  # of few sequences; of many see test_position_weights
 
 
-WORDLESS = {"locality_improved", "codon_improved", "salzberg"}
+WORDLESS = {"locality_improved", "codon_improved", "profile", "salzberg"}
 
 
 def sums_of(X, shares):

@@ -6,46 +6,58 @@
  * - costs: the word has k letters, and counts for the features u with Σ cost(word[i], u[i]) < limit. Of every cost the
  *   smallest for its letter of the word is taken off, and of the limit too; the state is what is left of the limit.
  * - subsequences: it counts for what its letters spell with some left out. Each is found once, at the leftmost place
- *   of each letter; the state is 1 + the first letter not used. */
+ *   of each letter; the state is 1 + the first letter not used.
+ * - places: as costs, but every place of a sequence has costs of its own (a profile). A word is the number of its first
+ *   place, an int32 in `length` = 4 bytes, and its letters are those of the k places from there on. */
 #ifndef SEQKERN_RULES_H
 #define SEQKERN_RULES_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "_simd.h"
 
 enum { MOST_LETTERS = 256 };
+enum { COSTS, SUBSEQUENCES, PLACES };
 
 typedef struct {
-    int subsequences;
+    int kind;
     ptrdiff_t length;
     ptrdiff_t k;
     ptrdiff_t size;         /* letters of the alphabet */
     int64_t limit;
-    const int64_t *costs;   /* (size, size): for each letter of a word, ascending, less the smallest */
+    const int64_t *costs;   /* (size, size): for each letter of a word, or place, ascending, less the smallest */
     const uint8_t *letters; /* (size, size): the letters of features that have these costs */
     const int64_t *least;   /* (size,): the smallest */
 } feature_rule;
 
+/* Return the first place of a word. */
+ALWAYS_INLINE int32_t first_place(const uint8_t *word)
+{
+    int32_t place;
+    memcpy(&place, word, sizeof place);
+    return place;
+}
+
 /* Return the state of a word at the root; it counts for no feature unless that is positive. */
 static int64_t first_state(const feature_rule *rule, const uint8_t *word)
 {
-    if (rule->subsequences)
+    if (rule->kind == SUBSEQUENCES)
         return 1;
     int64_t left = rule->limit;
-    for (ptrdiff_t i = 0; i < rule->length && left > 0; ++i)
-        left -= rule->least[word[i]];
+    for (ptrdiff_t i = 0; i < rule->k && left > 0; ++i)
+        left -= rule->least[rule->kind == PLACES ? first_place(word) + i : word[i]];
     return left;
 }
 
 /* Write the letters by which a word goes on from a node at `depth`, and its states there; return how many.
- * `subsequences` is that of the rule, known when compiled in the inner loops. */
-ALWAYS_INLINE int find_letters(int subsequences, const feature_rule *rule, const uint8_t *word, ptrdiff_t depth,
+ * `kind` is that of the rule, known when compiled in the inner loops. */
+ALWAYS_INLINE int find_letters(int kind, const feature_rule *rule, const uint8_t *word, ptrdiff_t depth,
                                int64_t state, uint8_t *letters, int64_t *states)
 {
     int n = 0;
-    if (subsequences) {
+    if (kind == SUBSEQUENCES) {
         ptrdiff_t first = (ptrdiff_t)state - 1, last = rule->length - rule->k + depth;
         for (ptrdiff_t i = first; i <= last; ++i) {
             ptrdiff_t j = first;
@@ -57,8 +69,9 @@ ALWAYS_INLINE int find_letters(int subsequences, const feature_rule *rule, const
         }
         return n;
     }
-    const int64_t *costs = rule->costs + word[depth] * rule->size;
-    const uint8_t *order = rule->letters + word[depth] * rule->size;
+    const ptrdiff_t row = (kind == PLACES ? first_place(word) + depth : word[depth]) * rule->size;
+    const int64_t *costs = rule->costs + row;
+    const uint8_t *order = rule->letters + row;
     for (; n < rule->size && costs[n] < state; ++n) {
         letters[n] = order[n];
         states[n] = state - costs[n];
@@ -69,8 +82,9 @@ ALWAYS_INLINE int find_letters(int subsequences, const feature_rule *rule, const
 static int next_letters(const feature_rule *rule, const uint8_t *word, ptrdiff_t depth, int64_t state,
                         uint8_t *letters, int64_t *states)
 {
-    return rule->subsequences ? find_letters(1, rule, word, depth, state, letters, states)
-                              : find_letters(0, rule, word, depth, state, letters, states);
+    return rule->kind == COSTS    ? find_letters(COSTS, rule, word, depth, state, letters, states)
+           : rule->kind == PLACES ? find_letters(PLACES, rule, word, depth, state, letters, states)
+                                  : find_letters(SUBSEQUENCES, rule, word, depth, state, letters, states);
 }
 
 /* Return how many features a word counts for. */
@@ -123,12 +137,18 @@ static uint64_t *list_features(const feature_rule *rule, const uint8_t *word, pt
 
 /* Write to shares[0 .. length) what each letter of a word has in one of the features that it counts for; they sum to 1.
  * Costs: equal shares for the letters that the feature has too, or for all if there is none. Subsequences: every way to
- * spell the feature has an equal share, which its k letters share; `ways` has 2 (k + 1) (length + 1) elements. */
+ * spell the feature has an equal share, which its k letters share; `ways` has 2 (k + 1) (length + 1) elements. Places:
+ * equal shares, for shares[0 .. k). */
 static void share_feature(const feature_rule *rule, const uint8_t *word, const uint8_t *feature, double *ways,
                           double *shares)
 {
     const ptrdiff_t length = rule->length, k = rule->k;
-    if (!rule->subsequences) {
+    if (rule->kind == PLACES) {
+        for (ptrdiff_t i = 0; i < k; ++i)
+            shares[i] = 1.0 / k;
+        return;
+    }
+    if (rule->kind == COSTS) {
         int same = 0;
         for (ptrdiff_t i = 0; i < k; ++i)
             same += word[i] == feature[i];

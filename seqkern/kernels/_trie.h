@@ -26,8 +26,10 @@ typedef struct {
 
 enum { SMALLEST_ROOM = 1 << 18, CHILDREN = 8 };
 
-/* One side of the product: distinct words of each record, record after record. */
+/* One side of the product: distinct words of each record, record after record. The rules of both sides have the same
+ * kind, k and size; those of places have the costs of their own side. */
 typedef struct {
+    const feature_rule *rule;
     const uint8_t *letters; /* (entries, length) */
     const int32_t *record;  /* (entries,) */
     const int32_t *count;   /* (entries,): how often it occurs there */
@@ -37,7 +39,6 @@ typedef struct {
 
 /* `sums32` or `sums64` is given for products, `squares` and `rounded` for those of each record with itself. */
 typedef struct {
-    const feature_rule *rule;
     int presence;
     int64_t room; /* live words of a part */
     trie_side rows, cols;
@@ -53,18 +54,18 @@ typedef struct {
 
 /* Let the words of a node go on by the letters from .. to - 1 (of those with `wanted`, if given), into one part of the
  * room for each, `n` apart. */
-ALWAYS_INLINE void go_on(int subsequences, const trie_walk *w, const trie_side *side, ptrdiff_t depth,
+ALWAYS_INLINE void go_on(int kind, const trie_side *side, ptrdiff_t depth,
                          const live_word *live, int64_t n, ptrdiff_t from, ptrdiff_t to, const int64_t *wanted,
                          live_word *room, int64_t *numbers)
 {
-    const feature_rule *rule = w->rule;
+    const feature_rule *rule = side->rule;
     const ptrdiff_t length = rule->length;
     uint8_t letters[MOST_LETTERS];
     int64_t states[MOST_LETTERS];
     memset(numbers + from, 0, (size_t)(to - from) * sizeof *numbers);
     for (int64_t i = 0; i < n; ++i) {
         const uint8_t *word = side->letters + live[i].entry * length;
-        int found = find_letters(subsequences, rule, word, depth, live[i].state, letters, states);
+        int found = find_letters(kind, rule, word, depth, live[i].state, letters, states);
         for (int c = 0; c < found; ++c) {
             ptrdiff_t letter = letters[c];
             if (letter < from || letter >= to || (wanted && !wanted[letter]))
@@ -78,18 +79,18 @@ ALWAYS_INLINE void go_on(int subsequences, const trie_walk *w, const trie_side *
 }
 
 /* The same for the last letter: the counts of records. */
-ALWAYS_INLINE void arrive(int subsequences, const trie_walk *w, const trie_side *side, const live_word *live,
+ALWAYS_INLINE void arrive(int kind, const trie_walk *w, const trie_side *side, const live_word *live,
                           int64_t n, ptrdiff_t from, ptrdiff_t to, const int64_t *wanted, leaf_count *room,
                           int64_t *numbers)
 {
-    const feature_rule *rule = w->rule;
+    const feature_rule *rule = side->rule;
     const ptrdiff_t length = rule->length;
     uint8_t letters[MOST_LETTERS];
     int64_t states[MOST_LETTERS];
     memset(numbers + from, 0, (size_t)(to - from) * sizeof *numbers);
     for (int64_t i = 0; i < n; ++i) {
         const uint8_t *word = side->letters + live[i].entry * length;
-        int found = find_letters(subsequences, rule, word, rule->k - 1, live[i].state, letters, states);
+        int found = find_letters(kind, rule, word, rule->k - 1, live[i].state, letters, states);
         for (int c = 0; c < found; ++c) {
             ptrdiff_t letter = letters[c];
             if (letter < from || letter >= to || (wanted && !wanted[letter]))
@@ -111,15 +112,19 @@ ALWAYS_INLINE void arrive(int subsequences, const trie_walk *w, const trie_side 
 static void descend(const trie_walk *w, const trie_side *side, ptrdiff_t depth, const live_word *live, int64_t n,
                     ptrdiff_t from, ptrdiff_t to, const int64_t *wanted, live_word *room, int64_t *numbers)
 {
-    const int last = depth + 1 == w->rule->k;
-    if (w->rule->subsequences && last)
-        arrive(1, w, side, live, n, from, to, wanted, (leaf_count *)room, numbers);
-    else if (w->rule->subsequences)
-        go_on(1, w, side, depth, live, n, from, to, wanted, room, numbers);
+    const int last = depth + 1 == side->rule->k;
+    if (last && side->rule->kind == COSTS)
+        arrive(COSTS, w, side, live, n, from, to, wanted, (leaf_count *)room, numbers);
+    else if (last && side->rule->kind == SUBSEQUENCES)
+        arrive(SUBSEQUENCES, w, side, live, n, from, to, wanted, (leaf_count *)room, numbers);
     else if (last)
-        arrive(0, w, side, live, n, from, to, wanted, (leaf_count *)room, numbers);
+        arrive(PLACES, w, side, live, n, from, to, wanted, (leaf_count *)room, numbers);
+    else if (side->rule->kind == COSTS)
+        go_on(COSTS, side, depth, live, n, from, to, wanted, room, numbers);
+    else if (side->rule->kind == SUBSEQUENCES)
+        go_on(SUBSEQUENCES, side, depth, live, n, from, to, wanted, room, numbers);
     else
-        go_on(0, w, side, depth, live, n, from, to, wanted, room, numbers);
+        go_on(PLACES, side, depth, live, n, from, to, wanted, room, numbers);
 }
 
 #define DEFINE_MEET(name, sum_t, sums)                                                                          \
@@ -158,8 +163,8 @@ static void visit_leaf(const trie_walk *w, const leaf_count *rows, int64_t n, co
 static void visit(const trie_walk *w, ptrdiff_t depth, const live_word *rows, int64_t n, const live_word *cols,
                   int64_t m)
 {
-    const ptrdiff_t size = w->rule->size;
-    const int alone = w->squares != NULL, last = depth + 1 == w->rule->k;
+    const ptrdiff_t size = w->rows.rule->size;
+    const int alone = w->squares != NULL, last = depth + 1 == w->rows.rule->k;
     const int64_t most = n > m ? n : m;
     ptrdiff_t group = most ? (ptrdiff_t)(w->room / most) : size;
     group = group < 1 ? 1 : group > size ? size : group;
@@ -186,8 +191,9 @@ static void visit(const trie_walk *w, ptrdiff_t depth, const live_word *rows, in
 }
 
 /* Write the entries from .. to - 1 of one side that count for any feature to `live`; return how many. */
-static int64_t start_out(const feature_rule *rule, const trie_side *side, int64_t from, int64_t to, live_word *live)
+static int64_t start_out(const trie_side *side, int64_t from, int64_t to, live_word *live)
 {
+    const feature_rule *rule = side->rule;
     int64_t n = 0;
     for (int64_t entry = from; entry < to; ++entry) {
         int64_t state = first_state(rule, side->letters + entry * rule->length);
@@ -206,7 +212,7 @@ static int64_t start_out(const feature_rule *rule, const trie_side *side, int64_
 static int walk_trie(trie_walk *w, int64_t row_from, int64_t row_to, int64_t col_from, int64_t col_to)
 {
     const int alone = w->squares != NULL;
-    const ptrdiff_t k = w->rule->k, size = w->rule->size;
+    const ptrdiff_t k = w->rows.rule->k, size = w->rows.rule->size;
     const int64_t n = row_to - row_from, m = alone ? 0 : col_to - col_from, most = n > m ? n : m;
     w->room = CHILDREN * most > SMALLEST_ROOM ? CHILDREN * most : SMALLEST_ROOM;
     live_word *rows = malloc((size_t)(n + k * w->room) * sizeof *rows);
@@ -216,11 +222,11 @@ static int walk_trie(trie_walk *w, int64_t row_from, int64_t row_to, int64_t col
     if (done) {
         w->rows.room = rows + n;
         w->rows.numbers = numbers;
-        int64_t left = start_out(w->rule, &w->rows, row_from, row_to, rows), others = 0;
+        int64_t left = start_out(&w->rows, row_from, row_to, rows), others = 0;
         if (!alone) {
             w->cols.room = cols + m;
             w->cols.numbers = numbers + k * size;
-            others = start_out(w->rule, &w->cols, col_from, col_to, cols);
+            others = start_out(&w->cols, col_from, col_to, cols);
         }
         if (left && (alone || others))
             visit(w, 0, rows, left, cols, others);

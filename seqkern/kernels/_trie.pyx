@@ -6,8 +6,11 @@ from libc.string cimport memset
 cdef extern from "_trie.h" nogil:
     enum:
         MOST_LETTERS
+        COSTS
+        SUBSEQUENCES
+        PLACES
     ctypedef struct feature_rule:
-        bint subsequences
+        int kind
         Py_ssize_t length
         Py_ssize_t k
         Py_ssize_t size
@@ -24,11 +27,11 @@ cdef extern from "_trie.h" nogil:
         const feature_rule *rule, const uint8_t *word, const uint8_t *feature, double *ways, double *shares)
 
     ctypedef struct trie_side:
+        const feature_rule *rule
         const uint8_t *letters
         const int32_t *record
         const int32_t *count
     ctypedef struct trie_walk:
-        const feature_rule *rule
         bint presence
         trie_side rows
         trie_side cols
@@ -54,10 +57,12 @@ cdef class Rule:
     Parameters
     ----------
     length, k, size : int
-        Letters of a word, of a feature, of the alphabet.
+        Letters of a word (bytes, for the number of a place), of a feature, of the alphabet.
     costs, letters, least : ndarray
         As in `feature_rule`; without letters for subsequences.
     limit : int
+    places : bool
+        Whether costs are those of places, rather than of letters of words.
     """
 
     cdef feature_rule c
@@ -72,15 +77,16 @@ cdef class Rule:
         const uint8_t[:, ::1] letters,
         const int64_t[::1] least,
         int64_t limit,
+        bint places=False,
     ):
-        assert 0 < k <= length and 0 < size <= MOST_LETTERS
+        assert 0 < k and (places or k <= length) and 0 < size <= MOST_LETTERS
         self.arrays = (costs, letters, least)
-        self.c.subsequences = least.shape[0] == 0
+        self.c.kind = PLACES if places else SUBSEQUENCES if least.shape[0] == 0 else COSTS
         self.c.length = length
         self.c.k = k
         self.c.size = size
         self.c.limit = limit
-        if not self.c.subsequences:
+        if least.shape[0]:
             self.c.costs = &costs[0, 0]
             self.c.letters = &letters[0, 0]
             self.c.least = &least[0]
@@ -194,8 +200,9 @@ def tally_lists(
 
 
 cdef void _set_side(
-    trie_side *side, const uint8_t[:, ::1] letters, const int32_t[::1] record, const int32_t[::1] times
+    trie_side *side, Rule rule, const uint8_t[:, ::1] letters, const int32_t[::1] record, const int32_t[::1] times
 ) noexcept:
+    side.rule = &rule.c
     side.letters = &letters[0, 0]
     side.record = &record[0]
     side.count = &times[0]
@@ -226,9 +233,8 @@ def square(
     if record.shape[0] == 0:
         return
     memset(&w, 0, sizeof(w))
-    w.rule = &rule.c
     w.presence = presence
-    _set_side(&w.rows, letters, record, times)
+    _set_side(&w.rows, rule, letters, record, times)
     w.squares = &squares[0]
     w.rounded = &rounded[0]
     with nogil:
@@ -239,6 +245,7 @@ def square(
 
 def multiply(
     Rule rule,
+    Rule col_rule,
     const uint8_t[:, ::1] row_letters,
     const int32_t[::1] row_record,
     const int32_t[::1] row_times,
@@ -257,8 +264,8 @@ def multiply(
 ):
     """Add factor × Φ(row)·Φ(column) to `sums`, the rows from `row` on, the columns `first` … `last`.
 
-    With `upper` only those of columns behind their row. The other parameters are those of `square`, for both sides;
-    ``start`` (n + 1,) says where the entries of each record start.
+    With `upper` only those of columns behind their row. The other parameters are those of `square`, for both sides,
+    whose rules differ in the costs of places only; ``start`` (n + 1,) says where the entries of each record start.
     """
     cdef trie_walk w
     cdef int failed
@@ -266,10 +273,9 @@ def multiply(
     if sums.shape[0] == 0 or last <= behind or row_record.shape[0] == 0 or col_record.shape[0] == 0:
         return
     memset(&w, 0, sizeof(w))
-    w.rule = &rule.c
     w.presence = presence
-    _set_side(&w.rows, row_letters, row_record, row_times)
-    _set_side(&w.cols, col_letters, col_record, col_times)
+    _set_side(&w.rows, rule, row_letters, row_record, row_times)
+    _set_side(&w.cols, col_rule, col_letters, col_record, col_times)
     w.upper = upper
     w.row = <int32_t>row
     w.first = <int32_t>first
@@ -323,7 +329,7 @@ def share(
     out : (letters of all records,)
         What is added to.
     """
-    cdef Py_ssize_t i, q, p, s, length = rule.c.length
+    cdef Py_ssize_t i, q, p, s, length = rule.c.k if rule.c.kind == PLACES else rule.c.length
     cdef double value
     cdef double *shares = &ways[2 * (rule.c.k + 1) * (length + 1)]
     cdef int32_t f

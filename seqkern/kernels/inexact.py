@@ -48,9 +48,8 @@ class InexactWorkload(Workload):
     commonest: float
 
     @classmethod
-    def sampled(cls, work, rule, X, strands):
-        """Return `work` with what some words of `X` say."""
-        words = Words.of(X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS))), rule.length, strands)
+    def sampled(cls, work, rule, words):
+        """Return `work` with what some of the Words of a sample say."""
         some = words.letters[words.label[:: max(1, len(words.label) // SAMPLE_WORDS)]]
         features = max(rule.guess(some), LEAST_FEATURES)
         n = int(min(len(some), SAMPLE_FEATURES // max(1.0, features)))
@@ -67,15 +66,26 @@ class InexactWorkload(Workload):
 class InexactKernel(KmerKernel):
     """Base of the kernels on words that count for features by a rule.
 
-    A family has the attributes `k`, `presence`, `reverse_complement`, `short` and `algorithm`, and writes `_rule`.
+    A family has the attributes `k`, `presence`, `reverse_complement`, `short` and `algorithm`, and writes `_rule`; one
+    whose rule depends on more than the alphabet writes `_rule_of` and `_words`. `fewer_features` is the remedy where a
+    word has too many.
     """
 
     algorithms = ("dense", "neighbours", "trie")
     weights = None
+    fewer_features = "choose parameters that let fewer letters differ"
 
     def _rule(self, alphabet):
         """Return the Rule over an alphabet."""
         raise NotImplementedError
+
+    def _rule_of(self, X):
+        """Return the Rule for the words of `X`."""
+        return self._rule(X.alphabet)
+
+    def _sample(self, X):
+        """Return some records of `X` that stand for all."""
+        return X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
 
     def _strands(self):
         """Return which strands' words are counted."""
@@ -93,11 +103,12 @@ class InexactKernel(KmerKernel):
         check_code_space(X.alphabet.size, self.min_length(), self.length_name)
         work = super()._workload(X, Y)
         work = work.both_strands() if self.reverse_complement else work
-        work = InexactWorkload.sampled(work, self._rule(X.alphabet), X if Y is None else Y, self._strands())
+        some = self._sample(X if Y is None else Y)
+        work = InexactWorkload.sampled(work, self._rule_of(some), self._words(some))
         if work.features > MOST_FEATURES:
             raise ParameterError(
                 f"a word of kernel {self.name!r} would count for about {work.features:.2g} features",
-                remedy="choose parameters that let fewer letters differ",
+                remedy=self.fewer_features,
             )
         return work
 
@@ -118,7 +129,7 @@ class InexactKernel(KmerKernel):
         elif algorithm == "dense":
             yield 1, self._dense_block(X)
         else:
-            yield 1, TrieBlock(self._rule(X.alphabet), self._words(X), self.presence)
+            yield 1, TrieBlock(self._rule_of(X), self._words(X), self.presence)
 
     def _words(self, X):
         """Return the Words of a set."""
@@ -126,7 +137,7 @@ class InexactKernel(KmerKernel):
 
     def _dense_block(self, X):
         """Return the features as dense vectors."""
-        rule, words = self._rule(X.alphabet), self._words(X)
+        rule, words = self._rule_of(X), self._words(X)
         lists, counted = Lists.of(rule, words.letters, ranked=False), words.count()
 
         def fill(row, counts):
@@ -144,7 +155,7 @@ class InexactKernel(KmerKernel):
 
     def _counts(self, X, k):
         words = self._words(X)
-        counted = Lists.of(self._rule(X.alphabet), words.letters).count(words.count())
+        counted = Lists.of(self._rule_of(X), words.letters).count(words.count())
         if self.presence:
             counted.count[:] = 1
         return counted
@@ -158,7 +169,7 @@ class InexactKernel(KmerKernel):
     def _attribute(self, X, support, coefficients):
         """Share what a feature adds for each window that counts for it; under `presence`, for all windows together."""
         self._check_sequences(X)
-        rule, words = self._rule(X.alphabet), self._words(X)
+        rule, words = self._rule_of(X), self._words(X)
         lists = Lists.of(rule, words.letters)
         weights = _weights(self._learned(support), coefficients, lists.codes)
         strands = 2 if self.reverse_complement else 1
@@ -187,7 +198,7 @@ class InexactKernel(KmerKernel):
         number = np.arange(len(words), dtype=np.int32).reshape(-1, 1)
         strands = [words, X.alphabet.complement_codes[words[:, ::-1]]] if self.reverse_complement else [words]
         letters = np.ascontiguousarray(np.concatenate(strands))
-        lists = Lists.of(self._rule(X.alphabet), letters)
+        lists = Lists.of(self._rule_of(X), letters)
         found = np.hstack([number + len(words) * strand for strand in range(len(strands))]).astype(np.uint32)
         start = np.arange(len(words) + 1) * len(strands)
         counted = lists.count(Occurrences(found.reshape(1, -1), start, max(1, len(letters))).count())

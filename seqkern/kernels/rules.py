@@ -1,4 +1,5 @@
-"""Rules by which a word counts for features: those near enough to it, or those it holds with letters left out.
+"""Rules by which a word counts for features: those near enough to it, or to a profile, or those it holds with letters
+left out.
 
 The *words* of a record are its windows of `length` unmasked letters; a *feature* is any k-mer. A word counts for a
 feature at most once.
@@ -10,9 +11,10 @@ import numpy as np
 
 from ..errors import SequenceError
 from . import _trie
-from .kmers import MOST_CODES, SMALL_SPACE, Counted, Occurrences, code_type, find_kmers, rank_codes
+from .kmers import MOST_CODES, SMALL_SPACE, Counted, Occurrences, code_type, find_kmers, find_windows, rank_codes
 
 GUESSED_WORDS, WAYS = 2048, 8
+PLACE_BYTES = 4
 NO_COSTS = np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0), dtype=np.uint8), np.zeros(0, dtype=np.int64)
 
 
@@ -56,13 +58,29 @@ def cost_rule(costs, k, limit):
         Integers, so that sums are exact in whatever order they are made; k · their largest is below 2^63.
     k, limit : int
     """
-    least = costs.min(axis=1)
+    return Rule(k, k, len(costs), _trie.Rule(k, k, len(costs), *_ascending(costs), limit))
+
+
+def place_rule(costs, k, limit):
+    """Return the Rule of places that count for the k-mers u with Σ_i costs[place + i, u_i] < limit.
+
+    Parameters
+    ----------
+    costs : ndarray of int64, shape (places, size)
+        As in `cost_rule`.
+    k, limit : int
+    """
+    size = costs.shape[1]
+    return Rule(k, k, size, _trie.Rule(PLACE_BYTES, k, size, *_ascending(costs), limit, True))
+
+
+def _ascending(costs):
+    """Return the costs of each row, ascending and less the smallest; the letters that have them; the smallest."""
     order = np.argsort(costs, axis=1, kind="stable")
-    rest = np.take_along_axis(costs, order, axis=1) - least[:, None]
-    compiled = _trie.Rule(
-        k, k, len(costs), np.ascontiguousarray(rest), order.astype(np.uint8), np.ascontiguousarray(least), limit
-    )
-    return Rule(k, k, len(costs), compiled)
+    costs = np.take_along_axis(costs, order, axis=1)
+    least = costs[:, 0].copy()
+    costs -= least[:, None]
+    return costs, order.astype(np.uint8), least
 
 
 def mismatch_rule(size, k, m):
@@ -82,6 +100,7 @@ class Words:
     Attributes
     ----------
     letters : ndarray of uint8, shape (distinct words, length)
+        Where words are places, the bytes of their numbers, int32.
     label : ndarray of int32, shape (windows,)
         The place in `letters` of the word of each window; of both strands, one after the other.
     start : ndarray of int64, shape (n + 1,)
@@ -106,6 +125,15 @@ class Words:
             used[codes] = True
             labels, distinct = (np.cumsum(used, dtype=np.int32) - 1)[codes], np.flatnonzero(used)
         return cls(as_letters(distinct, length, X.alphabet.size), labels.astype(np.int32), found.start)
+
+    @classmethod
+    def of_places(cls, X, k):
+        """Return the places, counted over all records, that a window of `k` unmasked letters starts at."""
+        places = find_windows(X, k).astype(np.int32)
+        if len(places) > MOST_CODES:
+            raise SequenceError(f"{len(places)} windows are too many for one matrix", remedy="divide the sequences")
+        start = np.searchsorted(places, np.concatenate(([0], np.cumsum(X.lengths))))
+        return cls(places.view(np.uint8).reshape(-1, PLACE_BYTES), np.arange(len(places), dtype=np.int32), start)
 
     def count(self):
         """Return the Counted of the words of each record: a feature is a place in `letters`."""

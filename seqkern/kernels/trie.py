@@ -53,7 +53,8 @@ class TrieBlock:
         Each call is one walk.
         """
         mine, theirs = (*self._words, self.start), (*cols._words, cols.start)
-        _trie.multiply(self.rule.compiled, *mine, *theirs, self.presence, row, first, last, factor, upper, sums)
+        rules = self.rule.compiled, cols.rule.compiled
+        _trie.multiply(*rules, *mine, *theirs, self.presence, row, first, last, factor, upper, sums)
         if upper:  # the walk leaves out a record's product with itself, and so all nodes with one record alone
             own = np.arange(max(row, first), min(row + len(sums), last))
             sums[own - row, own - first] += (factor * self.squares[own]).astype(sums.dtype)
