@@ -3,6 +3,7 @@
 import copy
 import math
 import platform
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,8 @@ from .evaluation.selection import AUTO, select
 from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from .folds.methods import units_together
 from .gram import compute_gram
+from .gram.spectrum import spectrum
+from .gram.transforms import build_transform, fit_chain
 from .model import Model
 from .sequences import SequenceSet
 from .solvers import common_input, expand_grid, make_solver
@@ -106,22 +109,27 @@ def train_model(
         K = fitted.implicit(X) if kernel.data_dependent else source.whole
         diagonal, counts = K.squares, K.counts
     else:
-        gram = compute_gram(fitted, X, progress=progress, memory_limit=memory_limit, n_threads=n_threads)
+        form = kernel.stored_form()
+        options = {"progress": progress, "memory_limit": memory_limit, "n_threads": n_threads}
+        gram = compute_gram(fitted if form is None else form[0], X, **options)
         K, diagonal, counts = gram.values, gram.row_diagonal, gram.meta["counts"]
-        learns = kernel.data_dependent
-        source = FittedKernel(kernel, X, transforms, n_threads) if learns else StoredGram(gram, transforms)
+        if form is None:
+            source = FittedKernel(kernel, X, transforms, n_threads)
+        else:
+            own = [build_transform(item) for item in form[1]]
+            source = StoredGram(gram, transforms, own=own, n_threads=n_threads)
+            _, K, diagonal = fit_chain(own, K, diagonal)
     choice = select({kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed)
     probabilities = {}
     if calibrate:
         fit = calibrated(source.pair, labels, choice.spec, make_solver, folds=folds, seed=seed)
         probabilities = {"calibration": fit.record()}
 
-    chain, before = [], diagonal
-    for transform in transforms:
-        chain.append(copy.deepcopy(transform).fit(K, diagonal))
-        K, diagonal = chain[-1].transform_train()
-        K = np.ascontiguousarray(K)
-    machine = make_solver(choice.spec, labels.kind).fit(K, y)
+    before = diagonal
+    chain, K, _ = fit_chain(transforms, K, diagonal)
+    machine = make_solver(choice.spec, labels.kind)
+    _warn_of_indefinite(K, kernel, chain, machine)
+    machine.fit(K, y)
     recognised = {}
     if labels.kind != "real":
         right = machine.predict(K) == y
@@ -158,6 +166,23 @@ def train_model(
         policies=dict(policies or {}),
         record=record,
     )
+
+
+def _warn_of_indefinite(K, kernel, transforms, machine):
+    """Warn if a solver that needs a positive semi-definite matrix gets another; `transforms` led to `K`."""
+    if not machine.needs_semidefinite or kernel.positive_semidefinite:
+        return
+    if any(transform.semidefinite for transform in transforms):
+        return
+    found = spectrum(K)
+    if found.indefinite:
+        warnings.warn(
+            f"the kernel matrix is not positive semi-definite (smallest eigenvalue {found.smallest:.3g}, "
+            f"{found.negative_share:.1%} of the mass is negative), and solver {machine.spec()['solver']} may stop at a "
+            "solution that is not the best: choose a repair (clip, flip, shift, empirical_map), or solver psvc, which "
+            "takes any matrix",
+            stacklevel=3,
+        )
 
 
 def _classes(labels, machine):

@@ -16,7 +16,7 @@ from seqkern.evaluation.crossval import evaluate_fold, write_results
 from seqkern.evaluation.sources import FittedKernel, StoredGram
 from seqkern.folds import make_folds
 from seqkern.gram import compute_gram, open_gram
-from seqkern.gram.transforms import build_transform
+from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.base import Kernel
 from seqkern.labels import make_labels
@@ -133,6 +133,81 @@ def test_a_transform_is_fitted_on_the_training_part_alone():
     expected = K[30:, :30] - centre - K[30:, :30].mean(axis=1, keepdims=True) + K[:30, :30].mean()
     np.testing.assert_allclose(K_test, expected, atol=1e-12)
     np.testing.assert_allclose(K_train.sum(axis=0), 0, atol=1e-10)
+
+
+PAIRWISE = [
+    "pairwise:base=(spectrum:k=2)",
+    "pairwise:base=(spectrum:k=2),normalize=false",
+    "pairwise:base=(spectrum:k=2,normalize=false),vector_kernel=rbf",
+    "pairwise:base=(pairwise:base=(spectrum:k=2),normalize=false)",
+]
+
+
+def stored(kernel, X, transforms=()):
+    """Return the StoredGram of a kernel's stored form."""
+    base, own = kernel.stored_form()
+    own = [build_transform(item) for item in own]
+    return StoredGram(compute_gram(base, X), [build_transform(item) for item in transforms], own=own)
+
+
+@pytest.mark.parametrize("spec", PAIRWISE)
+@pytest.mark.parametrize("transforms", [(), ("centre", "normalise")], ids=str)
+def test_a_stored_form_gives_what_the_fitted_kernel_gives(spec, transforms):
+    X, train, test = sequences(), np.arange(0, 40, 2), np.arange(1, 40, 2)
+    kernel = build_kernel(spec)
+    source = stored(kernel, X, transforms)
+    expected = FittedKernel(kernel, X, [build_transform(item) for item in transforms]).pair(train, test)
+    assert source.learns
+    assert source.gram.meta["kernel"]["kernel"] == "spectrum"
+    for got, wanted in zip(source.pair(train, test), expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-14)
+
+
+def test_a_kernel_that_learns_something_else_has_no_stored_form():
+    assert build_kernel("pairwise:base=(rbf:gamma=scale,base=(spectrum:k=2))").stored_form() is None
+    assert build_kernel("salzberg").stored_form() is None
+    kernel = build_kernel("spectrum:k=2")
+    assert kernel.stored_form() == (kernel, [])
+
+
+@pytest.mark.parametrize("spec", PAIRWISE)
+@pytest.mark.parametrize("repair", ["clip", "flip", "shift", "empirical_map"])
+def test_nothing_is_learned_from_values_of_test_units(spec, repair):
+    X, train, test = sequences(), np.arange(0, 40, 2), np.arange(1, 40, 2)
+    kernel, repairs = build_kernel(spec), repair_transforms(repair)
+    K_train, K_test = stored(kernel, X, repairs).pair(train, test)
+    poisoned = stored(kernel, X, repairs)
+    poisoned.gram.values[:, test] = np.nan
+    for got, expected in zip(poisoned.pair(train, test), (K_train, K_test), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    # The values of one test unit change its own row only.
+    changed = stored(kernel, X, repairs)
+    changed.gram.values[test[3]] = 7.0
+    got_train, got_test = changed.pair(train, test)
+    np.testing.assert_array_equal(got_train, K_train)
+    assert np.flatnonzero((got_test != K_test).any(axis=1)).tolist() == [3]
+
+
+def test_eigenvalues_of_each_training_part_are_told_where_it_has_its_own_matrix(tmp_path):
+    X = sequences()
+    task, kernel = (
+        binary_task(X),
+        build_kernel("sum:parts=[(pairwise:base=(spectrum:k=2)),(sigmoid:base=(spectrum:k=1))]"),
+    )
+    folds, results = run(task, X, FittedKernel(kernel, X, [build_transform("repair:method=clip")]))
+    write_results(tmp_path, results)
+    for split, row in zip(folds, read_tsv(tmp_path / "fits.tsv"), strict=True):
+        K = copy.deepcopy(kernel).fit(X.take(split.train)).kernel(X.take(split.train))
+        values = np.linalg.eigvalsh(K)
+        assert values[0] < 0
+        assert float(row["smallest_eigenvalue"]) == pytest.approx(values[0], rel=1e-6)
+        share = -values[values < -1e-12].sum() / np.abs(values).sum()
+        assert float(row["negative_share"]) == pytest.approx(share, rel=1e-6)
+        assert row["eigenvalues"] == "all"
+    _, results = run(task, X, StoredGram(compute_gram(SpectrumKernel(k=2), X)))
+    assert all(result.fit["smallest_eigenvalue"] is None for result in results)
+    _, results = run(task, X, stored(build_kernel(PAIRWISE[0]), X))
+    assert all(result.fit["smallest_eigenvalue"] >= 0 == result.fit["negative_share"] for result in results)
 
 
 @pytest.mark.parametrize("kind", ["multiclass", "real"])
@@ -309,7 +384,7 @@ def test_kernels_to_choose_among_give_what_the_chosen_one_gives_alone(study, tmp
 
 def test_stored_grams_of_kernels_to_choose_among(study, tmp_path, capsys):
     X, paths = sequences(), []
-    for k in (3, 2):
+    for k in (1, 3, 2):
         paths.append(str(tmp_path / f"{k}.npy"))
         compute_gram(SpectrumKernel(k=k), X, path=paths[-1])
     argv = [*study]
@@ -319,7 +394,7 @@ def test_stored_grams_of_kernels_to_choose_among(study, tmp_path, capsys):
     for table in TABLES:
         assert (tmp_path / "none" / table).read_bytes() == (tmp_path / "stored" / table).read_bytes()
     for wrong, words in (
-        (paths[:1], "1 Gram matrices for 2 kernels that learn nothing"),
+        (paths[:1], "1 Gram matrices for 3 kernels that have one over all units"),
         (paths[::-1], "another kernel"),
     ):
         capsys.readouterr()
@@ -350,10 +425,11 @@ def test_a_solver_of_features_is_refused(study, tmp_path, capsys):
 
 
 def test_a_gram_over_all_units_is_refused_for_a_kernel_that_learns(study, tmp_path, capsys):
-    kernel, path = build_kernel("pairwise:base=(spectrum:k=2)"), tmp_path / "gram.npy"
+    spec = "pairwise:base=(rbf:gamma=scale,base=(spectrum:k=2))"
+    kernel, path = build_kernel(spec), tmp_path / "gram.npy"
     compute_gram(copy.deepcopy(kernel).fit(sequences()), sequences(), path=path)
     argv = [*study, "--gram", str(path), "-o", str(tmp_path / "out")]
-    argv[argv.index("--kernel") + 1] = "pairwise:base=(spectrum:k=2)"
+    argv[argv.index("--kernel") + 1] = spec
     capsys.readouterr()
     assert main(argv) == 1
     assert "leave out --gram" in capsys.readouterr().err

@@ -30,7 +30,8 @@ def add_arguments(parser):
         "--gram",
         nargs="+",
         default=[],
-        help="Gram matrix over all units for each kernel that learns nothing from data, in order",
+        help="Gram matrix over all units for each kernel that has one, in order: its own if it learns nothing from "
+        "data; for kernel pairwise that of its base",
     )
     parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
     parser.add_argument("--inner-folds", type=int, default=3, help="folds of the inner loop (default 3)")
@@ -120,20 +121,23 @@ def kernel_sources(dataset, args, wanted="gram"):
         identity.append([name, kernel.identity(), transform_specs])
         if wanted == "implicit":
             sources[name] = ImplicitSource(kernel, dataset.X, transforms)
-        elif args.gram and not kernel.data_dependent:
-            sources[name] = StoredGram(open_gram(next(grams), dataset.X, kernel=kernel), transforms)
+        elif args.gram and kernel.stored_form() is not None:
+            stored, own = kernel.stored_form()
+            gram = open_gram(next(grams), dataset.X, kernel=stored)
+            own = [build_transform(item) for item in own]
+            sources[name] = StoredGram(gram, transforms, own=own, n_threads=args.threads)
         else:
             sources[name] = FittedKernel(kernel, dataset.X, transforms, args.threads)
     return sources, identity
 
 
 def _check_grams(grams, kernels, wanted):
-    """Raise ParameterError unless there is no Gram matrix, or one for each kernel that learns nothing from data."""
+    """Raise ParameterError unless there is no Gram matrix, or one for each kernel that has a stored form."""
     if grams and wanted != "gram":
         raise ParameterError(
             "the solver is trained without a Gram matrix", file=grams[0], remedy="leave out --gram, or choose csvc"
         )
-    learning = [kernel.name for kernel in kernels if kernel.data_dependent]
+    learning = [kernel.name for kernel in kernels if kernel.stored_form() is None]
     if grams and len(learning) == len(kernels):
         raise ParameterError(
             f"kernel {learning[0]!r} learns from data, so that one Gram matrix over all units has seen the test parts",
@@ -142,6 +146,6 @@ def _check_grams(grams, kernels, wanted):
         )
     if grams and len(grams) != len(kernels) - len(learning):
         raise ParameterError(
-            f"{len(grams)} Gram matrices for {len(kernels) - len(learning)} kernels that learn nothing from data",
+            f"{len(grams)} Gram matrices for {len(kernels) - len(learning)} kernels that have one over all units",
             remedy="give one for each, in order",
         )

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..cost import Clock, write_cost
+from ..gram.spectrum import spectrum
 from ..solvers import common_input, make_solver
 from ..tsv import write_tsv
 from .metrics import scores
@@ -19,7 +20,12 @@ from .sources import check_source
 
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
-FIT_COLUMNS = (*PLACE_COLUMNS, "converged", "iterations", "residual", "n_support", "support_share")
+SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
+FIT_COLUMNS = (
+    *PLACE_COLUMNS,
+    *("converged", "iterations", "residual", "n_support", "support_share"),
+    *SPECTRUM_COLUMNS,
+)
 
 
 @dataclass(frozen=True)
@@ -82,8 +88,7 @@ def evaluate_fold(task, split, sources, grid, *, inner_folds, metric, seed, grou
             groups=None if groups is None else groups[split.train],
         )
         clock.lap("choose")
-        K_train, K_test = sources[choice.kernel].pair(split.train, split.test, y[split.train])
-        clock.lap("kernel")
+        K_train, K_test, eigenvalues = _matrices(sources[choice.kernel], split, y[split.train], clock)
         solver = make_solver(choice.spec, labels.kind).fit(K_train, y[split.train])
         clock.lap("train")
     decisions = solver.decision_function(K_test) if labels.kind != "real" else solver.predict(K_test)
@@ -96,9 +101,29 @@ def evaluate_fold(task, split, sources, grid, *, inner_folds, metric, seed, grou
         decisions=[place | row for row in _decision_rows(test, decisions, predicted)],
         metrics=place | sizes | scores(labels.kind, test.y, decisions, _codes(labels.kind, predicted)),
         choices=[place | row for row in _choice_rows(choice, sources)],
-        fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place},
+        fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place} | eigenvalues,
         cost=[place | row for row in clock.laps],
     )
+
+
+def _matrices(source, split, y_train, clock):
+    """Return what a solver takes of both parts, and a dict of `SPECTRUM_COLUMNS`.
+
+    It is empty unless the kernel has a matrix of its own for each training part: of one for all the spectrum is told
+    beside it. The transforms come after: what they repair is not hidden.
+    """
+    if not getattr(source, "learns", False):
+        parts = source.pair(split.train, split.test, y_train)
+        clock.lap("kernel")
+        return *parts, {}
+    values = source.values(split.train, split.test, y_train)
+    clock.lap("kernel")
+    found = spectrum(values[0])
+    clock.lap("spectrum")
+    kind = "all" if found.exact else "estimated"
+    parts = source.transformed(values)[:2]
+    clock.lap("kernel")
+    return *parts, dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
 
 
 def _within(source, rows):

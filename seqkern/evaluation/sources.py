@@ -1,8 +1,9 @@
 """Where the kernel values of a training and a test part come from.
 
 A kernel that learns nothing has one Gram matrix for all folds, which is sliced. A kernel that learns from
-data is fitted on each training part anew, so that no test sequence is ever seen by ``fit``. For solvers that need no
-Gram matrix there are feature vectors instead, of which each part takes its own.
+data is fitted on each training part anew, so that no test sequence is ever seen by ``fit``; where its matrix is that
+of another kernel with transforms (`Kernel.stored_form`), the latter is sliced, and only they are fitted anew. For
+solvers that need no Gram matrix there are feature vectors instead, of which each part takes its own.
 
 Each source says what it `gives`, which is what a solver takes as its `input`.
 """
@@ -13,14 +14,41 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import GramError, ParameterError
-from ..kernels.blocks import fill
+from ..kernels.blocks import fill, given_threads
 from ..memory import available_memory, format_bytes, parse_bytes
 
 RECORD_BYTES = 160
 """What a solver keeps for each record besides its feature vector, copies while it looks at them included."""
 
 
-class StoredGram:
+class GramSource:
+    """Base of the sources that give Gram matrices: a subclass writes `values`.
+
+    Attributes
+    ----------
+    transforms : list of Gram transforms
+        Fitted on each training part.
+    n_threads : int or None
+    learns : bool
+        Whether each training part has a matrix of its own, before the transforms.
+    """
+
+    gives = "gram"
+
+    def values(self, train, test, y=None):
+        """Return K(train, train), K(test, train), and the diagonals K(x, x) of both, before the transforms."""
+        raise NotImplementedError
+
+    def transformed(self, values):
+        """Return what `values` returned after each transform, fitted on the training matrix alone."""
+        return _transformed(self.transforms, *values, self.n_threads)
+
+    def pair(self, train, test, y=None):
+        """Return K(train, train) and K(test, train), float64, for index arrays; `y` are the training part's labels."""
+        return self.transformed(self.values(train, test, y))[:2]
+
+
+class StoredGram(GramSource):
     """Slices of one Gram matrix over all units.
 
     Parameters
@@ -29,27 +57,26 @@ class StoredGram:
         Square, over all units of the data set.
     transforms : list of Gram transforms, optional
         Fitted on each training part.
+    own : list of Gram transforms, optional
+        Those that belong to the kernel (see `Kernel.stored_form`), and come before the others.
+    n_threads : int, optional
     """
 
-    gives = "gram"
-
-    def __init__(self, gram, transforms=()):
+    def __init__(self, gram, transforms=(), *, own=(), n_threads=None):
         self.gram = gram
         self.transforms = transforms
+        self.own = own
+        self.learns = bool(own)
+        self.n_threads = n_threads
 
-    def pair(self, train, test, y=None):
-        """Return K(train, train) and K(test, train), float64, for index arrays `train` and `test`."""
+    def values(self, train, test, y=None):
+        """Return slices of the matrix and its diagonal, after the kernel's own transforms."""
         diagonal = self.gram.row_diagonal
-        return _transformed(
-            self.transforms,
-            self.gram.slice(train, train),
-            self.gram.slice(test, train),
-            diagonal[train],
-            diagonal[test],
-        )
+        K_train, K_test = self.gram.slice(train, train), self.gram.slice(test, train)
+        return _transformed(self.own, K_train, K_test, diagonal[train], diagonal[test], self.n_threads)
 
 
-class FittedKernel:
+class FittedKernel(GramSource):
     """Kernel values from a kernel fitted on each training part.
 
     Parameters
@@ -62,16 +89,15 @@ class FittedKernel:
     n_threads : int, optional
     """
 
-    gives = "gram"
-
     def __init__(self, kernel, X, transforms=(), n_threads=None):
         self.kernel = kernel
         self.X = X
         self.transforms = transforms
+        self.learns = kernel.data_dependent
         self.n_threads = n_threads
 
-    def pair(self, train, test, y=None):
-        """Return K(train, train) and K(test, train), float64; `y` are the labels of the training part."""
+    def values(self, train, test, y=None):
+        """Return the values of a kernel fitted on the training part, and their diagonals."""
         X_train = self.X.take(train)
         kernel = copy.deepcopy(self.kernel).fit(X_train, y)
         columns = kernel.prepare(X_train)
@@ -80,7 +106,7 @@ class FittedKernel:
             fill(kernel, part, columns, np.empty((len(part), len(columns))), n_threads=self.n_threads)
             for part in (columns, rows)
         )
-        return _transformed(self.transforms, K_train, K_test, columns.diagonal, rows.diagonal)
+        return K_train, K_test, columns.diagonal, rows.diagonal
 
 
 class ImplicitSource:
@@ -155,10 +181,11 @@ def check_source(source, wanted):
         )
 
 
-def _transformed(transforms, K_train, K_test, train_diagonal, test_diagonal):
-    """Return both matrices after each transform, fitted on the training matrix alone."""
-    for transform in transforms:
-        fitted = copy.deepcopy(transform).fit(K_train, train_diagonal)
-        K_test, test_diagonal = fitted.transform(K_test, test_diagonal)
-        K_train, train_diagonal = fitted.transform_train()
-    return np.ascontiguousarray(K_train), np.ascontiguousarray(K_test)
+def _transformed(transforms, K_train, K_test, train_diagonal, test_diagonal, n_threads):
+    """Return both matrices and diagonals after each transform, fitted on the training matrix alone."""
+    with given_threads(n_threads):
+        for transform in transforms:
+            fitted = copy.deepcopy(transform).fit(K_train, train_diagonal)
+            K_test, test_diagonal = fitted.transform(K_test, test_diagonal)
+            K_train, train_diagonal = fitted.transform_train()
+    return np.ascontiguousarray(K_train), np.ascontiguousarray(K_test), train_diagonal, test_diagonal

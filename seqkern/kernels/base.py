@@ -178,6 +178,14 @@ class Kernel(Parameters):
         """
         return self
 
+    def stored_form(self):
+        """Return (kernel, specs of Gram transforms) that together are this kernel; None if there is no such form.
+
+        That kernel learns nothing, so that its one Gram matrix over all units serves every training part; the
+        transforms are fitted on each. By default the kernel itself without transforms, if it learns nothing.
+        """
+        return None if self.data_dependent else (self, [])
+
     def files(self):
         """Return the paths of the files that the parameters name.
 

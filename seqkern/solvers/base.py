@@ -40,6 +40,8 @@ class Solver(Parameters, BaseEstimator):
         What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns
         together. An `Implicit` (seqkern/kernels/implicit.py) stands for feature vectors that are never stored;
         who takes it also takes features, dense or sparse. After it the columns are the training records.
+    needs_semidefinite : bool
+        Whether a Gram matrix that is not positive semi-definite leaves several solutions, of which one is found.
     targets : tuple of {"binary", "multiclass", "real", "none"}
         The kinds of label that it learns; with ``"none"``, it can be fitted without labels, and `_fit` then
         gets None for them.
@@ -54,6 +56,7 @@ class Solver(Parameters, BaseEstimator):
     name = None
     plain = ""
     input = "gram"
+    needs_semidefinite = False
     targets = ()
 
     # ---- what a solver writes ----------------------------------------------------------------------------

@@ -42,6 +42,11 @@ class PairwiseVoting(ClassSolver):
         """What the binary solver takes."""
         return getattr(self.binary, "input", "gram")
 
+    @property
+    def needs_semidefinite(self):
+        """Whether the binary solver needs a positive semi-definite matrix."""
+        return getattr(self.binary, "needs_semidefinite", False)
+
     def check_parameters(self):
         """Raise ParameterError unless `binary` is a binary solver with good parameters."""
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:

@@ -41,6 +41,7 @@ class CSVC(BinarySolver):
 
     name = "csvc"
     plain = "Support vector machine: the widest margin between two classes, with a price C for errors."
+    needs_semidefinite = True
 
     def __init__(self, *, C=1.0, class_weight=None, tol=1e-3, max_iter=10_000_000):
         self.C = C

@@ -19,11 +19,14 @@ class GramTransform(Parameters):
         Names of the attributes that `fit` sets: JSON values, or arrays with one row for each training unit.
     divides : bool
         Whether rows are divided by what depends on the row.
+    semidefinite : bool
+        Whether what comes out is positive semi-definite, whatever went in.
     """
 
     name = None
     learned = ()
     divides = False
+    semidefinite = False
 
     def check_parameters(self):
         """Raise ParameterError for a parameter outside its domain."""
@@ -166,3 +169,28 @@ class GramTransform(Parameters):
         header, arrays = self.fitted_state()
         spec = {"transform": self.name, **self.get_params()}
         return {"spec": spec, "columns": self.n_columns_, "learned": header}, arrays
+
+
+def fit_chain(transforms, K, diagonal):
+    """Fit transforms one after the other on a training part.
+
+    Parameters
+    ----------
+    transforms : list of GramTransform
+        Copied before they are fitted.
+    K, diagonal
+        As in `GramTransform.fit`.
+
+    Returns
+    -------
+    fitted : list of GramTransform
+    K : ndarray of float64, shape (l, l)
+        What comes out last; without transforms what was given.
+    diagonal : ndarray of float64, shape (l,)
+    """
+    fitted = []
+    for transform in transforms:
+        fitted.append(copy.deepcopy(transform).fit(K, diagonal))
+        K, diagonal = fitted[-1].transform_train()
+        K = np.ascontiguousarray(K)
+    return fitted, K, diagonal

@@ -32,6 +32,7 @@ class EmpiricalMapGram(GramTransform):
 
     name = "empirical_map"
     learned = ("square_",)
+    semidefinite = True
 
     def __init__(self, *, vector_kernel="linear", gamma="scale", normalize=True, zero_diagonal="error"):
         self.vector_kernel = vector_kernel

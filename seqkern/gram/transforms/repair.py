@@ -23,6 +23,7 @@ class RepairGram(GramTransform):
 
     name = "repair"
     learned = ("vectors_", "values_")
+    semidefinite = True
 
     def __init__(self, *, method="clip"):
         self.method = method
