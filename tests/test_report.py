@@ -397,7 +397,7 @@ def test_page_says_what_was_found(demo_folder, demo_page):
 
 def test_two_runs_give_the_same_bytes(demo_folder, demo_page, tmp_path):
     build_report(demo_folder, tmp_path)
-    for name in ("index.html", "summary.tsv", "families.tsv", "metrics.tsv", "config.yaml"):
+    for name in ("index.html", "summary.tsv", "families.tsv", "comparisons.tsv", "metrics.tsv", "config.yaml"):
         assert (tmp_path / name).read_bytes() == (demo_folder / "report" / name).read_bytes()
 
 

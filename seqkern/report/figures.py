@@ -149,9 +149,13 @@ def class_roc_panel(curves, label):
 def families_figure(series, metric_name, many, label):
     """Return the curve "number of families with at least this score" of several methods.
 
+    The first eight kernels have colours and filled markers, the others thin grey lines with open markers; solvers have
+    dashes. No two methods look alike up to sixteen kernels and four solvers.
+
     Parameters
     ----------
     series : list of (kernel, solver, x, count)
+        The best first.
     metric_name : str
     many : str
         What is counted: ``"families"``.
@@ -162,26 +166,31 @@ def families_figure(series, metric_name, many, label):
 
     def draw(figure):
         axes = figure.add_subplot()
-        for kernel, solver, x, count in series:
-            i = kernels.index(kernel)
-            name = short(kernel, 20) if len(solvers) == 1 else f"{short(kernel, 16)}, {short(solver, 12)}"
-            style = {
-                "color": COLOURS[i % 8],
-                "linestyle": DASHES[solvers.index(solver) % 4],
-                "linewidth": 1.2,
-            }
-            every = max(len(x) // 6, 1)
-            marks = {"marker": MARKERS[i % 8], "markersize": 3.5, "markevery": (2 * i % every, every)}
-            axes.plot(np.round(x, 4), count, label=name, **style, **marks)
+        for line, (kernel, solver, x, count) in enumerate(series):
+            rank = kernels.index(kernel)
+            name = short(kernel, 24) if len(solvers) == 1 else f"{short(kernel, 20)}, {short(solver, 10)}"
+            # markers at heights of their own, so that they do not hide one another where lines run together
+            gap = max(len(x) // 6, 1)
+            first = (2 * line * gap) // len(series) % gap
+            style = _line_style(rank, solvers.index(solver)) | {"markevery": (first, gap)}
+            axes.plot(np.round(x, 4), count, label=name, **style)
         low = min(float(np.min(x[1:-1], initial=1)) for _, _, x, _ in series)
         low = min(np.floor(10 * low) / 10, 0.9)
         axes.set(xlim=(low, 1), xlabel=f"{metric_name} of at least", ylabel=f"number of {many}")
         axes.set_ylim(bottom=0)
         axes.yaxis.get_major_locator().set_params(integer=True)
-        figure.legend(loc="outside lower center", ncols=2, fontsize=7, handlelength=3, columnspacing=1.5)
+        figure.legend(loc="outside lower center", ncols=2, fontsize=7.5, handlelength=3, columnspacing=1.2)
 
     rows = -(-len(series) // 2)
-    return render(draw, (4.4, 2.9 + 0.17 * rows), label)
+    return render(draw, (4.2, 3.1 + 0.17 * rows), label)
+
+
+def _line_style(rank, solver):
+    """Return the style of a line by its kernel's rank and its solver's number."""
+    shape = {"linestyle": DASHES[solver % 4], "marker": MARKERS[rank % 8], "markersize": 4}
+    if rank < len(COLOURS):
+        return shape | {"color": COLOURS[rank], "linewidth": 1.3, "zorder": 3 - rank / 100}
+    return shape | {"color": "#8a8a8a", "linewidth": 0.7, "markerfacecolor": "white", "markeredgewidth": 0.7}
 
 
 def _fitting(band, side):

@@ -5,6 +5,7 @@ import numpy as np
 from .choices import edge_choices
 from .markup import Markup, escape, number, plural, tag
 from .overview import overall_finding
+from .verdicts import standing
 from .view import method_name, method_names, paragraph
 
 FEW = 10
@@ -36,8 +37,8 @@ def findings_section(views, overview):
     found = [tag("li", sentence) for sentence in [*found, *map(main_finding, views)] if sentence]
     warned = [tag("li", sentence) for view in views for sentence in caveats(view)]
     note = (
-        "A standard deviation tells how much a score varies from one test part to the next. Nothing here is "
-        "a test of significance: a combination within one standard deviation may well be as good."
+        "A standard deviation tells how much a score varies from one test part to the next. It is no test of "
+        "significance: a combination within one standard deviation may well be as good."
     )
     quiet = "None: nothing is missing, no leakage was found, every fit converged, no part is small."
     return tag(
@@ -65,7 +66,7 @@ def main_finding(view):
         start = f"kernel {method_name(ranking.best[0])} has the {word} mean {view.metric.name},"
     else:
         start = f"{method_names(ranking.best)} share the {word} mean {view.metric.name},"
-    return Markup(f"{name}: {start} {tag('b', number(score.mean))} {_spread(view)}.{_others(view)}")
+    return Markup(f"{name}: {start} {tag('b', number(score.mean))} {_spread(view)}.{_others(view)}{standing(view)}")
 
 
 def _spread(view):

@@ -59,7 +59,10 @@ def made_section(study, config):
         paragraph("In a copy of the repository this repeats the study, FOLDER being the folder of this page:"),
         tag("pre", tag("code", command)),
         details("The whole configuration", tag("pre", tag("code", config))),
-        paragraph("All scores: summary.tsv (means), metrics.tsv (every split), families.tsv (every task)."),
+        paragraph(
+            "All scores: summary.tsv (means), metrics.tsv (every split), families.tsv (every task); tests between "
+            "methods over many tasks: comparisons.tsv."
+        ),
         id="made",
     )
 

@@ -3,15 +3,18 @@
 import numpy as np
 
 from . import figures
+from .comparisons import LEAST as LEAST_TESTED
+from .comparisons import Compared
 from .curves import at_least
+from .families import drawn
 from .markup import Column, Markup, number, spread, table, tag
 from .scores import MISSING, STAR, marked
 from .tables import SHOWN_DIGITS, Score
+from .verdicts import verdicts
 from .view import method_name, paragraph
 from .words import metric
 
 LEAST = 3
-MOST_LINES = 12
 
 
 class Overview:
@@ -26,6 +29,8 @@ class Overview:
         Mean score on each data set, NaN where there is none; of the methods for two data sets or more.
     means : dict of Method to Score
         Over data sets, of the methods that have a score on all of them; best first.
+    compared : Compared or None
+        These methods, compared over data sets; None where there are too few.
     """
 
     def __init__(self, views):
@@ -40,6 +45,10 @@ class Overview:
             method: Score(np.mean(self.values[method]), np.std(self.values[method], ddof=1), len(views))
             for method in complete
         }
+        self.compared = None
+        if len(views) >= LEAST_TESTED and len(complete) > 1:
+            values = {method: self.values[method] for method in complete}
+            self.compared = Compared(values, self.metric, "data set", "data sets")
 
 
 def make_overview(views):
@@ -94,6 +103,7 @@ def overview_section(overview):
         paragraph(note),
         table(caption, columns, rows, class_="dense"),
         _curve(overview, name),
+        verdicts(overview.compared, "all data sets") if overview.compared else None,
         id="overview",
     )
 
@@ -111,10 +121,10 @@ def _row(values, key, deviations=None):
 
 def _curve(overview, name):
     """Return the curve "number of data sets with at least this score"; None where no score is a share."""
-    methods = list(overview.means)[:MOST_LINES]
+    methods, which = drawn(list(overview.means))
     if overview.metric == "rmse" or not methods:
         return None
     series = [(*method, *at_least(overview.values[method])) for method in methods]
     label = f"Number of data sets with {name} of at least x, {len(series)} methods"
     svg = figures.families_figure(series, name, "data sets", label)
-    return tag("figure", svg, tag("figcaption", f"Number of data sets with {name} ≥ x"), class_="wide")
+    return tag("figure", svg, tag("figcaption", f"Number of data sets with {name} ≥ x. {which}"), class_="wide")

@@ -3,8 +3,11 @@
 from pathlib import Path
 
 from ..archive import atomic_write
+from ..tsv import write_tsv
 from .choices import choices_section
+from .comparisons import COLUMNS
 from .cost import cost_section
+from .families import families_section
 from .findings import findings_section
 from .fits import fits_section
 from .importance import importance_section
@@ -12,16 +15,19 @@ from .made import made_section, numbers_section
 from .markup import Markup, join, tag
 from .material import about_section
 from .overview import make_overview, overview_section
-from .plots import curves_section, families_section, gram_section
+from .plots import curves_section, gram_section
 from .predictions import confusion_section, hard_section
 from .results import Study
 from .scores import scores_section, units_section
 from .splits import folds_section, leakage_section
 from .tables import families_table, metrics_table, summary_table, write_tables
+from .verdicts import comparisons_section
 from .view import View, paragraph
 
 LINKS = (
     ("scores", "scores"),
+    ("families", "families"),
+    ("comparisons", "tests"),
     ("roc", "curves"),
     ("predictions", "predictions"),
     ("importance", "importance"),
@@ -34,6 +40,7 @@ SECTIONS = (
     leakage_section,
     scores_section,
     families_section,
+    comparisons_section,
     curves_section,
     units_section,
     confusion_section,
@@ -54,7 +61,7 @@ def build_report(results_dir, out_dir, config=None):
     results_dir : path-like
         ``results/<study>``, as the workflow leaves it; what is missing is shown as missing.
     out_dir : path-like
-        Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv`` and ``config.yaml``.
+        Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv``, ``comparisons.tsv``, ``config.yaml``.
     config : dict, optional
         The study's resolved configuration; by default ``config.yaml`` in `results_dir` or in its ``report/``.
 
@@ -70,7 +77,8 @@ def build_report(results_dir, out_dir, config=None):
     """
     study, out_dir = Study(results_dir, config), Path(out_dir)
     views = [View(dataset, f"d{i}") for i, dataset in enumerate(study.datasets, start=1)]
-    page = render_page(study, views)  # first of all: what is damaged is found before anything is written
+    overview = make_overview(views)
+    page = render_page(study, views, overview)  # first of all: what is damaged is found before anything is written
     summaries = [summary_table(view.dataset, view.ranking) for view in views]
     keys = ["dataset", "tasks", "kernel", "solver", "values"]
     write_tables(summaries, keys, out_dir / "summary.tsv")
@@ -80,6 +88,9 @@ def build_report(results_dir, out_dir, config=None):
         ["dataset", *keys[2:4], "task", "split"],
         out_dir / "metrics.tsv",
     )
+    compared = [(v.dataset.name, one) for v in views for one in v.comparisons.values()]
+    compared += [("all", overview.compared)] if overview and overview.compared else []
+    write_tsv(out_dir / "comparisons.tsv", COLUMNS, [row for name, one in compared for row in one.rows(name)])
     with atomic_write(out_dir / "config.yaml", "w") as file:
         file.write(config_text(study))
     with atomic_write(out_dir / "index.html", "w") as file:
@@ -94,7 +105,7 @@ def config_text(study):
     return yaml.safe_dump(study.config, sort_keys=False, allow_unicode=True)
 
 
-def render_page(study, views):
+def render_page(study, views, overview=None):
     """Return the whole page."""
     head = [
         tag("meta", charset="utf-8"),
@@ -102,7 +113,6 @@ def render_page(study, views):
         tag("title", f"{study.name} · seqkern report"),
         Markup(f"<style>\n{STYLE.read_text(encoding='utf-8')}</style>"),
     ]
-    overview = make_overview(views)
     chapters = [_chapter(view) for view in views]
     description = study.config.get("description")
     title = tag(

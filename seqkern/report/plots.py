@@ -1,17 +1,14 @@
-"""The sections made of figures: ROC curves, scatter plots, numbers of families, Gram matrices."""
+"""The sections made of figures: ROC curves, scatter plots, Gram matrices."""
 
 import numpy as np
 
 from . import figures
-from .curves import area, at_least, mean_curve
+from .curves import area, mean_curve
 from .markup import Markup, details, number, spread, tag
-from .tables import unit_scores
 from .thumbnails import thumbnail
 from .view import method_name, paragraph
-from .words import metric
 
 MOST_OPEN = 8
-MOST_LINES = 12
 
 
 def panel(svg, *caption):
@@ -85,35 +82,6 @@ def _scatter_section(view):
         caption = [method_name(method), tag("br"), f"{view.metric.name} ", spread(score.mean, score.sd)]
         panels.append(panel(figures.scatter_panel(*points, label), caption))
     return view.section("roc", "Predicted and true values", paragraph(intro), small_multiples(panels, "combinations"))
-
-
-def families_section(view):
-    """Return, for many tasks, how many of them reach each score."""
-    if not view.dataset.several or view.dataset.kind == "real":
-        return None
-    units = unit_scores(view.dataset)
-    methods = view.ranking.order[:MOST_LINES]
-    plots = []
-    for name in ("auc", "roc50"):
-        if name not in view.ranking.scores or (name == "roc50" and view.few_negatives):
-            continue
-        series = []
-        for method in methods:
-            rows = units[(units["kernel"] == method.kernel) & (units["solver"] == method.solver)]
-            series.append((*method, *at_least(rows[name])))
-        title = metric(name).name
-        label = f"{view.dataset.name}: number of {view.words} with {title} of at least x, {len(series)} methods"
-        svg = figures.families_figure(series, title, view.words, label)
-        plots.append(tag("figure", svg, tag("figcaption", f"Number of {view.words} with {title} ≥ x"), class_="wide"))
-    if not plots:
-        return None
-    rest = len(view.ranking.order) - len(methods)
-    intro = (
-        f"How many {view.words} reach a given score: the higher a line, the more {view.words} are recognised "
-        "well." + (f" The best {len(methods)} of {len(view.ranking.order)} combinations are drawn." if rest else "")
-    )
-    title = f"How many {view.words} are recognised"
-    return view.section("families", title, paragraph(intro), tag("div", plots, class_="wides"))
 
 
 def gram_section(view):

@@ -79,7 +79,10 @@ def _all_metrics(view):
     ]
     every = f"{view.dataset.name}: every metric, mean ± standard deviation. "
     caption = [every, *_legend(ranking, " best of each column.")]
-    return table(caption, columns, rows, class_="dense")
+    whole = table(caption, columns, rows, class_="dense")
+    # the next section shows the means that matter for many tasks
+    long = view.dataset.several and len(rows) > MOST_ROWS
+    return details(f"Every metric of {len(rows)} combinations", whole) if long else whole
 
 
 def _top(ranking, name):

@@ -9,7 +9,7 @@ from ..tsv import write_tsv
 from .results import KEYS, Method
 from .words import HEADLINE, metric
 
-Score = namedtuple("Score", ["mean", "sd", "n"])
+Score = namedtuple("Score", ["mean", "sd", "n", "median"], defaults=[np.nan])
 
 NO_SCORE = Score(np.nan, np.nan, 0)
 NOT_METRICS = {"kernel", "solver", *KEYS, "n_train", "n_test", "unit"}
@@ -34,14 +34,14 @@ def metric_columns(dataset):
 
 
 def scores(dataset):
-    """Return {metric: {Method: Score}}: mean, sample standard deviation and count over units."""
+    """Return {metric: {Method: Score}}: mean, sample standard deviation, count and median over units."""
     units = unit_scores(dataset)
     result = {}
     for name in metric_columns(dataset):
         groups = units.groupby(["kernel", "solver"], sort=False)[name]
-        table = groups.agg(["mean", "std", "count"])
+        table = groups.agg(["mean", "std", "count", "median"])
         result[name] = {
-            Method(*key): Score(float(row["mean"]), float(row["std"]), int(row["count"]))
+            Method(*key): Score(float(row["mean"]), float(row["std"]), int(row["count"]), float(row["median"]))
             for key, row in table.iterrows()
         }
     return result
@@ -89,7 +89,10 @@ class Ranking:
 
 
 def summary_table(dataset, ranking):
-    """Return the rows of ``summary.tsv``: one for each method; a method without results has empty means."""
+    """Return the rows of ``summary.tsv``: one for each method; a method without results has empty means.
+
+    The medians over several tasks stand last.
+    """
     rows = []
     for method in dataset.methods:
         row = {"dataset": dataset.name, "tasks": max(len(dataset.tasks), 1), **method._asdict()}
@@ -97,6 +100,8 @@ def summary_table(dataset, ranking):
         for name in ranking.scores:
             score = ranking.score(method, name)
             row |= {f"{name}_mean": score.mean, f"{name}_sd": score.sd}
+        if dataset.several:
+            row |= {f"{name}_median": ranking.score(method, name).median for name in ranking.scores}
         rows.append(row)
     return pd.DataFrame(rows)
 

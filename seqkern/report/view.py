@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from .comparisons import compare_tasks
 from .markup import Column, Markup, join, tag
 from .outcomes import outcome
 from .tables import Ranking
@@ -60,6 +61,11 @@ class View:
         pairs = zip(rows["task"], rows["class"], strict=True)
         negative = [name in dataset.classes(task)[:1] for task, name in pairs]
         return bool(any(negative) and rows["test"][negative].max() <= 50)
+
+    @cached_property
+    def comparisons(self):
+        """Dict of metric to Compared over the tasks, the headline metric first; empty where there are too few."""
+        return compare_tasks(self.dataset, self.ranking, self.word, self.words)
 
     @cached_property
     def outcomes(self):

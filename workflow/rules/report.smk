@@ -13,6 +13,7 @@ rule report:
         summary=f"{RESULTS}/report/summary.tsv",
         families=f"{RESULTS}/report/families.tsv",
         metrics=f"{RESULTS}/report/metrics.tsv",
+        comparisons=f"{RESULTS}/report/comparisons.tsv",
     log:
         f"{LOGS}/report.log",
     conda:

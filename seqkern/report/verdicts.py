@@ -1,0 +1,107 @@
+"""The section on tests over many tasks: what differs beyond chance, in words that are true, and every pair."""
+
+from ..evaluation.comparison import MOST_EXACT
+from .comparisons import LEVEL, told_apart
+from .markup import Column, Markup, details, number, plural, table, tag
+from .view import method_name, paragraph
+from .words import metric
+
+MOST_PAIRS = 500
+
+
+def comparisons_section(view):
+    """Return the tests between all pairs of methods; None where there are too few tasks."""
+    compared = view.comparisons.get(view.ranking.metric)
+    if compared is None:
+        return None
+    others = [one for key, one in view.comparisons.items() if key != compared.key]
+    more = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
+    content = verdicts(compared, view.dataset.name)
+    more = paragraph(more) if more else None
+    return view.section("comparisons", "Which methods are better than others", *content, more)
+
+
+def verdicts(compared, name):
+    """Return paragraphs and tables about one Compared.
+
+    Parameters
+    ----------
+    compared : Compared
+    name : str
+        Of the data set, for captions.
+    """
+    score, best = metric(compared.key).name, compared.methods[0]
+    exact = "exact" if compared.tasks <= MOST_EXACT else f"exact up to {MOST_EXACT} differences, else approximate"
+    intro = (
+        f"Wilcoxon's signed-rank test asks whether the differences between two methods' {score}, one for each of "
+        f"{compared.tasks} {compared.words}, lie to one side by more than chance. Equal scores are ranked with the "
+        f"others, as the smallest differences, and then dropped (Pratt). p is {exact}, and corrected by Holm's method "
+        f"for the number of pairs. Where {compared.words} share sequences they are not independent, and p is too small."
+    )
+    found = f"Of {plural(len(compared.found), 'pair')} of methods, {_count(compared)}."
+    if compared.hopeless:
+        found += (
+            f" With {compared.tasks} {compared.words} and so many pairs there can be none: not even a method that is "
+            "always better could be told from another."
+        )
+    against = [one for one in compared.found if one.first == best]
+    caption = [f"{name}: ", method_name(best), f", by {score}, against each other method"]
+    columns = [Column("Against", False), Column("Result", False), "median difference", "p", Column("p after Holm")]
+    rows = [[method_name(one.second), *_cells(compared, one)] for one in against]
+    content = [paragraph(intro), paragraph(found), table(caption, columns, rows, class_="text")]
+    if len(against) < len(compared.found) <= MOST_PAIRS:
+        rows = [[method_name(one.first), method_name(one.second), *_cells(compared, one)] for one in compared.found]
+        columns = [Column("Kernel with solver", False), *columns]
+        whole = table(f"{name}: every pair by {score}", columns, rows, class_="text")
+        content.append(details(f"All {len(rows)} pairs", whole))
+    content.append(paragraph("All numbers, of every metric compared, are in comparisons.tsv.", class_="note"))
+    return content
+
+
+def _count(compared):
+    """Return how many pairs differ beyond chance."""
+    count = sum(map(told_apart, compared.found))
+    differ = "differs" if count == 1 else "differ"
+    return f"{count or 'none'} {differ} beyond chance (corrected p of at most {LEVEL})"
+
+
+def _cells(compared, one):
+    """Return the cells of one pair: result in words, median difference, both p-values."""
+    test = one.test
+    p, corrected = p_text(test.p), p_text(one.p_holm)
+    return [result(compared, one), number(test.median), p, tag("strong", corrected) if told_apart(one) else corrected]
+
+
+def result(compared, one):
+    """Return what a test found, in words: ``better in 48 of 60 families, worse in 10, equal in 2``."""
+    test = one.test
+    if not test.tasks:
+        return f"no {compared.word} with a score of both"
+    counts = {"better": test.wins, "worse": test.losses, "equal": test.ties}
+    verdict = "worse" if told_apart(one) and test.effect < 0 else "better"
+    total = plural(test.tasks, compared.word, compared.words)
+    rest = [f", {word} in {count}" for word, count in counts.items() if count and word != verdict]
+    rest += [f"; {test.left_out} without a score of both left out"] if test.left_out else []
+    found = [f" in {counts[verdict]} of {total}", *rest]
+    return [tag("b", verdict), *found] if told_apart(one) else [f"not told apart: {verdict}", *found]
+
+
+def p_text(p):
+    """Return a p-value with two digits, a small one as a power of ten; a dash for NaN."""
+    if p != p or p >= 0.001:
+        return number(p)
+    mantissa, exponent = f"{p:.1e}".split("e")
+    return Markup(f"{mantissa}·10<sup>\N{MINUS SIGN}{-int(exponent)}</sup>")
+
+
+def standing(view):
+    """Return a sentence on what the best method is better than beyond chance; nothing without tests."""
+    compared = view.comparisons.get(view.ranking.metric)
+    if compared is None:
+        return ""
+    best, others = compared.methods[0], len(compared.methods) - 1
+    better, worse = compared.standing(best)
+    link = view.link("tests over all pairs", "comparisons")
+    which = f"{better or 'none'} of the {others} others" if others > 1 else "the other" if better else "not the other"
+    beaten = f", and worse than {worse}" if worse else ""
+    return Markup(f" By {link} {method_name(best)} is better beyond chance than {which}{beaten}.")

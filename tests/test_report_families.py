@@ -1,0 +1,174 @@
+"""The report of a study of many families: means, cumulative curves, tests between methods, in words that are true."""
+
+import re
+
+import numpy as np
+import pytest
+from report_sample import Shape, family_shape, write_study
+from scipy.stats import PermutationMethod, wilcoxon
+from test_report import Page
+
+from seqkern.report import build_report
+from seqkern.report.comparisons import Compared
+from seqkern.report.families import MOST_LINES, drawn
+from seqkern.report.figures import _line_style
+from seqkern.report.markup import text_of
+from seqkern.report.results import Method, Study
+from seqkern.report.verdicts import comparisons_section, p_text, result
+from seqkern.report.view import View
+from seqkern.tsv import read_tsv, write_tsv
+
+FAMILIES = tuple(f"1.{i}" for i in range(1, 13))
+RNG = np.random.default_rng(4)
+POOR = np.round(RNG.uniform(0.5, 0.7, 12), 3)
+GOOD = np.round(POOR + RNG.uniform(0.02, 0.2, 12), 3)
+AUCS = {"good": GOOD, "even": GOOD + np.resize([0.01, -0.011], 12), "poor": np.append(POOR[:10], [GOOD[10], np.nan])}
+
+
+def study(folder, table, families=FAMILIES):
+    """Write a study whose methods have these AUCs on the families; ROC50 is their square, the median RFP 1 − AUC."""
+    kernels = {name: {"kernel": "spectrum", "k": 3} for name in table}
+    solvers = {"svm": {"solver": "csvc", "C": 1}}
+    write_study(folder, {"edd": family_shape(families, n=40, share=0.2)}, kernels, solvers)
+    for name, aucs in table.items():
+        rows = [
+            (family, "1", 20, 20, auc, auc**2, 1 - auc)
+            for family, auc in zip(families, aucs, strict=True)
+            if auc == auc
+        ]
+        columns = ["task", "split", "n_train", "n_test", "auc", "roc50", "median_rfp"]
+        write_tsv(folder / "evaluate/edd" / name / "svm/metrics.tsv", columns, rows)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = study(tmp_path_factory.mktemp("families") / "s", AUCS)
+    build_report(folder, folder / "report")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return Page((folder / "report/index.html").read_text(encoding="utf-8"))
+
+
+def test_the_table_holds_means_and_medians_best_first(folder, page):
+    html = (folder / "report/index.html").read_text(encoding="utf-8")
+    table = html[html.index("means and medians over 12 families") :]
+    rows = re.findall(r"<tr><th.*?</tr>", table[: table.index("</table>")])[1:]
+    assert [re.search("<b>(.*?)</b>", row)[1] for row in rows] == ["good", "even", "poor"]
+    cells = [[float(cell) for cell in re.findall(r">([\d.]+)<", row.replace("</td>", "<"))] for row in rows]
+    good, poor = AUCS["good"], AUCS["poor"][:11]
+    for aucs, row, counts in ((good, cells[0], [1, 0]), (poor, cells[2], [0, 2])):
+        means = [np.mean(aucs), np.mean(aucs**2), np.mean(1 - aucs), np.median(1 - aucs)]
+        assert row == pytest.approx([*means, *counts], abs=0.00051)
+    assert "poor with svm (11 of 12)" in page.text
+    summary = {row["kernel"]: row for row in read_tsv(folder / "report/summary.tsv")}
+    assert float(summary["poor"]["median_rfp_median"]) == pytest.approx(np.median(1 - poor))
+
+
+def test_every_pair_is_in_the_table_of_comparisons(folder):
+    rows = read_tsv(folder / "report/comparisons.tsv")
+    assert [row["metric"] for row in rows] == ["auc"] * 3 + ["roc50"] * 3 + ["median_rfp"] * 3
+    row = next(row for row in rows if (row["kernel"], row["other_kernel"]) == ("good", "poor"))
+    counts = [int(row[name]) for name in ("tasks", "left_out", "wins", "ties", "losses")]
+    assert counts == [11, 1, 10, 1, 0]
+    assert float(row["p"]) == pytest.approx(2 / 2**10)
+    assert float(row["effect"]) == 1
+    assert float(row["median_difference"]) == pytest.approx(np.median(GOOD[:11] - AUCS["poor"][:11]))
+    even = next(row for row in rows if (row["kernel"], row["other_kernel"]) == ("good", "even"))
+    assert float(even["p"]) == pytest.approx(naive_p(GOOD - AUCS["even"]))
+    assert float(even["p_holm"]) == float(even["p"])
+    # by the share of false positives less is better: the same one wins, and the differences turn round
+    lower = next(row for row in rows if (row["metric"], row["other_kernel"]) == ("median_rfp", "poor"))
+    assert (lower["wins"], lower["effect"], lower["p"]) == (row["wins"], row["effect"], row["p"])
+    assert float(lower["median_difference"]) == pytest.approx(-float(row["median_difference"]))
+
+
+def naive_p(differences):
+    """p from all signs of the differences."""
+    return wilcoxon(np.round(differences, 6), method=PermutationMethod(n_resamples=2**12)).pvalue
+
+
+def test_the_words_are_true(page):
+    assert "Of 3 pairs of methods, 2 differ beyond chance (corrected p of at most 0.05)." in page.text
+    assert "better in 10 of 11 families, equal in 1; 1 without a score of both left out" in page.text
+    assert "not told apart: better in 6 of 12 families, worse in 6" in page.text
+    assert "good with svm is better beyond chance than 1 of the 2 others." in page.text
+    assert "By ROC50: 2 differ" in page.text
+    assert "All 3 pairs" in page.text
+    assert "Number of families with AUC ≥ x" in page.text
+
+
+def test_few_families_cannot_tell_anything(tmp_path):
+    few = FAMILIES[:6]
+    table = {name: aucs[:6] for name, aucs in AUCS.items()}
+    text = Page(build_report(study(tmp_path / "six", table, few), tmp_path / "r").read_text(encoding="utf-8")).text
+    assert "Of 3 pairs of methods, none differ beyond chance" in text
+    assert "With 6 families and so many pairs there can be none" in text
+    table = {name: aucs[:5] for name, aucs in AUCS.items()}
+    text = Page(build_report(study(tmp_path / "five", table, few[:5]), tmp_path / "r").read_text(encoding="utf-8")).text
+    assert "signed-rank" not in text
+    assert read_tsv(tmp_path / "r/comparisons.tsv") == []
+
+
+def test_methods_without_common_families_are_told_so(tmp_path):
+    table = {"good": GOOD[:12], "half": np.append(POOR[:6], [np.nan] * 6), "rest": np.append([np.nan] * 6, POOR[6:])}
+    view = View(Study(study(tmp_path / "s", table)).datasets[0], "d1")
+    pairs = {(one.first.kernel, one.second.kernel): one for one in view.comparisons["auc"].found}
+    (pair,) = (one for names, one in pairs.items() if set(names) == {"half", "rest"})
+    assert result(view.comparisons["auc"], pair) == "no family with a score of both"
+    assert "no family with a score of both" in comparisons_section(view)
+
+
+def test_the_verdict_follows_the_ranks_not_the_order():
+    first, second = Method("a", "s"), Method("b", "s")
+    compared = Compared({first: [0.5] * 9 + [0.9], second: [0.6] * 9 + [0.8]}, "auc", "family", "families")
+    assert text_of(result(compared, compared.found[0])) == "worse in 9 of 10 families, better in 1"
+    assert compared.standing(first) == (0, 1)
+    assert compared.standing(second) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.5, "0.500"),
+        (0.0123, "0.012"),
+        (0.001, "0.001"),
+        (0.00054, "5.4·10<sup>−4</sup>"),
+        (3e-12, "3.0·10<sup>−12</sup>"),
+    ],
+)
+def test_small_p_values_keep_two_digits(p, text):
+    assert p_text(p) == text
+
+
+def test_of_many_methods_each_kernel_is_drawn_once():
+    few = [Method(f"k{i}", solver) for i in range(8) for solver in "ab"]
+    assert drawn(few) == (few, "")
+    methods, words = drawn([*few, Method("k8", "a")])
+    assert methods == [Method(f"k{i}", "a") for i in range(9)]
+    assert words == "Of each kernel the solver with the better mean is drawn. "
+    methods, words = drawn([Method(f"k{i}", solver) for solver in "ab" for i in range(20)])
+    assert len(methods) == MOST_LINES
+    assert "of 20 kernels the best 16" in words
+
+
+def test_no_two_lines_look_alike():
+    looks = {str(sorted(_line_style(rank, solver).items())) for rank in range(16) for solver in range(4)}
+    assert len(looks) == 16 * 4
+
+
+def test_methods_are_compared_over_data_sets_too(tmp_path):
+    kernels = {name: {"kernel": "spectrum", "k": 1} for name in ("strong", "weak")}
+    names = "stuvwxyz"
+    folder = write_study(tmp_path / "s", {name: Shape(n=30) for name in names}, kernels, {"svm": {"solver": "csvc"}})
+    for i, name in enumerate(names):
+        for kernel, auc in (("strong", 0.9 + i / 100), ("weak", 0.8 + i / 200)):
+            path = folder / "evaluate" / name / kernel / "svm/metrics.tsv"
+            write_tsv(path, ["task", "split", "n_train", "n_test", "auc"], [("all", "1", 20, 10, auc)])
+    page = Page(build_report(folder, folder / "report").read_text(encoding="utf-8"))
+    assert "better in 8 of 8 data sets" in page.text
+    (row,) = read_tsv(folder / "report/comparisons.tsv")
+    assert (row["dataset"], row["kernel"], float(row["p_holm"])) == ("all", "strong", 2 / 2**8)
