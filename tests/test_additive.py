@@ -21,11 +21,11 @@ from seqkern.tables import FeatureTable
 
 OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
 BY_MATRIX = {"polynomial", "product", "rbf", "sigmoid", "string"}
-BY_MATRIX |= {"locality_improved", "codon_improved"}
+BY_MATRIX |= {"locality_improved", "codon_improved", "smith_waterman"}
 BY_MATRIX |= {"weighted_degree", "shifted_weighted_degree"}  # of few sequences; of many see test_position_weights
 
 
-WORDLESS = {"locality_improved", "codon_improved", "profile", "salzberg"}
+WORDLESS = {"locality_improved", "codon_improved", "profile", "salzberg", "smith_waterman"}
 
 
 def sums_of(X, shares):

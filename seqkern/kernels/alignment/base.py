@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ...alphabets import as_alphabet
 from ...errors import ParameterError
 from ...parameters import check_real
 from ..base import Kernel
@@ -32,9 +31,7 @@ class AlignmentKernel(Kernel):
 
     def _check_parameters(self):
         check_gaps(self.gap_open, self.gap_extend)
-        if self.alphabet is not None:
-            self.scores(as_alphabet(self.alphabet))
-        elif isinstance(self.matrix, str):
+        if isinstance(self.matrix, str):
             self._score_matrix()
 
     def scores(self, alphabet):

@@ -1,0 +1,86 @@
+"""Scores and gap costs as integers, so that optimal alignments are exact."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import ParameterError
+
+MOST_DIGITS = 6
+LARGEST = {8: 127, 16: 16383, 32: (1 << 29) - 1}  # score or cost that lanes of so many bits take
+LARGEST_TOTAL = 1 << 30  # of a whole alignment
+
+
+@dataclass(frozen=True)
+class IntegerScores:
+    """Scores and gap costs, each a whole number of units.
+
+    Attributes
+    ----------
+    table : ndarray of int32, shape (letters, letters)
+        The masked letter is the last one.
+    gap_open, gap_extend : int
+    numerator, denominator : int
+        A unit is numerator / denominator.
+    """
+
+    table: np.ndarray
+    gap_open: int
+    gap_extend: int
+    numerator: int = 1
+    denominator: int = 1
+
+    @classmethod
+    def of(cls, table, gap_open, gap_extend):
+        """Return the integers for scores and gap costs that are decimal fractions.
+
+        Parameters
+        ----------
+        table : ndarray of float64, shape (letters, letters)
+        gap_open, gap_extend : float
+
+        Raises
+        ------
+        ParameterError
+            If they have more than six decimal places, or are too large.
+        """
+        values = np.concatenate((table.ravel(), [float(gap_open), float(gap_extend)]))
+        for denominator in (10**digits for digits in range(MOST_DIGITS + 1)):
+            whole = np.round(values * denominator)
+            if (whole / denominator == values).all():
+                break
+        else:
+            raise ParameterError(
+                f"scores and gap costs have more than {MOST_DIGITS} decimal places", remedy="round them"
+            )
+        numerator = math.gcd(*np.unique(np.abs(whole)).astype(object).astype(int).tolist()) or 1
+        if np.abs(whole).max() / numerator > LARGEST[32]:
+            raise ParameterError(
+                f"scores and gap costs are more than {LARGEST[32]} times as large as the unit that all are multiples of",
+                remedy="make them smaller, or round them",
+            )
+        common = math.gcd(numerator, denominator)
+        *scores, gap_open, gap_extend = (whole / numerator).astype(np.int64).tolist()
+        table = np.array(scores, dtype=np.int32).reshape(table.shape)
+        return cls(table, gap_open, gap_extend, numerator // common, denominator // common)
+
+    @property
+    def largest(self):
+        """The largest score, or 0."""
+        return max(0, int(self.table.max()))
+
+    @property
+    def width(self):
+        """Bits of the narrowest lanes that take these numbers: 8, 16 or 32."""
+        most = max(int(np.abs(self.table).max()), self.gap_open)
+        return next(width for width, largest in LARGEST.items() if most <= largest)
+
+    @property
+    def unit(self):
+        """A unit, as text."""
+        return f"{self.numerator / self.denominator:g}"
+
+    def scaled(self, units):
+        """Return scores in units as scores, float64."""
+        return units * self.numerator / self.denominator

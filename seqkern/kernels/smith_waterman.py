@@ -1,0 +1,136 @@
+"""The Smith-Waterman kernel: the score of the best local alignment of two sequences."""
+
+from ..alphabets import as_alphabet
+from ..errors import ParameterError
+from ..parameters import check_choice
+from . import _product
+from .alignment.base import AlignmentKernel
+from .alignment.integers import LARGEST, IntegerScores
+from .alignment.smith_waterman import AlignedSequences, product, shares
+from .base import Plan
+from .blocks import available_threads
+from .planner import Cost, Workload
+
+CELL_NS = (
+    0.30,
+    0.033,
+    0.029,
+)  # CPU nanoseconds for a pair of letters in lanes of 8 bits, for each level of instructions
+VECTOR_BYTES = (16, 32, 64)
+WIDTHS = {f"int{width}": width for width in LARGEST}
+
+
+class SmithWatermanKernel(AlignmentKernel):
+    """K(x, y) = the largest score of a local alignment of x and y, with affine costs of gaps.
+
+    An alignment pairs letters of a part of x with letters of a part of y, in order. Each pair scores as the substitution
+    matrix says, each gap of n letters costs gap_open + (n − 1)·gap_extend; gaps in x and y may follow each other. K is
+    at least 0, and exact; it is not positive semi-definite.
+
+    Parameters
+    ----------
+    matrix : str or list of list of float
+        The name of a substitution matrix of Biopython (``"BLOSUM62"``; ``"NUC.4.4"`` for DNA and RNA), the path of a file
+        in the format of NCBI's, or scores in the order of the alphabet's letters, symmetric. Scores and costs are
+        decimal numbers of at most six places. Masked letters score as the matrix's X (in a matrix for DNA, N), or else
+        as the smallest score in it. So do B, J, O, U, X, Z and ``*`` in proteins, if they are masked; to give them
+        scores of their own, read the sequences with the alphabet ``ARNDCQEGHILKMFPSTWYVBZX*``.
+    gap_open : float ≥ gap_extend
+        The cost of a gap's first letter.
+    gap_extend : float ≥ 0
+        The cost of each further one.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence that scores nothing with itself: refuse it, or give it a row of
+        zeros.
+    n_threads : int, optional
+        By default all cores.
+    algorithm : {"auto", "int8", "int16", "int32"}
+        The numbers to begin with; what they cannot hold is computed again in wider ones.
+
+    References
+    ----------
+    Smith, Waterman: Identification of common molecular subsequences. Journal of Molecular Biology 147, 1981.
+    Gotoh: An improved algorithm for matching biological sequences. Journal of Molecular Biology 162, 1982.
+    Rognes: Faster Smith-Waterman database searches with inter-sequence SIMD parallelisation. BMC Bioinformatics 12, 2011.
+    """
+
+    name = "smith_waterman"
+    plain = "Scores the best alignment of a part of one sequence with a part of the other."
+    algorithms = tuple(WIDTHS)
+    least_block_rows = 64
+
+    def __init__(
+        self,
+        matrix="BLOSUM62",
+        gap_open=11,
+        gap_extend=1,
+        *,
+        normalize=False,
+        alphabet=None,
+        zero_diagonal="error",
+        n_threads=None,
+        algorithm="auto",
+    ):
+        self.matrix = matrix
+        self.gap_open = gap_open
+        self.gap_extend = gap_extend
+        self.normalize = normalize
+        self.alphabet = alphabet
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+        self.algorithm = algorithm
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(alphabet="protein"),
+            cls(alphabet="protein", normalize=True, zero_diagonal="zero"),
+            cls("NUC.4.4", 10, 0.5, alphabet="dna"),
+            cls([[2, -1, -1.5], [-1, 2.25, 0], [-1.5, 0, 3]], 2, 2, alphabet="HEC"),
+        ]
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_choice("algorithm", self.algorithm, ("auto", *self.algorithms))
+        if self.alphabet is not None and self.algorithm != "auto":
+            self._integers(as_alphabet(self.alphabet))
+
+    def _integers(self, alphabet):
+        """Return (IntegerScores, bits of the lanes to begin with) for an alphabet."""
+        scores = IntegerScores.of(self.scores(alphabet), self.gap_open, self.gap_extend)
+        width = WIDTHS.get(self.algorithm, scores.width)
+        if width < scores.width:
+            raise ParameterError(
+                f"algorithm={self.algorithm} cannot hold the scores or costs",
+                remedy=f"choose algorithm=auto or algorithm=int{scores.width}",
+            )
+        return scores, width
+
+    def _prepare(self, X, like):
+        return AlignedSequences(X, *self._integers(X.alphabet))
+
+    def _block(self, rows, cols, out):
+        product(rows, cols, out)
+
+    def _attribute(self, X, support, coefficients):
+        """Share the score of one best alignment: pairs for x's letters, gaps for those in or beside them."""
+        return shares(self._prepare(X, None), self._prepare(support, None), coefficients)
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        self.check_parameters()
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        scores, width = self._integers(X.alphabet)
+        work, level = Workload.of(X, Y), _product.level()
+        each = CELL_NS[level] * max(1, width / (8 if level else 16))
+        cells = work.row_letters * work.col_letters / (2 if work.symmetric else 1)
+        # A group's profile and a row's numbers, for each thread; the codes of all records.
+        longest = max(work.longest, int(X.lengths.max(initial=0)))
+        state = VECTOR_BYTES[level] * longest * (len(scores.table) + 2) * available_threads(self.n_threads)
+        total = Cost(each * cells * 1e-9, state + len(X.codes)) + work.output(self.n_threads)
+        return Plan(f"int{width}", total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")
