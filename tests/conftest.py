@@ -20,3 +20,11 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip("no folder of public data sets (set SEQKERN_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory):
+    """Keep what is cached out of the user's folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -6,11 +6,13 @@ ways to compute are those of `seqkern.kernels.inexact`; the lists of a place are
 k-mers as long as the best possible rest stays below σ.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..errors import NoWordsError
 from ..parameters import check_integer, check_real
-from ..profiles.profile import check_tracks
+from ..profiles.searching import SAMPLE_RECORDS, ProfileTracks
 from .inexact import InexactKernel
 from .kmer_kernel import LARGEST_K
 from .rules import Words, place_rule
@@ -18,13 +20,13 @@ from .rules import Words, place_rule
 UNIT = 2.0**32  # costs are multiples of 1 / UNIT, so that their sums are exact
 
 
-class ProfileKernel(InexactKernel):
+class ProfileKernel(ProfileTracks, InexactKernel):
     """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of places j of x with −Σ_i ln p_{j+i}(u_i) < σ.
 
     p is the track ``profile``, a probability above 0 for each letter at each place: `seqkern.profiles` reads it from
-    files or builds it by search. The k-mers u are all that there are; x itself matters only by its masked letters:
-    places that a window of k letters covers with one count for nothing. Costs −ln p are rounded to multiples of 2^-32;
-    then everything is exact.
+    files or builds it by search, and so does the kernel itself with ``search=training``. The k-mers u are all that
+    there are; x itself matters only by its masked letters: places that a window of k letters covers with one count for
+    nothing. Costs −ln p are rounded to multiples of 2^-32; then everything is exact.
 
     With σ = 7.5 and k = 5 a place counts for some 40 k-mers on real PSSMs of PSI-BLAST, with σ = 9 for 400; every
     further 1.5 takes ten times the time and memory.
@@ -35,6 +37,15 @@ class ProfileKernel(InexactKernel):
         Length of the k-mers.
     sigma : float
         σ, greater than 0.
+    search : {None, "training"}
+        Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every sequence is
+        searched against them (`seqkern.profiles.search`), so that no profile knows of a sequence outside the training
+        part. That takes about a tenth of a CPU second for each sequence and some thousand training sequences, once for
+        each training part; profiles are kept in the cache.
+    iterations : int
+        Searches of one sequence at most.
+    inclusion : float
+        E-value up to which what is found counts as a relative.
     normalize : bool
         Divide by sqrt(K(x, x)·K(y, y)).
     presence : bool
@@ -60,7 +71,6 @@ class ProfileKernel(InexactKernel):
 
     name = "profile"
     plain = "Counts the short words that the families of two sequences share, as their profiles tell."
-    tracks = ("profile",)
     reverse_complement = False
     fewer_features = "choose a smaller sigma, or a smaller k"
 
@@ -69,6 +79,9 @@ class ProfileKernel(InexactKernel):
         k=5,
         sigma=7.5,
         *,
+        search=None,
+        iterations=3,
+        inclusion=0.001,
         normalize=True,
         presence=False,
         alphabet=None,
@@ -79,6 +92,9 @@ class ProfileKernel(InexactKernel):
     ):
         self.k = k
         self.sigma = sigma
+        self.search = search
+        self.iterations = iterations
+        self.inclusion = inclusion
         self.normalize = normalize
         self.presence = presence
         self.alphabet = alphabet
@@ -94,6 +110,7 @@ class ProfileKernel(InexactKernel):
             cls(3, 5),
             cls(4, 6.5, presence=True, normalize=False),
             cls(2, 4, alphabet="protein"),
+            cls(2, 5, search="training", iterations=1, alphabet="protein"),
         ]
 
     def _check_parameters(self):
@@ -102,11 +119,22 @@ class ProfileKernel(InexactKernel):
         super()._check_parameters()
 
     def _rule_of(self, X):
-        check_tracks(X, ("profile",))
+        X = self.with_profiles(X)
         profile = X.tracks["profile"][X.positions()]
         costs = np.rint(-UNIT * np.log(profile, dtype=np.float64))
         # A probability that roundings took above 1 costs nothing.
         return place_rule(np.maximum(costs, 0).astype(np.int64), self.k, int(np.ceil(self.sigma * UNIT)))
+
+    def _sample(self, X):
+        if self.search is None:
+            return super()._sample(X)
+        return X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`), with the searches."""
+        plan = super().plan(X, Y)
+        searched = self.search_seconds(*(self.coerce(Z) for Z in (X, Y) if Z is not None))
+        return replace(plan, seconds=plan.seconds + searched)
 
     def _words(self, X):
         return Words.of_places(X, self.k)

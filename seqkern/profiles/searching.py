@@ -1,0 +1,67 @@
+"""What kernels on profiles share: they come as tracks, or are built by searching the training part."""
+
+from ..archive import nest, unnest
+from ..kernels.blocks import GIVEN_THREADS
+from ..parameters import check_choice, check_integer, check_real
+from ..sequences import SequenceSet
+from .profile import check_tracks
+from .search import ProfileSearch
+
+SAMPLE_RECORDS = 8  # to predict from, where every record takes a search
+
+
+class ProfileTracks:
+    """Mixed into a kernel that reads tracks of profiles; comes before the base in the list of bases.
+
+    The kernel has the attributes `search`, `iterations` and `inclusion`, names the tracks it reads in `profile_tracks`,
+    and calls `with_profiles` where it reads them.
+    """
+
+    profile_tracks = ("profile",)
+
+    @property
+    def tracks(self):
+        """Names of the tracks that the sequences must carry: none, where profiles are built by search."""
+        return self.profile_tracks if self.search is None else ()
+
+    @property
+    def data_dependent(self):
+        """Whether `fit` keeps the training sequences, to search them."""
+        return self.search is not None
+
+    def _check_parameters(self):
+        check_choice("search", self.search, (None, "training"))
+        check_integer("iterations", self.iterations, 1)
+        check_real("inclusion", self.inclusion, 0, open_low=True)
+        super()._check_parameters()
+
+    def _fit(self, X, y):
+        super()._fit(X, y)
+        if self.search is not None:
+            self.database_ = X.replace(tracks={}).compact()
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays) of the sequences to be searched."""
+        if not self.fitted:
+            return {}, {}
+        header, arrays = self.database_.state()
+        return {"database": header}, nest("database", arrays)
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.database_ = SequenceSet.from_state(header["database"], unnest("database", arrays))
+
+    def _searched(self):
+        """Return the ProfileSearch of the training part."""
+        return ProfileSearch(self.database_, iterations=self.iterations, inclusion=self.inclusion)
+
+    def with_profiles(self, X):
+        """Return `X` with the tracks of its profiles, checked; built, in threads, where the kernel searches."""
+        if self.search is None:
+            check_tracks(X, self.profile_tracks)
+            return X
+        return self._searched().add_to(X, n_threads=self.n_threads or GIVEN_THREADS.get())
+
+    def search_seconds(self, *sets):
+        """Return about how many CPU seconds the searches for sets of sequences take, none of them in the cache."""
+        return 0.0 if self.search is None else sum(map(self._searched().seconds, sets))
