@@ -8,7 +8,7 @@ from pathlib import Path
 from .datasets import check_options, entry_kind, entry_window, is_public
 from .errors import ConfigError, ParameterError, SeqkernError, unknown_name
 from .folds.methods import options_of
-from .gram.transforms import build_transform
+from .gram.transforms import build_transform, repair_transforms
 from .kernels import build_kernel, check_kind
 from .memory import parse_bytes
 from .resource_files import open_resource
@@ -276,13 +276,19 @@ def _check_importance(name, wanted, config, kernels, kind, file):
         check_kind(kernels[wanted["kernel"]][0], kind)
 
 
-def split_transforms(spec):
-    """Return a config's kernel entry as (kernel spec, list of Gram transforms)."""
+def split_transforms(spec, more=(), repair=None):
+    """Return a config's kernel entry as (kernel spec, list of Gram transforms, the repair last).
+
+    The transforms `more` are added to the entry's, and `repair`, if given, takes the place of the entry's. What is
+    repaired is the matrix that the solver is to get: before it is centred and normalised its negative eigenvalues may
+    mean nothing (−D²/2 of points in space has some), and neither makes any new.
+    """
     spec = {key: value for key, value in spec.items() if key != "solvers"}
     transforms = spec.pop("transforms", [])
     if not isinstance(transforms, list):
         raise ConfigError(f"transforms={transforms!r} is not possible", remedy="give a list, such as [centre]")
-    return spec, transforms
+    own = spec.pop("repair", None)
+    return spec, [*transforms, *more, *repair_transforms(own if repair is None else repair)]
 
 
 def kernel_candidates(config, name):

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import PairwiseKernel, RBFKernel, SigmoidKernel, SpectrumKernel, kernel_from_state
+from seqkern.kernels import (
+    PairwiseKernel,
+    RBFKernel,
+    SigmoidKernel,
+    SmithWatermanKernel,
+    SpectrumKernel,
+    build_kernel,
+    kernel_from_state,
+)
 from seqkern.kernels.pairwise import PRODUCT_SECONDS
 from seqkern.sequences import SequenceSet
 
@@ -88,6 +96,15 @@ def test_a_sequence_like_no_reference_follows_the_policy():
     assert error.value.record == "2"
     K = kernel.set_params(zero_diagonal="zero").kernel(["AACC", "GGGG"])
     np.testing.assert_array_equal(K, [[1, 0], [0, 0]])
+
+
+def test_by_default_the_vectors_hold_smith_waterman_scores():
+    proteins = ["ACDEFGHIK", "ACDEGHIK", "WWWLLLKKK", "FGHIKLMN"]
+    scores = SmithWatermanKernel().kernel(proteins)
+    kernel = PairwiseKernel(normalize=False).fit(proteins)
+    np.testing.assert_allclose(kernel.kernel(proteins), scores @ scores.T, rtol=1e-13)
+    assert kernel.get_params(deep=False)["base"] is None
+    assert build_kernel("pairwise").stored_form()[0].name == "smith_waterman"
 
 
 def test_plan_adds_the_products_of_vectors():

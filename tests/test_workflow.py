@@ -119,7 +119,7 @@ def test_a_solver_without_a_gram_matrix_asks_for_none(tmp_path):
     few = write_study(tmp_path, solvers=linear, kernels=kernels)
     assert jobs(tmp_path, *few) == {"datasets": 1, "folds": 1, "evaluate": 1, "report": 1, "default": 1}
     both = write_study(tmp_path, solvers=STUDY["solvers"] | linear, kernels=kernels)
-    assert jobs(tmp_path, *both) == {"datasets": 1, "folds": 1, "gram": 1, "evaluate": 3, "report": 1, "default": 1}
+    assert jobs(tmp_path, *both) == {"datasets": 1, "folds": 1, "gram": 2, "evaluate": 3, "report": 1, "default": 1}
     done = snakemake(tmp_path, *write_study(tmp_path, solvers=linear, kernels=kernels))
     assert done.returncode == 0, done.stderr
     assert "linear" in (tmp_path / REPORT).read_text()
@@ -129,8 +129,11 @@ def test_a_solver_without_a_gram_matrix_asks_for_none(tmp_path):
 def test_a_run_ends_with_the_path_of_the_report(finished):
     page = finished / "results" / "tiny" / "report" / "index.html"
     assert "spectrum2" in page.read_text()
-    # only the kernel that learns nothing has a stored matrix
-    assert [path.name for path in (finished / "results/tiny/gram/donors").iterdir()] == ["spectrum2"]
+    # of the pairwise kernel the matrix of its base is stored
+    stored = finished / "results/tiny/gram/donors"
+    assert sorted(path.name for path in stored.iterdir()) == ["pairwise", "spectrum2"]
+    assert '"k":1' in (stored / "pairwise" / "gram.json").read_text()
+    assert (stored / "pairwise" / "gram.spectrum.tsv").exists()
     assert (finished / "results/tiny/evaluate/donors/pairwise/csvc/metrics.tsv").exists()
     choices = (finished / "results/tiny/evaluate/donors/best/csvc/choices.tsv").read_text()
     assert len(re.findall("\tkernel\t(spectrum2|pairwise)\t", choices)) == 2

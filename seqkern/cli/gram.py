@@ -46,6 +46,12 @@ def add_arguments(parser):
         action="store_true",
         help="say first which algorithm runs, and its cost; without -o, nothing else is done",
     )
+    work.add_argument(
+        "--spectrum",
+        action="store_true",
+        help="print the smallest and largest eigenvalue and the share of negative mass, and keep them beside the "
+        "matrix in .spectrum.tsv",
+    )
     work.add_argument("--cost", metavar="JSON", help="write what each stage cost")
 
 
@@ -59,6 +65,10 @@ def run(args):
 
     if not args.output and not args.explain_plan:
         raise ParameterError("there is no place for the matrix", remedy="give -o FILE.npy, or --explain-plan alone")
+    if args.spectrum and (args.against or args.tile or not args.output):
+        raise ParameterError(
+            "--spectrum is of a whole square matrix", remedy="give -o FILE.npy, and leave out --against and --tile"
+        )
     clock = Clock()
     kernel = _kernel(args)
     if args.cost:
@@ -92,9 +102,24 @@ def run(args):
                 compute_tile(kernel, X, Y, mine, progress=show, **options)
                 done = f"{len(mine)} of {count} tiles"
     clock.lap("kernel")
+    if args.spectrum:
+        found = _spectrum(gram, args.output)
+        clock.lap("spectrum")
     if args.cost:
         write_cost(args.cost, clock.laps)
     print(f"{args.output}: {done}")
+    if args.spectrum:
+        print(f"  {found}")
+
+
+def _spectrum(gram, path):
+    """Return the Spectrum of a matrix, kept in its file beside it."""
+    from ..gram.matrix import spectrum_path
+    from ..gram.spectrum import spectrum, write_spectrum
+
+    found = spectrum(gram.values)
+    write_spectrum(spectrum_path(path), found)
+    return found
 
 
 def _share(text):

@@ -44,6 +44,11 @@ def add_arguments(parser):
         default=[],
         help="transform of the kernel matrix, such as centre; repeatable",
     )
+    parser.add_argument(
+        "--repair",
+        help="what to do about negative eigenvalues of the kernel matrix, after the transforms: none, clip, flip, "
+        "shift or empirical_map",
+    )
     labels = parser.add_argument_group("labels")
     labels.add_argument(
         "--labels",
@@ -88,9 +93,9 @@ def run(args):
 
     if args.calibrate and args.format == "lsgkm":
         raise ParameterError("files of LS-GKM hold no probabilities", remedy="leave out --calibrate or --format")
-    kernel_spec, transforms = split_transforms(parse_spec(args.kernel))
+    kernel_spec, transforms = split_transforms(parse_spec(args.kernel), args.transform, args.repair)
     kernel = build_kernel(kernel_spec)
-    transforms = [build_transform(item) for item in [*transforms, *args.transform]]
+    transforms = [build_transform(item) for item in transforms]
     grid = expand_grid(args.solver, search=True) if args.search else [build_solver(args.solver).spec()]
     source = ", ".join(args.fasta)
     check_kind(kernel, "sequences", file=source)
@@ -226,6 +231,9 @@ def _summary(model, args, at_sites):
         yield "", "there stands " + ", ".join(words)
     yield "alphabet", model.support.alphabet.name
     yield "kernel", args.kernel
+    for transform in model.transforms:
+        options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
+        yield "transform", f"{transform.name}{':' if options else ''}{options}"
     chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
     yield "solver", f"{record['solver']['solver']}:{chosen}" if args.search else args.solver
     if model.calibration is not None:

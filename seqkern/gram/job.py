@@ -23,7 +23,7 @@ from ..kernels import _blocks
 from ..kernels.blocks import BLOCK_BYTES, available_threads, fill, given_threads
 from ..memory import available_memory, format_bytes, parse_bytes
 from ..sequences import SequenceSet
-from .matrix import FORMAT, GramMatrix, data_digests, npy_path, open_gram, side_path, tiles_root
+from .matrix import FORMAT, GramMatrix, data_digests, npy_path, open_gram, side_path, spectrum_path, tiles_root
 from .tiles import TileGrid
 
 
@@ -187,7 +187,8 @@ class GramJob:
         self.grid.assemble(self.folder, whole, self.progress)
         side = side_path(self.path)
         with _writing(self.path):
-            side.unlink(missing_ok=True)  # an old one must not be taken for that of the new matrix
+            for old in (side, spectrum_path(self.path)):
+                old.unlink(missing_ok=True)  # it must not be taken for that of the new matrix
             whole.replace(self.path)
         self._write_json(side, meta)
 

@@ -145,6 +145,11 @@ def side_path(path):
     return path.with_suffix(".json")
 
 
+def spectrum_path(path):
+    """Return the path of the table of its eigenvalues."""
+    return Path(path).with_suffix(".spectrum.tsv")
+
+
 def tiles_root(path):
     """Return the folder beside the matrix in which its tiles are kept."""
     return path.with_name(f"{path.name}.tiles")

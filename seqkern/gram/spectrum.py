@@ -57,7 +57,8 @@ class Spectrum:
     def __str__(self):
         about = "" if self.exact else "about "
         ends = f"smallest eigenvalue {about}{self.smallest:.4g}, largest {about}{self.largest:.4g}"
-        return f"{ends}; {about}{self.n_negative} of {self.n} negative, {about}{self.negative_share:.2%} of the mass"
+        share = f"{about}{100 * self.negative_share:.3g} % of the mass"
+        return f"{ends}; {about}{self.n_negative} of {self.n} negative, {share}"
 
 
 def spectrum(K, *, exact_units=EXACT_UNITS):

@@ -25,8 +25,8 @@ class PairwiseKernel(CompositeKernel):
 
     Parameters
     ----------
-    base : Kernel
-        K.
+    base : Kernel, optional
+        K; by default Smith-Waterman.
     vector_kernel : {"linear", "rbf"}
         The kernel between the vectors.
     gamma : float > 0 or "scale"
@@ -45,7 +45,7 @@ class PairwiseKernel(CompositeKernel):
 
     def __init__(
         self,
-        base,
+        base=None,
         *,
         vector_kernel="linear",
         gamma="scale",
@@ -69,6 +69,10 @@ class PairwiseKernel(CompositeKernel):
         return [build_kernel(text) for text in texts]
 
     def _given(self):
+        if self.base is None:
+            from .smith_waterman import SmithWatermanKernel
+
+            return [SmithWatermanKernel()]
         return as_parts(self.name, [self.base])
 
     def _check_parameters(self):

@@ -16,6 +16,7 @@ from seqkern.config import check_config, dataset_methods, kernel_candidates, loa
 from seqkern.datasets import entry_files, is_public
 from seqkern.errors import SeqkernError
 from seqkern.kernels import build_kernel
+from seqkern.stored_grams import gram_homes
 from snakemake.utils import update_config
 
 DEMO = ROOT / "config" / "config.yaml"
@@ -45,6 +46,8 @@ METHODS = [(dataset, *method) for dataset in STUDY["datasets"] for method in dat
 KERNELS = {
     name: build_kernel(split_transforms(spec)[0]) for name, spec in STUDY["kernels"].items() if "choose" not in spec
 }
+STORED = gram_homes(STUDY)
+STORED_KERNELS = dict(STORED.values())
 
 
 wildcard_constraints:
@@ -76,19 +79,17 @@ def kernel_entry(kernel):
 
 
 def learns(kernel):
-    """Tell whether a kernel entry holds a kernel that is fitted on each training part."""
-    return any(KERNELS[name].data_dependent for name in kernel_candidates(STUDY, kernel))
+    """Tell whether a kernel entry holds a kernel, or a transform of its matrix, that is fitted on each training part."""
+    names = kernel_candidates(STUDY, kernel)
+    return any(KERNELS[name].data_dependent or split_transforms(STUDY["kernels"][name])[1] for name in names)
 
 
 def stored_grams(dataset, kernel, solver):
     """Return the Gram matrices, over all units of a data set, that serve every fold of a method."""
     if not needs_gram(STUDY["solvers"][solver]):
         return []
-    return [
-        f"{RESULTS}/gram/{dataset}/{name}/gram.npy"
-        for name in kernel_candidates(STUDY, kernel)
-        if not KERNELS[name].data_dependent
-    ]
+    names = kernel_candidates(STUDY, kernel)
+    return [f"{RESULTS}/gram/{dataset}/{STORED[name][0]}/gram.npy" for name in names if name in STORED]
 
 
 def kernel_files(kernel):

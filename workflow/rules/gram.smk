@@ -1,4 +1,5 @@
-# One Gram matrix serves all folds of a kernel that learns nothing from the data. Its tiles are the unit of work.
+# One Gram matrix serves all folds of a kernel that learns nothing from the data, and all kernels that differ from it in
+# transforms only. Its tiles are the unit of work.
 
 
 rule gram_tile:
@@ -13,7 +14,7 @@ rule gram_tile:
         "../envs/seqkern.yaml"
     threads: 2
     params:
-        kernel=lambda wildcards: as_json(split_transforms(STUDY["kernels"][wildcards.kernel])[0]),
+        kernel=lambda wildcards: as_json(STORED_KERNELS[wildcards.kernel]),
         memory=STUDY["memory_limit"],
         build=BUILD,
     shell:
@@ -34,6 +35,7 @@ rule gram:
     output:
         gram=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.npy",
         side=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.json",
+        spectrum=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.spectrum.tsv",
         cost=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/cost.json",
     log:
         f"{LOGS}/gram/{{dataset}}/{{kernel}}.log",
@@ -43,9 +45,9 @@ rule gram:
         "../envs/seqkern.yaml"
     threads: 2
     params:
-        kernel=lambda wildcards: as_json(split_transforms(STUDY["kernels"][wildcards.kernel])[0]),
+        kernel=lambda wildcards: as_json(STORED_KERNELS[wildcards.kernel]),
         memory=STUDY["memory_limit"],
         build=BUILD,
     shell:
         "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
-        " --threads {threads} --cost {output.cost:q} -o {output.gram:q} 2>&1 | tee {log:q}"
+        " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q} 2>&1 | tee {log:q}"
