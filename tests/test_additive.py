@@ -21,11 +21,11 @@ from seqkern.tables import FeatureTable
 
 OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
 BY_MATRIX = {"polynomial", "product", "rbf", "sigmoid", "string"}
-BY_MATRIX |= {"locality_improved", "codon_improved", "smith_waterman"}
+BY_MATRIX |= {"locality_improved", "codon_improved", "profile_alignment", "smith_waterman"}
 BY_MATRIX |= {"weighted_degree", "shifted_weighted_degree"}  # of few sequences; of many see test_position_weights
 
 
-WORDLESS = {"locality_improved", "codon_improved", "profile", "salzberg", "smith_waterman"}
+WORDLESS = {"locality_improved", "codon_improved", "profile", "profile_alignment", "salzberg", "smith_waterman"}
 
 
 def sums_of(X, shares):
@@ -100,6 +100,7 @@ NOT_ALONE = {
     "part": "a sequence that is the word has it at another place",
     "pairwise": "the base is normalised",
     "oligo_distance": "each of the two k-mers is a pair with itself too",
+    "motif": "a motif is no letters; see test_motif",
     "string": "weights are those of subsequences, for which a word counts decay^n",
 }
 

@@ -1,0 +1,216 @@
+"""Profiles made ready for alignment, and rectangles of their scores: the engine of the profile alignment kernel.
+
+One sequence is the row, others are in vector lanes. The score of Smith-Waterman is the same to the bit whichever of
+the two is the row. The sum of the local alignment kernel is not: there it is the smaller one, by length and then by a
+digest of its tracks, so that the bits are the same wherever the pair occurs.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import SequenceError
+from ...profiles.profile import check_tracks
+from .. import _product
+from ..blocks import available_threads
+from . import _profile_alignment
+
+LARGEST = 1e6  # of a score in a track, and of the shift
+MOST_DIGITS = 60.0  # of a pair of columns, β times its score: four of them in a row are to be less than e^280
+MOST_CELLS = 25_000_000  # of two sequences that are taken apart, 24 bytes each
+VECTOR_BYTES = 64
+# CPU nanoseconds for a multiply-add of a column score, and for the rest of a cell, for each level of instructions.
+MULTIPLY_NS = (0.075, 0.018, 0.018)
+CELL_NS = {"best": (0.5, 0.25, 0.28), "sum": (1.8, 0.6, 0.6)}
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What is computed: the best score of an alignment (`beta` 0), or the sum over all of them.
+
+    Attributes
+    ----------
+    beta, gap_open, gap_extend, shift : float
+    """
+
+    beta: float
+    gap_open: float
+    gap_extend: float
+    shift: float
+
+    @property
+    def compiled(self):
+        """The compiled Scoring."""
+        return _profile_alignment.Scoring(self.beta, self.gap_open, self.gap_extend, self.shift)
+
+    def cell_ns(self, size):
+        """Return the CPU nanoseconds that a pair of columns takes, of an alphabet of `size` letters."""
+        level = _product.level()
+        return 2 * size * MULTIPLY_NS[level] + CELL_NS["sum" if self.beta else "best"][level]
+
+
+class ProfileColumns:
+    """The payload of the profile alignment kernel: sequences with tracks, or a range of them; made by `of`."""
+
+    @classmethod
+    def of(cls, X, sums):
+        """Make sequences ready.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            With the tracks ``profile`` and ``pssm``.
+        sums : Sums
+
+        Raises
+        ------
+        SequenceError
+            If a track is not one of profiles, or its scores are too large.
+        """
+        check_tracks(X, ("profile", "pssm"))
+        self = cls()
+        self.sums, self.scoring = sums, sums.compiled
+        self.profile, self.pssm, self.start, self.stop = X.tracks["profile"], X.tracks["pssm"], X.starts, X.stops
+        self._check_scores(X)
+        self.keys = np.array([self._key(i) for i in range(len(X))], dtype=np.uint64).reshape(len(X), 3)
+        self.first, self.last = 0, len(X)
+        order = _by_length(self)
+        columns = self.columns(order)
+        self.squares = np.zeros(len(X))
+        diagonal = np.lib.stride_tricks.as_strided(self.squares, (len(X), len(X)), (0, self.squares.itemsize))
+        place = np.arange(len(X))
+        _profile_alignment.fill(self.scoring, _product.level(), columns, columns, place, place + 1, diagonal)
+        return self
+
+    def __len__(self):
+        return self.last - self.first
+
+    def rows(self, start, stop):
+        """Return the records `start` to `stop`, as a view."""
+        view = object.__new__(ProfileColumns)
+        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
+        return view
+
+    def diagonal(self):
+        """Return K(x, x), float64 (n,)."""
+        return self.of_range(self.squares)
+
+    def of_range(self, array):
+        """Return the part of an array over all records that belongs to these."""
+        return array[self.first : self.last]
+
+    def columns(self, order):
+        """Return the compiled Columns for an order of these, counted from the first of them."""
+        return _profile_alignment.Columns(
+            self.profile, self.pssm, self.of_range(self.start), self.of_range(self.stop), order
+        )
+
+    def _key(self, i):
+        """Return what sequences are compared by: length and digest, three integers."""
+        digest = hashlib.blake2b(digest_size=16)
+        for track in (self.profile, self.pssm):
+            digest.update(track[self.start[i] : self.stop[i]].data)
+        value = digest.digest()
+        return self.stop[i] - self.start[i], int.from_bytes(value[:8]), int.from_bytes(value[8:])
+
+    def _check_scores(self, X):
+        """Raise SequenceError for scores that are too large to be summed."""
+        sums = self.sums
+        for record, start, stop in zip(X.ids, self.start, self.stop, strict=True):
+            pssm = self.pssm[start:stop]
+            if np.abs(pssm).max(initial=0) > LARGEST:
+                raise SequenceError(
+                    f"the track 'pssm' has scores beyond {LARGEST:g}", record=record, remedy="make its profile again"
+                )
+            largest = 2 * float(pssm.max(initial=0)) + sums.shift
+            if sums.beta * largest > MOST_DIGITS:
+                raise SequenceError(
+                    f"scores of up to {largest:.4g} are too large for beta={sums.beta:g}",
+                    record=record,
+                    remedy=f"choose a beta of at most {0.95 * MOST_DIGITS / largest:.2g}",
+                )
+
+
+def _by_length(payload):
+    """Return the order of a payload's records by their length."""
+    return np.argsort(payload.of_range(payload.stop - payload.start), kind="stable")
+
+
+def product(rows, cols, out):
+    """Write the kernel matrix of two payloads.
+
+    Parameters
+    ----------
+    rows, cols : ProfileColumns
+    out : ndarray of float64, shape (n, m)
+    """
+    same = rows.keys is cols.keys and rows.first == cols.first and rows.last <= cols.last
+    if not (rows.sums.beta or same):
+        # Any of the two may be in the lanes: let it be the larger set.
+        if len(rows) > len(cols):
+            rows, cols, out = cols, rows, out.T
+        order = _by_length(rows)
+        _fill(rows, order, cols, _by_length(cols), np.zeros(len(order), dtype=np.int64), out)
+        return
+    row_rank, col_rank = _ranks(rows.of_range(rows.keys), cols.of_range(cols.keys))
+    row_order, col_order = (np.argsort(rank, kind="stable") for rank in (row_rank, col_rank))
+    # The smaller one of each pair is the row.
+    _fill(rows, row_order, cols, col_order, np.searchsorted(col_rank[col_order], row_rank[row_order], "left"), out)
+    others = col_order[col_order >= len(rows)] if same else col_order
+    _fill(cols, others, rows, row_order, np.searchsorted(row_rank[row_order], col_rank[others], "right"), out.T)
+    if same:
+        square = out[:, : len(rows)]
+        np.copyto(square, square.T.copy(), where=row_rank[:, None] > row_rank)
+
+
+def _ranks(rows, cols):
+    """Return the places of the keys of rows and of columns among all of them."""
+    rank = np.unique(np.concatenate((rows, cols)), axis=0, return_inverse=True)[1].reshape(-1)
+    return rank[: len(rows)], rank[len(rows) :]
+
+
+def _fill(rows, row_order, lanes, lane_order, first, out):
+    """Set out[row, lane] for each row and the lanes from its `first` on."""
+    stop = np.full(len(first), len(lane_order))
+    columns = rows.columns(row_order), lanes.columns(lane_order)
+    _profile_alignment.fill(rows.scoring, _product.level(), *columns, first, stop, out)
+
+
+def shares(rows, cols, coefficients):
+    """Return what each letter of the rows has of Σ_j coefficients[j]·K(x, z_j); see `_profile_shares.h`.
+
+    Parameters
+    ----------
+    rows, cols : ProfileColumns
+        Whole, no ranges.
+    coefficients : ndarray of float64, shape (m,)
+
+    Returns
+    -------
+    ndarray of float64, shape (letters of the rows,)
+
+    Raises
+    ------
+    SequenceError
+        If two sequences are too long.
+    """
+    row_lengths, col_lengths = rows.stop - rows.start, cols.stop - cols.start
+    if row_lengths.max(initial=0) * col_lengths.max(initial=0) > MOST_CELLS:
+        raise SequenceError(
+            f"sequences of {row_lengths.max()} and {col_lengths.max()} letters are too long to be taken apart",
+            remedy="cut them into parts",
+        )
+    values = np.empty((len(rows), len(cols)))
+    product(rows, cols, values)
+    values *= coefficients
+    result = np.zeros(int(row_lengths.sum()))
+    every = [these.columns(np.arange(len(these))) for these in (rows, cols)]
+    _profile_alignment.share(rows.scoring, *every, values, result)
+    return result
+
+
+def working_bytes(longest, size, n_threads):
+    """Return the bytes that threads need for sequences of up to `longest` letters of an alphabet of `size`."""
+    panel = min(longest, _profile_alignment.PANEL_COLUMNS) * (2 * size + 1)
+    return available_threads(n_threads) * VECTOR_BYTES * (panel + 4 * longest)
