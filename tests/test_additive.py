@@ -25,7 +25,7 @@ BY_MATRIX |= {"locality_improved", "codon_improved", "profile_alignment", "smith
 BY_MATRIX |= {"weighted_degree", "shifted_weighted_degree"}  # of few sequences; of many see test_position_weights
 
 
-WORDLESS = {"locality_improved", "codon_improved", "profile", "profile_alignment", "salzberg", "smith_waterman"}
+WORDLESS = {"locality_improved", "codon_improved", "fisher", "profile", "profile_alignment", "salzberg", "smith_waterman"}
 
 
 def sums_of(X, shares):

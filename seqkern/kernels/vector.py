@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ParameterError, SequenceError
+from ..errors import LabelError, ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from . import _vector
 from .additive import matrix, row_attributions, spread_evenly, word_weights
@@ -220,14 +220,20 @@ class PolynomialKernel(_KernelOfKernel):
         return self.gamma * sums
 
 
+LEARNED = ("scale", "jaakkola")
+
+
 class RBFKernel(_KernelOfKernel):
     """Radial basis function of a kernel's distances: exp(−gamma · ‖x − y‖²).
 
     Parameters
     ----------
-    gamma : float > 0 or "scale"
+    gamma : float > 0, "scale" or "jaakkola"
         ``"scale"``: 1 / the total variance of the training part in the feature space of K, learned by `fit`.
         On standardised features that is 1 / their number.
+        ``"jaakkola"``: 1 / (2 σ²), σ the median over the positive training examples of the distance to the nearest
+        negative one (Jaakkola, Diekhans, Haussler, J Comput Biol 7, 2000); of several classes, over all examples of
+        the distance to the nearest of another class.
     base : Kernel, optional
         K, of which ‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y), at least 0; by default the linear kernel, on a
         table of features. For K normalised, exp(c · (K − 1)) is ``gamma=c/2``.
@@ -247,18 +253,20 @@ class RBFKernel(_KernelOfKernel):
         """Return kernels for the contract suite."""
         from .specs import build_kernel
 
-        return [cls(), *map(build_kernel, ("rbf:gamma=scale", "rbf:gamma=0.5,base=(spectrum:k=2)"))]
+        texts = "rbf:gamma=scale", "rbf:gamma=0.5,base=(spectrum:k=2)", "rbf:gamma=jaakkola,base=(spectrum:k=2)"
+        return [cls(), *map(build_kernel, texts)]
 
     @property
     def data_dependent(self):
         """Whether gamma or the base is learned from the data."""
-        return self.gamma == "scale" or super().data_dependent
+        return self.gamma in LEARNED or super().data_dependent
 
     def _check_parameters(self):
         super()._check_parameters()
-        if isinstance(self.gamma, str) and self.gamma != "scale":
-            raise ParameterError(f"gamma={self.gamma!r} is not possible", remedy="give a number > 0, or scale")
-        if self.gamma != "scale":
+        if isinstance(self.gamma, str) and self.gamma not in LEARNED:
+            remedy = f"give a number > 0, {' or '.join(LEARNED)}"
+            raise ParameterError(f"gamma={self.gamma!r} is not possible", remedy=remedy)
+        if self.gamma not in LEARNED:
             check_real("gamma", self.gamma, 0, open_low=True)
 
     def _fit(self, X, y):
@@ -266,11 +274,14 @@ class RBFKernel(_KernelOfKernel):
         if self.gamma == "scale":
             variance = total_variance(self.bases[0], X)
             self.gamma_ = 1.0 / variance if variance > 0 else 1.0
+        if self.gamma == "jaakkola":
+            square = nearest_other(self.bases[0], X, y) ** 2
+            self.gamma_ = 1.0 / (2.0 * square) if square > 0 else 1.0
 
     def fitted_state(self):
         """Return (JSON dict, dict of arrays): gamma, and the base's."""
         header, arrays = super().fitted_state()
-        return ({**header, "gamma": self.gamma_} if self.gamma == "scale" and self.fitted else header), arrays
+        return ({**header, "gamma": self.gamma_} if self.gamma in LEARNED and self.fitted else header), arrays
 
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
@@ -286,7 +297,7 @@ class RBFKernel(_KernelOfKernel):
 
     def _gamma(self):
         """Return gamma, given or learned."""
-        return self.gamma_ if self.gamma == "scale" else self.gamma
+        return self.gamma_ if self.gamma in LEARNED else self.gamma
 
     def _slopes(self, block, row_diagonal, col_diagonal):
         # exp(e) with e = −γ·(distance at K = 0) and exp(e + d), both exponents at most 0
@@ -355,3 +366,30 @@ def total_variance(kernel, X):
         block = kernel.block(prepared.rows(start, stop), prepared.rows(start, n))
         total += block[:, : stop - start].sum() + 2.0 * block[:, stop - start :].sum()
     return float(prepared.diagonal.mean() - total / n**2)
+
+
+def nearest_other(kernel, X, y):
+    """Return the median, over the positive examples, of the distance to the nearest other in a kernel's feature space.
+
+    The positive ones are those of the greater of two labels; of several classes they are all examples.
+
+    Raises
+    ------
+    LabelError
+        If there are no labels, or all are the same.
+    """
+    y = None if y is None else np.asarray(y)
+    if y is None or y.shape != (len(X),) or len(np.unique(y)) < 2:
+        raise LabelError(
+            "gamma=jaakkola is learned from examples of two classes or more", remedy="give labels, or another gamma"
+        )
+    classes = np.unique(y)
+    chosen = np.arange(len(X)) if len(classes) > 2 else np.flatnonzero(y == classes[-1])
+    cols = kernel.prepare(X)
+    rows = kernel.prepare(X.take(chosen), like=cols)
+    nearest = np.empty(len(chosen))
+    for start, stop in row_blocks(len(chosen), len(X)):
+        squares = cols.diagonal - 2.0 * kernel.block(rows.rows(start, stop), cols)
+        squares[y[chosen[start:stop], None] == y] = np.inf
+        nearest[start:stop] = rows.diagonal[start:stop] + squares.min(axis=1)
+    return float(np.median(np.sqrt(np.maximum(nearest, 0.0))))

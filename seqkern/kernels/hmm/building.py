@@ -1,0 +1,110 @@
+"""Profile HMMs from sequences that are not aligned: FAMSA aligns them, HMMER's builder makes the model."""
+
+import numpy as np
+
+from ...alphabets import ALPHABETS
+from ...errors import ParameterError, SequenceError
+from .profile_hmm import ProfileHMM
+
+SEED = 42
+MATCH, MISMATCH = 5.0, -4.0
+
+
+def check_alphabet(alphabet):
+    """Raise SequenceError unless there are profile HMMs of an alphabet."""
+    if alphabet not in ALPHABETS.values():
+        raise SequenceError(
+            f"there are profile HMMs of dna, rna and protein, and the sequences have the alphabet {alphabet.name}",
+            remedy="choose model=markov",
+        )
+
+
+def hmmer_alphabet(alphabet):
+    """Return pyhmmer's alphabet for dna, rna or protein; its first letters are ours, in the same order."""
+    from pyhmmer.easel import Alphabet
+
+    return {"dna": Alphabet.dna, "rna": Alphabet.rna, "protein": Alphabet.amino}[alphabet.name]()
+
+
+def background(alphabet):
+    """Return HMMER's background frequencies of the letters, float64 (letters,)."""
+    from pyhmmer.plan7 import Background
+
+    return np.array(Background(hmmer_alphabet(alphabet)).residue_frequencies, dtype=np.float64)
+
+
+def build_profile(X):
+    """Return the ProfileHMM of a set of sequences.
+
+    The sequences are aligned by FAMSA (its PFASUM43 for proteins, 5 for a match and -4 for a mismatch of bases; a
+    masked letter scores 0 with any), and the model is built as hmmbuild does: a column is one of the model if half of
+    the sequences, weighted by Henikoff and Henikoff, have a letter in it (if there is none, all columns are);
+    mixture Dirichlet priors; as many effective sequences as give a model of HMMER's target information. Of one
+    sequence the priors have the most to say. The result depends on neither threads nor chance.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        Sequences with nothing but masked letters are left out. Without any other, the model is one column with the
+        background frequencies.
+
+    Raises
+    ------
+    SequenceError
+        If the alphabet is none of dna, rna and protein.
+    """
+    check_alphabet(X.alphabet)
+    strings = [text for text in X.strings() if set(text) - {"*"}]
+    frequencies = background(X.alphabet)
+    if not strings:
+        return ProfileHMM.of([frequencies], [[1, 0, 1, 0, 0, 0, 0]], frequencies)
+    aligned = align(strings, X.alphabet)
+    model = _build(aligned, X.alphabet, symfrac=0.5) or _build(aligned, X.alphabet, symfrac=0.0)
+    if model is None:
+        raise ParameterError("no profile HMM can be built of the positive sequences", remedy="give an HMM by hmm=FILE")
+    return from_hmmer(model, frequencies)
+
+
+def from_hmmer(model, frequencies):
+    """Return the ProfileHMM of a pyhmmer HMM."""
+    steps = np.asarray(model.transition_probabilities)[:-1]
+    return ProfileHMM.of(np.asarray(model.match_emissions)[1:], steps, frequencies)
+
+
+def align(strings, alphabet):
+    """Return strings with ``-`` for gaps, all of one length; masked letters are ``X``."""
+    from pyfamsa import Aligner, Sequence
+
+    # FAMSA knows amino acids only, and T, not U.
+    texts = [text.replace("*", "X").replace("U", "T").encode() for text in strings]
+    aligner = Aligner(threads=1, scoring_matrix=_scores(Aligner().scoring_matrix, alphabet))
+    result = aligner.align([Sequence(b"%d" % i, text) for i, text in enumerate(texts)])
+    rows = {int(row.id): row.sequence.decode() for row in result}
+    return [rows[i].replace("T", "U") if "U" in alphabet.letters else rows[i] for i in range(len(strings))]
+
+
+def _scores(default, alphabet):
+    """Return the matrix for FAMSA: its own for proteins, of matches for bases; X scores 0."""
+    letters = default.alphabet
+    table = np.array([list(row) for row in default])
+    if alphabet.name != "protein":
+        table = np.where(np.eye(len(letters), dtype=bool), MATCH, MISMATCH)
+    unknown = letters.index("X")
+    table[unknown] = table[:, unknown] = 0.0
+    return type(default)(table.tolist(), letters)
+
+
+def _build(aligned, alphabet, symfrac):
+    """Return pyhmmer's HMM of an alignment, or None if no column is part of it."""
+    from pyhmmer.easel import TextMSA, TextSequence
+    from pyhmmer.plan7 import Background, Builder
+
+    letters = hmmer_alphabet(alphabet)
+    unknown = "X" if alphabet.name == "protein" else "N"
+    rows = [TextSequence(name=b"%d" % i, sequence=row.replace("X", unknown)) for i, row in enumerate(aligned)]
+    alignment = TextMSA(name=b"positives", sequences=rows).digitize(letters)
+    builder = Builder(letters, architecture="fast", weighting="pb", symfrac=symfrac, seed=SEED)
+    try:
+        return builder.build_msa(alignment, Background(letters))[0]
+    except ValueError:
+        return None
