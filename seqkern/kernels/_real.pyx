@@ -5,8 +5,8 @@ from libc.stdint cimport int32_t, int64_t
 cdef extern from "_real.h" nogil:
     int highest_simd_level()
     void real_dense(
-        int level, const double *a, Py_ssize_t i, const double *b, Py_ssize_t first, Py_ssize_t last,
-        Py_ssize_t width, double *sums)
+        int level, const double *a, Py_ssize_t row, Py_ssize_t n, const double *b, Py_ssize_t first, Py_ssize_t last,
+        Py_ssize_t width, int upper, double *sums, Py_ssize_t stride)
     void real_walk(
         const int32_t *feature, const double *value, int64_t n, const int64_t *bounds, const int32_t *post_rows,
         const double *post_values, Py_ssize_t first, Py_ssize_t last, double *sums)
@@ -26,14 +26,13 @@ def multiply(
 
     Both are panels (panels, features, 16). With `upper`, only the columns j ≥ i of row i.
     """
-    cdef Py_ssize_t i, low, width = rows.shape[1]
-    if width == 0 or last <= first:
+    cdef Py_ssize_t width = rows.shape[1]
+    if width == 0 or last <= first or sums.shape[0] == 0:
         return
     with nogil:
-        for i in range(sums.shape[0]):
-            low = max(first, row + i) if upper else first
-            real_dense(
-                level, &rows[0, 0, 0], row + i, &cols[0, 0, 0], low, last, width, &sums[i, low - first])
+        real_dense(
+            level, &rows[0, 0, 0], row, sums.shape[0], &cols[0, 0, 0], first, last, width, upper, &sums[0, 0],
+            sums.shape[1])
 
 
 def walk(

@@ -18,7 +18,7 @@ from .hmm.profile_hmm import ProfileHMM
 from .hmm.reading import read_profiles
 from .planner import Workload
 from .product import FeatureBlocks, FeatureKernel, Term
-from .real import RealDenseBlock
+from .real import PRODUCT_NS, RealDenseBlock
 
 MODELS = {"profile": ProfileHMM, "markov": MarkovChain}
 MOST_WORDS = 1 << 16
@@ -26,7 +26,6 @@ CELL_NS = (4.8, 3.4, 3.1)  # a letter and a column, for each level of instructio
 STEPS_COST = 1.7  # how many times more with transitions
 WORD_NS = 40.0
 SCORE_NS = 3.0  # a score: written, scaled, put where products read it
-PRODUCT_NS = (0.6, 0.3, 0.17)  # a product of two scores, for each level of instructions
 GUESSED_COLUMNS = 200
 
 

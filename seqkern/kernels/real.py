@@ -9,6 +9,7 @@ import numpy as np
 from . import _fold, _real
 
 PANEL = 16
+PRODUCT_NS = (0.18, 0.09, 0.07)  # a product of two dense features, for each level of instructions
 
 
 class RealDenseBlock:

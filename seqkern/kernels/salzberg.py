@@ -12,11 +12,10 @@ from . import _product
 from .base import Plan
 from .planner import Workload
 from .product import FeatureBlocks, FeatureKernel, Term
-from .real import RealDenseBlock
+from .real import PRODUCT_NS, RealDenseBlock
 
 CHUNK_LETTERS = 1 << 20
 LETTER_NS = 12.0  # a letter: its value found, and put where products read it
-PRODUCT_NS = (0.6, 0.3, 0.17)  # a product of two values, for each level of instructions
 
 
 class SalzbergKernel(FeatureKernel):
