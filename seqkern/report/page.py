@@ -7,6 +7,7 @@ from ..tsv import write_tsv
 from .choices import choices_section
 from .comparisons import COLUMNS
 from .cost import cost_section
+from .eigenvalues import eigenvalues_section
 from .families import families_section
 from .findings import findings_section
 from .fits import fits_section
@@ -32,6 +33,7 @@ LINKS = (
     ("predictions", "predictions"),
     ("importance", "importance"),
     ("gram", "Gram matrices"),
+    ("eigenvalues", "eigenvalues"),
 )
 STYLE = Path(__file__).with_name("style.css")
 SECTIONS = (
@@ -49,6 +51,7 @@ SECTIONS = (
     choices_section,
     fits_section,
     gram_section,
+    eigenvalues_section,
     cost_section,
 )
 

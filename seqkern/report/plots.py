@@ -86,8 +86,12 @@ def _scatter_section(view):
 
 def gram_section(view):
     """Return the thumbnails of the Gram matrices."""
-    panels, notes = [], []
+    panels, notes, seen = [], [], {}
     for kernel in view.dataset.kernels:
+        first = seen.setdefault(view.dataset.study.gram_homes.get(kernel, kernel), kernel)
+        if first != kernel and not view.dataset.learns(kernel):
+            notes.append(tag("li", tag("b", kernel), f": the matrix of {first}, of which it is another transform."))
+            continue
         picture = thumbnail(view.dataset, kernel)
         if picture is None:
             notes.append(tag("li", tag("b", kernel), ": ", _why_none(view, kernel)))
@@ -116,7 +120,6 @@ def _why_none(view, kernel):
     choose = view.dataset.study.spec("kernels", kernel).get("choose")
     if choose:
         return f"the inner loop chose one of {', '.join(choose)} for each training part."
-    built = view.dataset.study.kernel(kernel)
-    if built is not None and built.data_dependent:
+    if view.dataset.learns(kernel):
         return "this kernel learns from the training part: there is one matrix for each, and none for all."
     return tag("span", "no Gram matrix for all units was found.", class_="missing")

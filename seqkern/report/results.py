@@ -8,7 +8,9 @@ import pandas as pd
 
 from ..config import dataset_methods, split_transforms
 from ..errors import ConfigError, FileError, SeqkernError
+from ..gram.spectrum import read_spectrum
 from ..kernels import build_kernel
+from ..stored_grams import gram_homes
 from .files import numbers, read_config, read_gram, read_json, read_laps, read_table
 
 Method = namedtuple("Method", ["kernel", "solver"])
@@ -21,6 +23,9 @@ TABLES = {
     "cost": [*KEYS, "stage", "cpu_seconds", "peak_mb"],
     "decisions": [*KEYS, "id", "label", "predicted"],
 }
+
+EIGENVALUES = ("smallest_eigenvalue", "negative_share")
+"""Columns of ``fits.tsv`` that a kernel has which learns from the training part."""
 
 
 class Study:
@@ -70,6 +75,14 @@ class Study:
         """Return the configuration's entry of a data set, kernel or solver, ``{}`` where there is none."""
         entry = (self.config.get(kind) or {}).get(name)
         return entry if isinstance(entry, dict) else {}
+
+    @cached_property
+    def gram_homes(self):
+        """Dict of kernel name to the name under which its stored Gram matrix is kept; empty where that is not known."""
+        try:
+            return {name: home for name, (home, _) in gram_homes({"kernels": self.config.get("kernels") or {}}).items()}
+        except SeqkernError:
+            return {}
 
     def kernel(self, name):
         """Return the Kernel that the configuration calls `name`; None where it is not known here."""
@@ -213,7 +226,7 @@ class DatasetResults:
     def fits(self):
         """DataFrame of all ``fits.tsv``; `converged` is bool."""
         table = self._all("fits")
-        plain = {c: numbers(table[c]) for c in TABLES["fits"][3:]}
+        plain = {c: numbers(table[c]) for c in (*TABLES["fits"][3:], *EIGENVALUES) if c in table}
         converged = table["converged"].str.lower().isin(["true", "1", "yes"])
         return table.assign(converged=converged.astype(bool), **plain)
 
@@ -225,7 +238,11 @@ class DatasetResults:
 
     def gram_cost(self, kernel):
         """Return the DataFrame of a Gram matrix's cost; None where it is missing."""
-        return read_laps(self.folder("gram") / kernel / "cost.json", ["stage", "cpu_seconds", "peak_mb"])
+        return read_laps(self._gram_folder(kernel) / "cost.json", ["stage", "cpu_seconds", "peak_mb"])
+
+    def _gram_folder(self, kernel):
+        """Return the folder of the stored matrix that serves a kernel."""
+        return self.folder("gram") / self.study.gram_homes.get(kernel, kernel)
 
     def _all(self, name):
         """Return the tables of one name of all methods, one below the other."""
@@ -275,12 +292,25 @@ class DatasetResults:
         return list(dict.fromkeys(method.solver for method in self.methods))
 
     def gram(self, kernel):
-        """Return a kernel's stored Gram matrix as a read-only memory map; None where there is none."""
-        return read_gram(self.folder("gram") / kernel / "gram.npy")
+        """Return a kernel's stored Gram matrix as a read-only memory map; None where there is none.
+
+        Before transforms and repair. A kernel that learns has none, though that of another may serve it.
+        """
+        return None if self.learns(kernel) else read_gram(self._gram_folder(kernel) / "gram.npy")
+
+    def spectrum(self, kernel):
+        """Return the Spectrum of a kernel's stored Gram matrix; None where there is none."""
+        path = self._gram_folder(kernel) / "gram.spectrum.tsv"
+        return read_spectrum(path) if not self.learns(kernel) and path.exists() else None
+
+    def learns(self, kernel):
+        """Tell whether a kernel learns from the training part; False where it is not known here."""
+        built = self.study.kernel(kernel)
+        return built is not None and built.data_dependent
 
     def gram_counts(self, kernel):
         """Return how many units a kernel's policies touched, a dict; empty where none or no matrix is stored."""
-        return (read_json(self.folder("gram") / kernel / "gram.json") or {}).get("counts", {})
+        return (read_json(self._gram_folder(kernel) / "gram.json") or {}).get("counts", {})
 
     @cached_property
     def unit_table(self):
