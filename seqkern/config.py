@@ -5,7 +5,7 @@ import difflib
 import reprlib
 from pathlib import Path
 
-from .datasets import check_options, entry_kind, entry_window, is_public
+from .datasets import check_entry_profiles, check_options, entry_kind, entry_window, is_public
 from .errors import ConfigError, ParameterError, SeqkernError, unknown_name
 from .folds.methods import options_of
 from .gram.transforms import build_transform, repair_transforms
@@ -13,6 +13,7 @@ from .kernels import build_kernel, check_kind
 from .memory import parse_bytes
 from .resource_files import open_resource
 from .solvers import common_input, expand_grid
+from .tracks import PROFILE_TRACKS
 
 TYPES = {
     "object": "keys with values",
@@ -178,6 +179,8 @@ def _check_entry(name, entry, file):
     with _place(f"datasets.{name}", file):
         entry_kind(entry)
         entry_window(entry)
+    with _place(f"datasets.{name}.profiles", file):
+        check_entry_profiles(entry)
     with _place(f"datasets.{name}.labels", file):
         check_options(entry.get("labels", {}))
     with _place(f"datasets.{name}.folds", file):
@@ -239,12 +242,26 @@ def _check_choices(name, entry, config, kernels, file):
             file=file,
             remedy="add one; seqkern kernels lists what each takes",
         )
-    _check_methods(name, entry, config, kind, file)
+    _check_methods(name, entry, config, kernels, kind, file)
 
 
-def _check_methods(name, entry, config, kind, file):
+def _check_profiles(name, entry, config, names, kernels, file):
+    """Raise ConfigError if a kernel that runs on a data set needs profiles, and the data set has none."""
+    if "profiles" in entry:
+        return
+    for kernel in names:
+        if any(set(PROFILE_TRACKS) & set(behind.tracks) for behind in kernels[kernel]):
+            raise ConfigError(
+                f"datasets.{name}: kernel {kernel!r} needs profiles",
+                file=file,
+                remedy="add profiles: to the data set, search: training to the kernel, or list the data set's kernels",
+            )
+
+
+def _check_methods(name, entry, config, kernels, kind, file):
     """Raise ConfigError if a kernel or solver that a data set names would never run, or nothing would."""
     methods = dataset_methods(config, name, kind)
+    _check_profiles(name, entry, config, dict.fromkeys(kernel for kernel, _ in methods), kernels, file)
     idle = [kernel for kernel in entry.get("kernels", ()) if kernel not in {kernel for kernel, _ in methods}]
     idle += [solver for solver in entry.get("solvers", ()) if solver not in {solver for _, solver in methods}]
     if idle or not methods:

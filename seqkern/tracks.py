@@ -7,6 +7,15 @@ import numpy as np
 from .errors import SequenceError
 from .textfiles import check_columns, open_lines, read_cells
 
+PROFILE_TRACKS = ("pssm", "profile")
+
+
+def track_option(name):
+    """Return the command-line option that gives a track."""
+    if name in PROFILE_TRACKS:
+        return "--profiles PATH; in a study by profiles: of the data set"
+    return f"--track {name}=FILE"
+
 
 class Track:
     """The annotation letters of sequences.

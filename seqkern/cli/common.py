@@ -5,6 +5,7 @@ import contextlib
 import sys
 
 from ..errors import FoldError, LabelError, ParameterError, SequenceError, unknown_name
+from .profiles import add_profiles, check_wanted, profiles_of
 
 
 def add_sequence_arguments(parser):
@@ -87,7 +88,8 @@ def unrecognised(model):
 
 
 def add_tracks(group):
-    """Add the files of tracks."""
+    """Add the files of tracks, and the sources of profiles."""
+    add_profiles(group)
     group.add_argument(
         "--track",
         action="append",
@@ -107,43 +109,64 @@ def _track(text):
     return name, file
 
 
-def read_tracks(given, kernel):
+def read_tracks(args, kernel, made=None):
     """Return a function that gives a SequenceSet the tracks that a kernel needs.
 
     Parameters
     ----------
-    given : list of (str, str)
-        Name and file of each.
+    args : Namespace
+        With what `add_tracks` and `add_threads` add.
     kernel : Kernel
+    made : dict, optional
+        How the profiles of a model's training sequences were made.
 
     Raises
     ------
     ParameterError
         If a track is missing, unknown or given twice.
     """
+    from ..profiles.profile import TRACKS
     from ..tracks import Track
 
-    names = [name for name, _ in given]
+    profiles = profiles_of(args)
+    check_wanted(profiles, kernel, made)
+    known = [name for name in kernel.tracks if name not in TRACKS]
+    names = [name for name, _ in args.track]
     for i, name in enumerate(names):
-        if name not in kernel.tracks:
-            if kernel.tracks:
-                raise unknown_name(f"track of {kernel.name}", name, kernel.tracks)
+        if name in TRACKS:
+            raise ParameterError(f"the track {name!r} is no letters", remedy="give profiles: --profiles PATH")
+        if name not in known:
+            if known:
+                raise unknown_name(f"track of {kernel.name}", name, known)
             raise ParameterError(f"the kernel {kernel.name!r} reads no track", remedy=f"leave out --track {name}=…")
         if name in names[:i]:
             raise ParameterError(f"the track {name!r} is given twice", remedy="leave one out")
-    for name in kernel.tracks:
+    for name in known:
         if name not in names:
             raise ParameterError(
                 f"the kernel {kernel.name!r} needs the track {name!r}", remedy=f"add --track {name}=FILE"
             )
-    tracks = [Track(name, file) for name, file in given]
+    tracks = [Track(name, file) for name, file in args.track]
+    source = _profile_source(profiles, made)
 
     def add(X):
         for track in tracks:
             X = track.add_to(X)
-        return X
+        return X if source is None or set(TRACKS) <= set(X.tracks) else source.add_to(X, n_threads=args.threads)
 
     return add
+
+
+def _profile_source(entry, made):
+    """Return the ProfileSource of an entry, or None; say if a model's profiles were made otherwise."""
+    if entry is None:
+        return None
+    from ..profiles.sources import ProfileSource, differs
+
+    source = ProfileSource(entry)
+    if made is not None and differs(source.note(), made):
+        print("seqkern: warning: these profiles are made otherwise than those of the training", file=sys.stderr)
+    return source
 
 
 def add_threads(group):

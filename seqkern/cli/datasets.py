@@ -2,6 +2,8 @@
 
 import json
 
+from .common import add_threads
+
 EXAMPLE = "seqkern datasets config/config.yaml --name donors -o results/demo/datasets/donors"
 
 
@@ -13,6 +15,7 @@ def add_arguments(parser):
     parser.add_argument("-o", "--output", help="folder to write data.npz, units.tsv and summary.json to")
     parser.add_argument("--data-dir", help="folder with local copies of public data sets")
     parser.add_argument("--seed", type=int, help="seed of what is drawn at random (default: the study's, or 1)")
+    add_threads(parser)
     parser.add_argument("--list", action="store_true", help="list the public data sets and stop")
 
 
@@ -25,7 +28,7 @@ def run(args):
 
     name, entry, data_dir, seed = _chosen(args)
     try:
-        dataset = make_dataset(name, entry, data_dir=data_dir, seed=seed)
+        dataset = make_dataset(name, entry, data_dir=data_dir, seed=seed, n_threads=args.threads)
     except SeqkernError as error:
         # One line of a log must be enough to know which of a study's data sets it was.
         if error.file is None:

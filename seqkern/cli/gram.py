@@ -14,6 +14,7 @@ from .common import (
     tell_counts,
     windows_of,
 )
+from .profiles import profiles_of
 
 EXAMPLE = "seqkern gram donors.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
 
@@ -160,7 +161,12 @@ def _data(args, kernel):
     if args.dataset:
         from ..datasets import load_dataset
 
-        given = {"--against": args.against, "--track": args.track, "--window and --sites": windows_of(args)}
+        given = {
+            "--against": args.against,
+            "--track": args.track,
+            "--profiles or --search-profiles": profiles_of(args),
+            "--window and --sites": windows_of(args),
+        }
         for option, value in given.items():
             if value:
                 raise ParameterError(f"{option} goes with FASTA files", remedy=f"leave out --dataset or {option}")
@@ -173,7 +179,9 @@ def _data(args, kernel):
     check_kind(kernel, "sequences", file=source)
     if args.against and windows_of(args):
         raise ParameterError("--against goes without windows", remedy="cut both, and give them as two files")
-    with_tracks = read_tracks(args.track, kernel)
+    if profiles_of(args) and windows_of(args):
+        raise ParameterError("profiles are of whole sequences", remedy="cut no windows here, or do it in a study")
+    with_tracks = read_tracks(args, kernel)
     alphabet, columns = args.alphabet or kernel.alphabet, None
     if args.against:
         columns = read_fasta(args.against, alphabet, **policies_of(args))

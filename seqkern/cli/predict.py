@@ -3,7 +3,7 @@
 import contextlib
 import sys
 
-from ..errors import FileError, SequenceError
+from ..errors import FileError, ParameterError, SequenceError
 from .common import (
     add_policies,
     add_threads,
@@ -15,6 +15,7 @@ from .common import (
     unrecognised,
 )
 from .given_sites import add_given_sites, site_windows
+from .profiles import profiles_of
 from .scan import add_scan, check_no_scan, run_scan
 
 EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
@@ -100,12 +101,14 @@ def read_chunks(model, args):
     from ..errors import LetterError
     from ..fasta import iter_fasta
 
-    with_tracks = read_tracks(args.track, model.kernel)
+    with_tracks = read_tracks(args, model.kernel, model.record.get("profiles"))
     given = policies_of(args)
     policies = {key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies}
     if policies.get("ids") == "suffix":  # repeats would have to be remembered
         policies["ids"] = "header"
     if args.sites is not None:
+        if profiles_of(args):
+            raise ParameterError("profiles are of whole sequences", remedy="leave out --sites")
         yield site_windows(model, args, policies)
         return
     try:

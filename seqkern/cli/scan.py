@@ -67,7 +67,14 @@ def run_scan(args, model):
     from ..scan import Scanner
     from ..textfiles import source_name
 
-    for name, value in {"unknown": args.unknown, "empty": args.empty, "track": args.track, "sites": args.sites}.items():
+    for name, value in {
+        "unknown": args.unknown,
+        "empty": args.empty,
+        "track": args.track,
+        "profiles": args.profiles,
+        "search-profiles": args.search_profiles,
+        "sites": args.sites,
+    }.items():
         if value:
             raise ParameterError(
                 f"--{name} goes without --scan",

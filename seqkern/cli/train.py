@@ -15,6 +15,7 @@ from .common import (
     unrecognised,
     windows_of,
 )
+from .profiles import profiles_of
 
 EXAMPLE = (
     "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
@@ -100,7 +101,7 @@ def run(args):
     source = ", ".join(args.fasta)
     check_kind(kernel, "sequences", file=source)
     check_writable(args.output)
-    with_tracks = read_tracks(args.track, kernel)
+    with_tracks = read_tracks(args, kernel)
     dataset = _dataset(args, kernel)
     X = with_tracks(dataset.X)
     if args.format == "lsgkm":
@@ -173,8 +174,10 @@ def _dataset(args, kernel):
         **policies_of(args),
         **windows,
     }
+    if profiles_of(args):
+        entry["profiles"] = profiles_of(args)
     alphabet = args.alphabet or kernel.alphabet
-    return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}))
+    return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}), n_threads=args.threads)
 
 
 def _doubts(model, dataset, at_sites):

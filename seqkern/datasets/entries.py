@@ -1,6 +1,6 @@
 """Read what a study's data-set entry names: units, columns of text about them, the files they come from."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import ConfigError, LabelError
@@ -50,7 +50,23 @@ class Material:
     notes: dict = field(default_factory=dict)
 
 
-def fasta_material(entry, base_dir):
+def profiles_of(entry, X, base_dir, n_threads=None):
+    """Return `X` with the tracks of the profiles that an entry names, and notes on them; without any, `X` and {}.
+
+    Raises
+    ------
+    FileError, SequenceError
+        If profiles cannot be read, or do not fit.
+    """
+    if "profiles" not in entry:
+        return X, {}
+    from ..profiles.sources import ProfileSource
+
+    source = ProfileSource(entry["profiles"], base_dir)
+    return source.add_to(X, n_threads=n_threads), {"profiles": source.note()}
+
+
+def fasta_material(entry, base_dir, n_threads=None):
     """Return the Material of an entry ``fasta: …``.
 
     Raises
@@ -78,7 +94,9 @@ def fasta_material(entry, base_dir):
         )
     policies = {key: entry[key] for key in POLICIES if key in entry}
     reading = read_records(paths, **policies | ({"unknown": "mask"} if window else {}))
-    X, columns, labelled, notes = reading.sequences, {}, where, {}
+    # Windows are cut from sequences that have their profiles.
+    X, notes = profiles_of(entry, reading.sequences, base_dir, n_threads)
+    reading, columns, labelled = replace(reading, sequences=X), {}, where
     if source == "tsv":
         labelled = str(_labels_path(options, base_dir))
         files = [*files, options["file"]]
@@ -92,7 +110,7 @@ def fasta_material(entry, base_dir):
             columns |= columns_of_first_words(reading)
     if window is not None:
         cut, sites = cut_entry(entry, reading, base_dir, where)
-        X, notes = cut.windows, {"window": window.record()}
+        X, notes = cut.windows, notes | {"window": window.record()}
         columns = {key: [values[i] for i in cut.records] for key, values in columns.items()}
         if source == "sites":
             columns, labelled = columns_of_sites(sites, cut.kept, options), sites.file

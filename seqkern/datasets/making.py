@@ -1,5 +1,7 @@
 """From a study's entry to a data set: read, check, encode, and set the tasks."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..errors import ConfigError, LabelError
@@ -33,7 +35,8 @@ def entry_kind(entry):
 def entry_files(entry):
     """Return the paths of the local files that a study's data-set entry names, as it names them.
 
-    Generated and public data name none; a table of labels counts where labels are taken from it.
+    Generated and public data name none; a table of labels counts where labels are taken from it, and what profiles are
+    read from or searched for.
 
     Parameters
     ----------
@@ -48,18 +51,38 @@ def entry_files(entry):
     ConfigError
         If the entry has no source, or several.
     """
-    source = _entry_source(entry)
+    source, profiles = _entry_source(entry), _profile_files(entry)
     if source in ("simulate", "public"):
-        return []
+        return profiles
     given, labels = entry[source], entry.get("labels", {})
     if isinstance(given, dict):
         given = given.values()
     files = [given] if isinstance(given, str) else list(given)
     files += [labels["file"]] if labels.get("from") == "tsv" and "file" in labels else []
-    return files + ([sites_file(entry)] if sites_file(entry) is not None else [])
+    return files + ([sites_file(entry)] if sites_file(entry) is not None else []) + profiles
 
 
-def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1):
+def _profile_files(entry):
+    """Return the paths of the local files that the entry's profiles are read from, or searched for."""
+    if "profiles" not in entry:
+        return []
+    from ..profiles.sources import profile_files
+
+    return profile_files(entry["profiles"])
+
+
+def check_entry_profiles(entry):
+    """Raise ConfigError or ParameterError unless the profiles that an entry names, if any, are possible."""
+    if "profiles" not in entry:
+        return
+    from ..profiles.sources import check_profiles
+
+    check_profiles(entry["profiles"])
+    if entry_kind(entry) != "sequences":
+        raise ConfigError("profiles are of sequences", remedy="leave out profiles")
+
+
+def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=None):
     """Read, check and encode what a study's entry names.
 
     Parameters
@@ -68,13 +91,15 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1):
     entry : dict
         One source (``simulate``, ``public``, ``fasta``, ``features``, ``similarities``, ``dissimilarities``),
         the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks: families``,
-        ``title``, ``window`` and ``sites``. config/README.md explains each.
+        ``title``, ``window`` and ``sites``, ``profiles``. config/README.md explains each.
     base_dir : path-like
         Where relative paths start.
     data_dir : path-like, optional
         Folder with local copies of the public data sets.
     seed : int
         For what is drawn at random where the entry has no seed of its own.
+    n_threads : int, optional
+        For profiles that are built by search.
 
     Returns
     -------
@@ -89,6 +114,7 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1):
     """
     source = _entry_source(entry)
     entry_window(entry)
+    check_entry_profiles(entry)
     if source == "public":
         from .public import public_material
 
@@ -99,9 +125,14 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1):
         if source == "simulate":
             material = entries.simulated_material(entry, seed)
         elif source == "fasta":
-            material = entries.fasta_material(entry, base_dir)
+            material = entries.fasta_material(entry, base_dir, n_threads)
         else:
             material = entries.table_material(entry, base_dir)
+    if source in ("public", "simulate"):
+        from .entries import profiles_of
+
+        X, notes = profiles_of(entry, material.X, base_dir, n_threads)
+        material = replace(material, X=X, notes=material.notes | notes)
     roles = material.roles
     if entry.get("tasks") == "families":
         roles = _family_roles(material, seed)

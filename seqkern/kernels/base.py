@@ -22,6 +22,7 @@ from ..errors import NoWordsError, ParameterError, SequenceError
 from ..parameters import Parameters, check_choice, check_integer
 from ..sequences import SequenceSet, as_sequences
 from ..tables import as_features, as_similarities
+from ..tracks import track_option
 from . import _blocks
 from .implicit import normalised
 
@@ -470,7 +471,7 @@ class Kernel(Parameters):
             if track not in X.tracks:
                 raise SequenceError(
                     f"kernel {self.name!r} needs the track {track!r}",
-                    remedy=f"give it with the sequences, by SequenceSet.replace or --track {track}=FILE",
+                    remedy=f"give it with the sequences, by SequenceSet.replace or {track_option(track)}",
                 )
         if self.equal_lengths and len(X):
             odd = np.flatnonzero(X.lengths != X.lengths[0])

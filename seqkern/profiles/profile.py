@@ -15,8 +15,8 @@ import numpy as np
 from ..alphabets import MASK, PROTEIN, to_bytes
 from ..errors import SequenceError
 from ..sequences import SequenceSet
+from ..tracks import PROFILE_TRACKS as TRACKS
 
-TRACKS = ("pssm", "profile")
 # The amino acids of Robinson and Robinson (PNAS 88, 1991), BLAST's background, in the order of the alphabet.
 BACKGROUND = np.array(
     [

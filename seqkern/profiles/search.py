@@ -19,7 +19,6 @@ import numpy as np
 from ..alphabets import PROTEIN
 from ..archive import canonical_json
 from ..errors import SequenceError
-from ..kernels.blocks import available_threads
 from ..parameters import check_integer, check_real
 from ..progress import progress_bar
 from .cache import ProfileCache
@@ -112,6 +111,8 @@ class ProfileSearch:
                 yield query, known[0]
         if not missing:
             return
+        from ..kernels.blocks import available_threads
+
         self._load()
         with ThreadPoolExecutor(available_threads(n_threads)) as pool:
             waiting = [pool.submit(self.build, query) for query in missing]

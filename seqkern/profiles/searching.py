@@ -1,7 +1,6 @@
 """What kernels on profiles share: they come as tracks, or are built by searching the training part."""
 
 from ..archive import nest, unnest
-from ..kernels.blocks import GIVEN_THREADS
 from ..parameters import check_choice, check_integer, check_real
 from ..sequences import SequenceSet
 from .profile import check_tracks
@@ -60,6 +59,8 @@ class ProfileTracks:
         if self.search is None:
             check_tracks(X, self.profile_tracks)
             return X
+        from ..kernels.blocks import GIVEN_THREADS
+
         return self._searched().add_to(X, n_threads=self.n_threads or GIVEN_THREADS.get())
 
     def search_seconds(self, *sets):

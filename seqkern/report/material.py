@@ -1,5 +1,6 @@
 """What a data set is: its size, its labels, where it comes from."""
 
+from ..profiles.sources import describe
 from .markup import Markup, join, number, plural, tag
 from .view import paragraph
 from .words import FOLDS, spec_text
@@ -32,6 +33,8 @@ def about_section(view):
         touched = [f"{what}: {count}" for what, count in dataset.gram_counts(kernel).items()]
         if touched:
             facts.append((f"Treated specially by {kernel}", "; ".join(touched)))
+    if summary.get("profiles"):
+        facts.append(("Profiles", describe(summary["profiles"])))
     facts += _sources(dataset)
     title = summary.get("title") or summary.get("description")
     items = [part for name, value in facts for part in (tag("dt", name), tag("dd", value))]

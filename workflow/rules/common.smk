@@ -84,6 +84,11 @@ def learns(kernel):
     return any(KERNELS[name].data_dependent or split_transforms(STUDY["kernels"][name])[1] for name in names)
 
 
+def searches(dataset):
+    """Tell whether the profiles of a data set are built by search."""
+    return "search" in STUDY["datasets"][dataset].get("profiles", {})
+
+
 def stored_grams(dataset, kernel, solver):
     """Return the Gram matrices, over all units of a data set, that serve every fold of a method."""
     if not needs_gram(STUDY["solvers"][solver]):

@@ -14,6 +14,7 @@ rule datasets:
         f"{BENCHMARKS}/datasets/{{dataset}}.jsonl"
     conda:
         "../envs/seqkern.yaml"
+    threads: lambda wildcards: 2 if searches(wildcards.dataset) else 1
     params:
         entry=lambda wildcards: as_json(STUDY["datasets"][wildcards.dataset]),
         seed=STUDY["seed"],
@@ -21,4 +22,4 @@ rule datasets:
         build=BUILD,
     shell:
         "seqkern datasets --name {wildcards.dataset} --entry {params.entry:q} --seed {params.seed}"
-        " {params.data_dir} -o $(dirname {output.data:q}) 2>&1 | tee {log:q}"
+        " {params.data_dir} --threads {threads} -o $(dirname {output.data:q}) 2>&1 | tee {log:q}"

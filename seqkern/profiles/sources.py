@@ -1,0 +1,127 @@
+"""Where the profiles of a set of sequences come from, as a study or the command line says it.
+
+``{files: PATH, format: psiblast}`` names files; ``{search: FASTA, iterations: 3, inclusion: 0.001}`` searches a FASTA
+file; ``{search: all, transductive: true}`` searches the sequences themselves, test sequences too, without labels.
+"""
+
+from pathlib import Path
+
+from ..datasets.public import is_public, local_path
+from ..errors import ConfigError
+from ..parameters import check_choice
+from ..textfiles import file_sha256
+from .files import FORMATS, ProfileFiles
+from .profile import protein_only
+from .search import ProfileSearch
+
+KEYS = {"files": ("format",), "search": ("iterations", "inclusion", "transductive")}
+ALL = "all"
+
+
+class ProfileSource:
+    """Where profiles come from.
+
+    Parameters
+    ----------
+    entry : dict
+        As above.
+    base_dir : path-like
+        Where relative paths start.
+
+    Raises
+    ------
+    ConfigError, ParameterError
+        If the entry is not possible.
+    """
+
+    def __init__(self, entry, base_dir="."):
+        check_profiles(entry)
+        self.entry, self.base_dir = dict(entry), Path(base_dir)
+        self._opened = None
+
+    def add_to(self, X, *, n_threads=None):
+        """Return a SequenceSet with the tracks ``pssm`` and ``profile`` besides its own.
+
+        Raises
+        ------
+        FileError, SequenceError
+            If a file cannot be read, or a profile does not fit its sequence.
+        """
+        protein_only(X)
+        if "files" in self.entry:
+            self._opened = self._opened or ProfileFiles(self._path("files"), self.entry.get("format"))
+            return self._opened.add_to(X)
+        return self._search(X).add_to(X, n_threads=n_threads)
+
+    def _search(self, X):
+        """Return the ProfileSearch for `X`; that of a file is opened once."""
+        options = {key: self.entry[key] for key in ("iterations", "inclusion") if key in self.entry}
+        if self.entry["search"] == ALL:
+            return ProfileSearch(X, **options)
+        if self._opened is None:
+            from ..fasta import read_fasta
+
+            database = read_fasta(self._path("search"), "protein", unknown="mask", ids="number", empty="skip")
+            self._opened = ProfileSearch(database, **options)
+        return self._opened
+
+    def _path(self, key):
+        """Return the path that the entry names."""
+        given = str(self.entry[key])
+        return local_path(given) if is_public(given) else self.base_dir / given
+
+    def note(self):
+        """Return what is told of the profiles: the entry, with the SHA-256 of a single file."""
+        note = dict(self.entry)
+        if note.get("search") == ALL:
+            return note
+        path = self._path("files" if "files" in note else "search")
+        return note | ({"sha256": file_sha256(path)} if path.is_file() else {})
+
+
+def check_profiles(entry):
+    """Raise ConfigError or ParameterError unless a data set's entry ``profiles`` is possible."""
+    given = [key for key in KEYS if key in entry]
+    if len(given) != 1:
+        raise ConfigError(
+            f"profiles need exactly one source, these have {len(given)}",
+            remedy="give files: PATH, or search: FASTA, or search: all with transductive: true",
+        )
+    for key in entry:
+        if key not in (given[0], *KEYS[given[0]]):
+            raise ConfigError(f"{key!r} does not go with {given[0]}", remedy=f"known: {', '.join(KEYS[given[0]])}")
+    check_choice("format", entry.get("format"), (None, *FORMATS))
+    if (entry.get("search") == ALL) != bool(entry.get("transductive", False)):
+        raise ConfigError(
+            "profiles from all sequences know the test sequences",
+            remedy="say so: search: all with transductive: true; or search a FASTA file, or let the kernel search its "
+            "training part (search: training)",
+        )
+
+
+def profile_files(entry):
+    """Return the paths of the local files that a data set's entry ``profiles`` names, as it names them."""
+    named = [entry[key] for key in KEYS if key in entry and entry[key] != ALL]
+    return [path for path in named if not is_public(path)]
+
+
+def differs(note, other):
+    """Tell whether two notes are of searches of another database or with other options, or of files and a search."""
+    if ("files" in note) != ("files" in other):
+        return True
+    compared = {"sha256": None, "iterations": 3, "inclusion": 0.001}
+    return "search" in note and any(note.get(key, usual) != other.get(key, usual) for key, usual in compared.items())
+
+
+def describe(note):
+    """Return one sentence about where profiles come from, for readers; `note` as `ProfileSource.note` has it."""
+    if "files" in note:
+        kind = {"psiblast": "PSI-BLAST's PSSMs, ", "hmmer": "HMMER's models, "}.get(note.get("format"), "")
+        return f"read from files: {kind}{note['files']}"
+    how = f"built by iterated search, up to {note.get('iterations', 3)} times, E-value {note.get('inclusion', 0.001)}"
+    if note["search"] == ALL:
+        return (
+            f"{how}, of each sequence against all sequences of this data set. This is transductive: profiles of "
+            "training sequences know the test sequences, though not their labels"
+        )
+    return f"{how}, of each sequence against {note['search']}"
