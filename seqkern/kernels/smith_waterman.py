@@ -23,18 +23,18 @@ WIDTHS = {f"int{width}": width for width in LARGEST}
 class SmithWatermanKernel(AlignmentKernel):
     """K(x, y) = the largest score of a local alignment of x and y, with affine costs of gaps.
 
-    An alignment pairs letters of a part of x with letters of a part of y, in order. Each pair scores as the substitution
-    matrix says, each gap of n letters costs gap_open + (n − 1)·gap_extend; gaps in x and y may follow each other. K is
-    at least 0, and exact; it is not positive semi-definite.
+    An alignment pairs letters of a part of x with letters of a part of y, in order. Each pair scores as the
+    substitution matrix says, each gap of n letters costs gap_open + (n − 1)·gap_extend; gaps in x and y may follow
+    each other. K is at least 0, and exact; it is not positive semi-definite.
 
     Parameters
     ----------
     matrix : str or list of list of float
-        The name of a substitution matrix of Biopython (``"BLOSUM62"``; ``"NUC.4.4"`` for DNA and RNA), the path of a file
-        in the format of NCBI's, or scores in the order of the alphabet's letters, symmetric. Scores and costs are
-        decimal numbers of at most six places. Masked letters score as the matrix's X (in a matrix for DNA, N), or else
-        as the smallest score in it. So do B, J, O, U, X, Z and ``*`` in proteins, if they are masked; to give them
-        scores of their own, read the sequences with the alphabet ``ARNDCQEGHILKMFPSTWYVBZX*``.
+        The name of a substitution matrix of Biopython (``"BLOSUM62"``; ``"NUC.4.4"`` for DNA and RNA), the path of a
+        file in the format of NCBI's, or scores in the order of the alphabet's letters, symmetric. Scores and costs
+        are decimal numbers of at most six places. Masked letters score as the matrix's X (in a matrix for DNA, N), or
+        else as the smallest score in it. So do B, J, O, U, X, Z and ``*`` in proteins, if they are masked; to give
+        them scores of their own, read the sequences with the alphabet ``ARNDCQEGHILKMFPSTWYVBZX*``.
     gap_open : float ≥ gap_extend
         The cost of a gap's first letter.
     gap_extend : float ≥ 0
@@ -55,7 +55,8 @@ class SmithWatermanKernel(AlignmentKernel):
     ----------
     Smith, Waterman: Identification of common molecular subsequences. Journal of Molecular Biology 147, 1981.
     Gotoh: An improved algorithm for matching biological sequences. Journal of Molecular Biology 162, 1982.
-    Rognes: Faster Smith-Waterman database searches with inter-sequence SIMD parallelisation. BMC Bioinformatics 12, 2011.
+    Rognes: Faster Smith-Waterman database searches with inter-sequence SIMD parallelisation. BMC Bioinformatics 12,
+    2011.
     """
 
     name = "smith_waterman"

@@ -1,5 +1,6 @@
 """The loops of Smith-Waterman scores; see `_smith_waterman.h`."""
 
+from libc.math cimport NAN
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
@@ -91,6 +92,42 @@ cdef class Records:
             self.r.start, self.r.stop = &start[0], &stop[0]
         if order.shape[0]:
             self.r.order = &order[0]
+
+
+def own_scores(Records records, const int64_t[::1] own, const uint8_t[::1] fair, int open, double[::1] out):
+    """Set out[k] to the score of the k-th record with itself, or NaN if that takes an alignment.
+
+    With 2·s(a, b) ≤ o(a) + o(b), o(a) = max(0, s(a, a)), for any two letters, either letter of a pair is charged
+    o / 2 at most. So no alignment is better than U = Σ o(x_i), none with a gap better than U − open, and none of x
+    with itself shifted better than U without the halves of the first and last o: the best part of x, letter by letter,
+    is an optimal alignment if it is not worse than these.
+
+    Parameters
+    ----------
+    records : Records
+    own : int64 (letters,)
+        s(a, a).
+    fair : uint8 (letters,)
+        Whether the condition holds for a letter and all others.
+    open : int
+    out : float64 (n,)
+    """
+    cdef Py_ssize_t k, i, n
+    cdef const uint8_t *x
+    cdef int64_t value, part, best, most, lost
+    cdef bint known
+    with nogil:
+        for k in range(records.r.n):
+            x, n = record_codes(&records.r, k), record_length(&records.r, k)
+            known, part, best, most = True, 0, 0, 0
+            for i in range(n):
+                value = own[x[i]]
+                part = max(part, 0) + value
+                best, most, known = max(best, part), most + max(value, 0), known and fair[x[i]]
+            lost = most - best
+            if lost > 0:
+                known = known and lost <= open and 2 * lost <= max(own[x[0]], 0) + max(own[x[n - 1]], 0)
+            out[k] = best if known else NAN
 
 
 def lanes(int level, int width):

@@ -57,7 +57,7 @@ class IntegerScores:
         numerator = math.gcd(*np.unique(np.abs(whole)).astype(object).astype(int).tolist()) or 1
         if np.abs(whole).max() / numerator > LARGEST[32]:
             raise ParameterError(
-                f"scores and gap costs are more than {LARGEST[32]} times as large as the unit that all are multiples of",
+                f"scores or gap costs are more than {LARGEST[32]} times what all are multiples of",
                 remedy="make them smaller, or round them",
             )
         common = math.gcd(numerator, denominator)

@@ -72,18 +72,15 @@ class AlignedSequences:
         return _smith_waterman.Records(self.codes, self.start[part], self.stop[part], order)
 
     def _own_scores(self):
-        """Return the score of each record with itself, in units.
-
-        Without a letter of negative s(a, a), and if 2·s(a, b) ≤ s(a, a) + s(b, b) for any two of its letters, no
-        alignment is better than that without gaps: of each pair's score either letter is charged half its own at most.
-        """
+        """Return the score of each record with itself, in units; most are known without an alignment."""
         table = self.scores.table.astype(np.int64)
-        own = table.diagonal()
-        good = own >= 0
-        odd = ~good | ((2 * table > own[:, None] + own) & good).any(axis=1)
-        sums, odds = (np.concatenate(([0], np.cumsum(values[self.codes]))) for values in (own, odd))
-        squares = (sums[self.stop] - sums[self.start]).astype(np.float64)
-        for i in np.flatnonzero(odds[self.stop] > odds[self.start]):
+        own = table.diagonal().copy()
+        most = np.maximum(own, 0)
+        fair = (2 * table <= most[:, None] + most).all(axis=1).astype(np.uint8)
+        squares = np.empty(len(self))
+        every = self.records(np.arange(len(self)))
+        _smith_waterman.own_scores(every, own, fair, self.scores.gap_open, squares)
+        for i in np.flatnonzero(np.isnan(squares)):
             one = self.rows(i, i + 1)
             _fill(one, one, np.ones(1, dtype=np.int64), 1, squares[i : i + 1, None], max(16, self.width))
         return squares
