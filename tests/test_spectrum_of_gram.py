@@ -84,6 +84,16 @@ def test_an_estimate_of_few_different_eigenvalues(K):
     assert (found.smallest < 0) == (K[0, 0] < 0)
 
 
+def test_an_estimate_does_not_miss_a_single_negative_eigenvalue():
+    K = np.eye(400)
+    K[0, 0] = -2.0  # not in the sample
+    found = spectrum(K, exact_units=50)
+    assert found.smallest == pytest.approx(-2)
+    assert found.n_negative == 1
+    assert found.negative_share == pytest.approx(2 / 401)
+    assert spectrum(-np.eye(400), exact_units=50).negative_share == 1
+
+
 @pytest.mark.parametrize("exact_units", [100, 10])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_is_no_number_is_refused(value, exact_units):

@@ -5,7 +5,7 @@ A kernel matrix with negative eigenvalues holds the inner products of no points 
 Recognition, 2005).
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
@@ -13,7 +13,6 @@ from scipy.linalg import eigvalsh_tridiagonal
 from ..errors import GramError
 from ..tsv import read_tsv, write_tsv
 from .matrix import SLICE_ROWS
-from .transforms.repair import rounding
 
 EXACT_UNITS = 4000
 """Of matrices up to this size all eigenvalues are computed: about four CPU seconds and 400 MB at most."""
@@ -38,8 +37,8 @@ class Spectrum:
         How many eigenvalues are negative.
     exact : bool
         Whether all eigenvalues were computed. If not, the smallest and largest are those that 100 steps of the Lanczos
-        method find, between the true ones: a smallest below zero is proof. The share is that of a random principal
-        sub-matrix, and the number of negative ones follows from it.
+        method find, between the true ones: a smallest below zero is proof. Share and number are those of a random
+        principal sub-matrix, or what follows from the smallest if that is more.
     """
 
     n: int
@@ -92,11 +91,7 @@ def spectrum(K, *, exact_units=EXACT_UNITS):
         if n <= exact_units:
             values = _eigenvalues(K)
             return _summary(n, values, values[0] if n else 0.0, values[-1] if n else 0.0, exact=True)
-        smallest, largest = _ends(K)
-        size = min(SAMPLED_UNITS, exact_units)
-        rows = np.sort(np.random.default_rng(SEED).choice(n, size, replace=False))
-        values = _eigenvalues(np.stack([K[row][rows] for row in rows]))
-        return _summary(n, values, min(smallest, values[0]), max(largest, values[-1]), exact=False)
+        return _estimated(K, min(SAMPLED_UNITS, exact_units))
 
 
 def write_spectrum(path, found):
@@ -128,6 +123,22 @@ def _summary(n, values, smallest, largest, exact):
     share = float(np.abs(values[values < 0]).sum() / mass) if mass > 0 else 0.0
     n_negative = round(n * int(np.count_nonzero(values < 0)) / max(len(values), 1))
     return Spectrum(n, float(smallest), float(largest), share, n_negative, exact)
+
+
+def _estimated(K, size):
+    """Return the Spectrum of a large matrix, from its ends and a random principal sub-matrix of `size` units."""
+    n = len(K)
+    smallest, largest = _ends(K)
+    rows = np.sort(np.random.default_rng(SEED).choice(n, size, replace=False))
+    values = _eigenvalues(np.stack([K[row][rows] for row in rows]))
+    smallest, largest = min(smallest, values[0]), max(largest, values[-1])
+    found = _summary(n, values, smallest, largest, exact=False)
+    if smallest >= 0:
+        return found
+    # A sample may miss the few that hold all; the sum of all being the trace, this one alone has no less than so much.
+    trace = float(np.diagonal(K).sum(dtype=np.float64))
+    least = -smallest / (max(trace, 0.0) - 2 * smallest)
+    return replace(found, negative_share=max(found.negative_share, least), n_negative=max(found.n_negative, 1))
 
 
 def _ends(K):
@@ -165,6 +176,23 @@ def _times(K, vector):
     if not np.isfinite(out).all():
         raise _not_finite()
     return out
+
+
+def rounding(values, dtype):
+    """Return what rounding alone can make of an eigenvalue that is zero.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n,)
+        All eigenvalues of a matrix.
+    dtype : dtype
+        In which its entries are kept.
+    """
+    allowed = len(values) * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0)
+    if dtype != np.float64:
+        # Rounding every entry moves no eigenvalue by more than the length of all that was rounded off.
+        allowed += np.finfo(dtype).eps / 2 * float(np.sqrt((values**2).sum()))
+    return allowed
 
 
 def _not_finite():

@@ -37,16 +37,22 @@ class RepairGram(GramTransform):
         return self.method != "shift" and len(self.values_) > 0
 
     def _fit(self, K, diagonal):
+        from scipy.linalg import eigh
         from threadpoolctl import threadpool_limits
 
+        # No eigenvalue is larger than the largest sum of a row, and rounding makes no larger one of zero than this.
+        rounding = len(K) * np.finfo(np.float64).eps * np.abs(K).sum(axis=1).max(initial=0.0)
+        wanted = {"subset_by_value": (-np.inf, -rounding), "check_finite": False}
+        vectors = np.empty((len(K), 0))
         with threadpool_limits(limits=1):  # the bits must not depend on the number of threads
-            if self.method == "shift":
-                values, vectors = np.linalg.eigvalsh(K), np.empty((len(K), 0))
+            if rounding == 0:
+                values = np.empty(0)
+            elif self.method == "shift":
+                values = eigh(K, eigvals_only=True, **wanted)
             else:
-                values, vectors = np.linalg.eigh(K)
-        negative = values < -rounding(values, K.dtype)
-        self.values_ = values[negative].tolist()
-        self.vectors_ = np.ascontiguousarray(vectors[:, negative] if vectors.shape[1] else vectors)
+                values, vectors = eigh(K, **wanted)
+        self.values_ = values.tolist()
+        self.vectors_ = np.ascontiguousarray(vectors)
 
     def _times(self):
         """Return how often the negative part is taken away: once leaves zero, twice the opposite."""
@@ -90,21 +96,3 @@ class RepairGram(GramTransform):
         else:
             result = K.copy()
         return result, np.diagonal(result).copy()
-
-
-def rounding(values, dtype):
-    """Return what rounding alone can make of an eigenvalue that is zero.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-        All eigenvalues of a matrix.
-    dtype : dtype
-        In which its entries are kept.
-    """
-    largest = np.abs(values).max(initial=0.0)
-    allowed = len(values) * np.finfo(np.float64).eps * largest
-    if dtype != np.float64:
-        # Rounding every entry moves no eigenvalue by more than the length of all that was rounded off.
-        allowed += np.finfo(dtype).eps / 2 * float(np.sqrt((values**2).sum()))
-    return allowed
