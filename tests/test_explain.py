@@ -35,6 +35,8 @@ from seqkern.training import train_model
 NO_WORDS = {"string-3"}  # its words have any length
 NO_WORDS |= {key for key in EXAMPLES if key.startswith(("locality_improved-", "codon_improved-", "salzberg-"))}
 NO_WORDS |= {key for key in EXAMPLES if key.startswith(("fisher-", "profile-", "profile_alignment-", "smith_waterman-"))}
+NO_WORDS |= {key for key in EXAMPLES if key.startswith("local_alignment-")}
+NO_WORDS |= {key for key in EXAMPLES if key.startswith("pssm_window-")}
 OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
 
 

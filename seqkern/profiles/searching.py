@@ -41,14 +41,15 @@ class ProfileTracks:
 
     def fitted_state(self):
         """Return (JSON dict, dict of arrays) of the sequences to be searched."""
-        if not self.fitted:
+        if not hasattr(self, "database_"):
             return {}, {}
         header, arrays = self.database_.state()
         return {"database": header}, nest("database", arrays)
 
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
-        self.database_ = SequenceSet.from_state(header["database"], unnest("database", arrays))
+        if "database" in header:
+            self.database_ = SequenceSet.from_state(header["database"], unnest("database", arrays))
 
     def _searched(self):
         """Return the ProfileSearch of the training part."""
@@ -65,4 +66,4 @@ class ProfileTracks:
 
     def search_seconds(self, *sets):
         """Return about how many CPU seconds the searches for sets of sequences take, none of them in the cache."""
-        return 0.0 if self.search is None else sum(map(self._searched().seconds, sets))
+        return 0.0 if not hasattr(self, "database_") else sum(map(self._searched().seconds, sets))
