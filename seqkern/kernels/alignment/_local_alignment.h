@@ -1,0 +1,221 @@
+/* Sums over all local alignments (Vert, Saigo, Akutsu 2004): one row sequence against many others, one in each vector
+ * lane.
+ *
+ * With M, X and Y the sums over alignments that end at a pair of letters, in a gap of the lane sequence and in one of
+ * the row sequence, E = exp(β·s), T(i, j) = 1 + X + Y + M, o = exp(−β·gap_open) and e = exp(−β·gap_extend),
+ *
+ *     M(i, j) = E(x_i, y_j)·T(i − 1, j − 1),   X(i, j) = o·M(i − 1, j) + e·X(i − 1, j),
+ *     Y(i, j) = o·(M(i, j − 1) + X(i, j − 1)) + e·Y(i, j − 1),
+ *
+ * and K = 1 + ΣM over all cells. Stored are X / o and Y / o, and if e allows it everything in column j times e^−(j mod
+ * PATTERN): then Y(i, j) is a mere sum. The factors that this needs are part of the tables of E, one for each column of
+ * the pattern. Those tables also spread the roundings of E: see local_sums.py. */
+#ifndef SEQKERN_LOCAL_ALIGNMENT_H
+#define SEQKERN_LOCAL_ALIGNMENT_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "_simd.h"
+
+enum { PATTERN = 8 };     /* columns after which tables and factors repeat themselves */
+enum { BLOCK_ROWS = 64 }; /* sums over more than those are in double precision */
+
+/* When powers of two change. */
+typedef struct {
+    int rows;              /* of a tile */
+    int low, middle, high; /* what is stored is brought to 2^middle if it is not from 2^low to 2^high */
+    double least, most;    /* 2^low, 2^high */
+    double quiet;          /* sums up to this show that nothing reaches 2^high */
+} range;
+
+typedef struct {
+    int letters;            /* codes 0 … letters − 1, the masked letter included; `letters` itself is behind an end */
+    int even;               /* whether columns are scaled by powers of e */
+    const float *single;    /* (PATTERN, letters, letters + 1): E of a row's and a lane's code, scaled */
+    const double *twofold;  /* the same */
+    double open, extend;    /* o, e */
+    double reopen;          /* o, or o / e with scaled columns: what is stored of Y times this is Y */
+    double wrap;            /* what Y is multiplied by where the pattern begins again */
+    double one[PATTERN];    /* what 1 is stored as */
+    double weight[PATTERN]; /* 1 / one */
+    range narrow, wide;     /* for single and double precision */
+} recursion;
+
+/* Records `order[0]`, `order[1]`, … of a buffer of codes. */
+typedef struct {
+    const uint8_t *codes;
+    const int64_t *start, *stop, *order;
+    ptrdiff_t n;
+} records;
+
+static inline const uint8_t *record_codes(const records *r, ptrdiff_t k)
+{
+    return r->codes + r->start[r->order[k]];
+}
+
+static inline ptrdiff_t record_length(const records *r, ptrdiff_t k)
+{
+    return r->stop[r->order[k]] - r->start[r->order[k]];
+}
+
+static inline ptrdiff_t longest_record(const records *r)
+{
+    ptrdiff_t longest = 0;
+    for (ptrdiff_t k = 0; k < r->n; ++k)
+        if (record_length(r, k) > longest)
+            longest = record_length(r, k);
+    return longest;
+}
+
+/* Return `size` bytes aligned to 64 inside *block, which is to be freed; NULL without memory. */
+static inline void *aligned_memory(size_t size, void **block)
+{
+    *block = malloc(size + 64);
+    return *block ? (void *)(((uintptr_t)*block + 63) & ~(uintptr_t)63) : NULL;
+}
+
+/* 2^−d, 0 if that is too small; d is 0 or more. */
+ALWAYS_INLINE double halved(int64_t d)
+{
+    const int64_t bits = d > 1022 ? 0 : (1023 - d) << 52;
+    double result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+#if defined(__GNUC__)
+#define UNROLLED _Pragma("GCC unroll 8")
+#else
+#define UNROLLED
+#endif
+
+#ifdef SEQKERN_X86
+#define AVX2_FMA __attribute__((target("avx2,fma")))
+typedef float float16 __attribute__((vector_size(64)));
+typedef double double8 __attribute__((vector_size(64)));
+typedef float float8 __attribute__((vector_size(32)));
+typedef double double4 __attribute__((vector_size(32)));
+
+#define NAME(name) name##_float_avx512
+#define TARGET AVX512
+#define REAL float
+#define BITS 23
+#define INTEGER int32_t
+#define VECTOR float16
+#define LANES 16
+#define COLUMNS 8
+#define TABLE single
+#define RANGE narrow
+#define FMA(a, b, c) ((VECTOR)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define MAXIMUM(a, b) ((VECTOR)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#include "_local_alignment_lanes.h"
+
+#define NAME(name) name##_double_avx512
+#define TARGET AVX512
+#define REAL double
+#define BITS 52
+#define INTEGER int64_t
+#define VECTOR double8
+#define LANES 8
+#define COLUMNS 8
+#define TABLE twofold
+#define RANGE wide
+#define FMA(a, b, c) ((VECTOR)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#define MAXIMUM(a, b) ((VECTOR)_mm512_max_pd((__m512d)(a), (__m512d)(b)))
+#include "_local_alignment_lanes.h"
+
+#define NAME(name) name##_float_avx2
+#define TARGET AVX2_FMA
+#define REAL float
+#define BITS 23
+#define INTEGER int32_t
+#define VECTOR float8
+#define LANES 8
+#define COLUMNS 4
+#define TABLE single
+#define RANGE narrow
+#define FMA(a, b, c) ((VECTOR)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define MAXIMUM(a, b) ((VECTOR)_mm256_max_ps((__m256)(a), (__m256)(b)))
+#include "_local_alignment_lanes.h"
+
+#define NAME(name) name##_double_avx2
+#define TARGET AVX2_FMA
+#define REAL double
+#define BITS 52
+#define INTEGER int64_t
+#define VECTOR double4
+#define LANES 4
+#define COLUMNS 4
+#define TABLE twofold
+#define RANGE wide
+#define FMA(a, b, c) ((VECTOR)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#define MAXIMUM(a, b) ((VECTOR)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
+#include "_local_alignment_lanes.h"
+#endif
+
+#if defined(__GNUC__)
+typedef float plain_floats __attribute__((vector_size(16)));
+typedef double plain_doubles __attribute__((vector_size(16)));
+#define PLAIN_BYTES 16
+#else
+typedef float plain_floats;
+typedef double plain_doubles;
+#define PLAIN_BYTES 0
+#endif
+
+#define NAME(name) name##_float_plain
+#define TARGET
+#define REAL float
+#define BITS 23
+#define INTEGER int32_t
+#define VECTOR plain_floats
+#define LANES (PLAIN_BYTES ? PLAIN_BYTES / 4 : 1)
+#define COLUMNS 4
+#define TABLE single
+#define RANGE narrow
+#define FMA(a, b, c) ((a) * (b) + (c))
+#include "_local_alignment_lanes.h"
+
+#define NAME(name) name##_double_plain
+#define TARGET
+#define REAL double
+#define BITS 52
+#define INTEGER int64_t
+#define VECTOR plain_doubles
+#define LANES (PLAIN_BYTES ? PLAIN_BYTES / 8 : 1)
+#define COLUMNS 4
+#define TABLE twofold
+#define RANGE wide
+#define FMA(a, b, c) ((a) * (b) + (c))
+#include "_local_alignment_lanes.h"
+
+/* Run fill_TYPE or pairs_TYPE (see _local_alignment_lanes.h) with the instructions of a level. */
+#ifdef SEQKERN_X86
+#define RUN_LEVEL(level, name, ...)                                                                     \
+    ((level) == 2                                           ? name##_avx512(__VA_ARGS__)                \
+     : (level) == 1 && __builtin_cpu_supports("fma")        ? name##_avx2(__VA_ARGS__)                  \
+                                                            : name##_plain(__VA_ARGS__))
+#else
+#define RUN_LEVEL(level, name, ...) ((void)(level), name##_plain(__VA_ARGS__))
+#endif
+
+static int fill_rectangle(int level, int single, const recursion *f, const records *rows, const int64_t *first,
+                          const records *lanes, double *out, ptrdiff_t row_step, ptrdiff_t lane_step)
+{
+    if (single)
+        return RUN_LEVEL(level, fill_float, f, rows, first, lanes, out, row_step, lane_step);
+    return RUN_LEVEL(level, fill_double, f, rows, first, lanes, out, row_step, lane_step);
+}
+
+static int fill_diagonal(int level, int single, const recursion *f, const records *all, double *out)
+{
+    if (single)
+        return RUN_LEVEL(level, pairs_float, f, all, out);
+    return RUN_LEVEL(level, pairs_double, f, all, out);
+}
+
+#endif

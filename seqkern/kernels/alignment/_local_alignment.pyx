@@ -1,0 +1,231 @@
+"""The loops of the local alignment kernel; see `_local_alignment.h` and `_local_alignment_log.h`."""
+
+from cython cimport view
+from libc.math cimport ldexp
+from libc.stdint cimport int64_t, uint8_t
+
+
+cdef extern from "_local_alignment.h" nogil:
+    enum:
+        PATTERN
+    ctypedef struct range_ "range":
+        int rows
+        int low
+        int middle
+        int high
+        double least
+        double most
+        double quiet
+    ctypedef struct recursion:
+        int letters
+        int even
+        const float *single
+        const double *twofold
+        double open
+        double extend
+        double reopen
+        double wrap
+        double *one
+        double *weight
+        range_ narrow
+        range_ wide
+    ctypedef struct records:
+        const uint8_t *codes
+        const int64_t *start
+        const int64_t *stop
+        const int64_t *order
+        Py_ssize_t n
+    int fill_rectangle(
+        int level, int single, const recursion *f, const records *rows, const int64_t *first, const records *lanes,
+        double *out, Py_ssize_t row_step, Py_ssize_t lane_step)
+    int fill_diagonal(int level, int single, const recursion *f, const records *all, double *out)
+    const uint8_t *record_codes(const records *r, Py_ssize_t k)
+    Py_ssize_t record_length(const records *r, Py_ssize_t k)
+
+cdef extern from "_local_alignment_log.h" nogil:
+    ctypedef struct log_recursion:
+        int letters
+        const double *score
+        double open
+        double extend
+    double log_kernel(
+        const log_recursion *f, const uint8_t *x, Py_ssize_t n, const uint8_t *y, Py_ssize_t m, double *state,
+        double *pairs)
+    int add_shares(
+        const log_recursion *f, const uint8_t *x, Py_ssize_t n, const uint8_t *y, Py_ssize_t m, double value,
+        double *shares)
+    int fill_logarithms(
+        const log_recursion *f, const records *rows, const int64_t *first, const records *lanes, double *out,
+        Py_ssize_t row_step, Py_ssize_t lane_step)
+
+
+cdef class Recursion:
+    """Factors of pairs of letters and gaps, and when powers of two change; what the loops in lanes read.
+
+    Parameters
+    ----------
+    single : float32 (8, letters, letters + 1)
+        Of a row's and a lane's code, for each place in the pattern of columns; 0 in the last column, that of what is
+        behind an end.
+    twofold : float64, the same shape
+    even : bool
+        Whether columns are scaled by powers of `extend`.
+    open, extend, reopen, wrap : float
+    one : float64 (8,)
+        What 1 is stored as.
+    narrow, wide : (rows, low, middle, high, quiet)
+        The ranges for single and double precision.
+    """
+
+    cdef recursion f
+    cdef object arrays
+
+    def __init__(
+        self, const float[:, :, ::1] single, const double[:, :, ::1] twofold, bint even, double open, double extend,
+        double reopen, double wrap, const double[::1] one, narrow, wide,
+    ):
+        cdef int c
+        self.arrays = single, twofold
+        self.f.letters, self.f.even = single.shape[1], even
+        self.f.single, self.f.twofold = &single[0, 0, 0], &twofold[0, 0, 0]
+        self.f.open, self.f.extend, self.f.reopen, self.f.wrap = open, extend, reopen, wrap
+        for c in range(PATTERN):
+            self.f.one[c], self.f.weight[c] = one[c], 1 / one[c]
+        set_range(&self.f.narrow, narrow[0], narrow[1], narrow[2], narrow[3], narrow[4])
+        set_range(&self.f.wide, wide[0], wide[1], wide[2], wide[3], wide[4])
+
+
+cdef set_range(range_ *r, int rows, int low, int middle, int high, double quiet):
+    r.rows, r.low, r.middle, r.high, r.quiet = rows, low, middle, high, quiet
+    r.least, r.most = ldexp(1.0, low), ldexp(1.0, high)
+
+
+cdef class LogRecursion:
+    """Scores and gap costs, times β; what the loops in logarithms read.
+
+    Parameters
+    ----------
+    score : float64 (letters, letters)
+    open, extend : float
+    """
+
+    cdef log_recursion f
+    cdef object arrays
+
+    def __init__(self, const double[:, ::1] score, double open, double extend):
+        self.arrays = score
+        self.f.letters, self.f.score = score.shape[0], &score[0, 0]
+        self.f.open, self.f.extend = open, extend
+
+
+cdef class Records:
+    """Records of a buffer of codes, in an order of their own.
+
+    Parameters
+    ----------
+    codes : uint8 (letters,)
+    start, stop : int64 (records,)
+    order : int64 (n,)
+        Which of the records, in which order; those in lanes by length.
+    """
+
+    cdef records r
+    cdef object arrays
+
+    def __init__(
+        self, const uint8_t[::1] codes, const int64_t[::1] start, const int64_t[::1] stop, const int64_t[::1] order,
+    ):
+        self.arrays = codes, start, stop, order
+        self.r.n = order.shape[0]
+        if codes.shape[0]:
+            self.r.codes = &codes[0]
+        if start.shape[0]:
+            self.r.start, self.r.stop = &start[0], &stop[0]
+        if order.shape[0]:
+            self.r.order = &order[0]
+
+
+def fill(recursion, int level, bint single, Records rows, Records lanes, const int64_t[::1] first, double[:, :] out):
+    """Set out[row, lane] to ln K of each row and the lanes from first[row] on, in their order.
+
+    Parameters
+    ----------
+    recursion : Recursion or LogRecursion
+    level : int
+        Of instructions.
+    single : bool
+        Whether to compute in single precision.
+    rows, lanes : Records
+    first : int64 (rows,)
+    out : float64 (rows, lanes)
+    """
+    cdef int failed
+    cdef Py_ssize_t row_step, lane_step
+    cdef Recursion f
+    cdef LogRecursion g
+    if rows.r.n == 0 or lanes.r.n == 0:
+        return
+    row_step = out.strides[0] // <Py_ssize_t>sizeof(double)
+    lane_step = out.strides[1] // <Py_ssize_t>sizeof(double)
+    if isinstance(recursion, LogRecursion):
+        g = recursion
+        with nogil:
+            failed = fill_logarithms(&g.f, &rows.r, &first[0], &lanes.r, &out[0, 0], row_step, lane_step)
+    else:
+        f = recursion
+        with nogil:
+            failed = fill_rectangle(
+                level, single, &f.f, &rows.r, &first[0], &lanes.r, &out[0, 0], row_step, lane_step)
+    if failed:
+        raise MemoryError
+
+
+def diagonal(recursion, int level, bint single, Records everything, double[::1] out):
+    """Set out[i] to ln K of record i with itself, for those of `everything`; other parameters as in `fill`."""
+    cdef int failed = 0
+    cdef Py_ssize_t k, n
+    cdef double[::1] state
+    cdef Recursion f
+    cdef LogRecursion g
+    if everything.r.n == 0:
+        return
+    if isinstance(recursion, LogRecursion):
+        g = recursion
+        for k in range(everything.r.n):
+            n = record_length(&everything.r, k)
+            state = view.array((3 * n + 1,), sizeof(double), "d")
+            with nogil:
+                out[everything.r.order[k]] = log_kernel(
+                    &g.f, record_codes(&everything.r, k), n, record_codes(&everything.r, k), n, &state[0], NULL)
+        return
+    f = recursion
+    with nogil:
+        failed = fill_diagonal(level, single, &f.f, &everything.r, &out[0])
+    if failed:
+        raise MemoryError
+
+
+def share(LogRecursion recursion, Records rows, Records lanes, const double[:, ::1] values, double[::1] shares):
+    """Add values[row, lane] to the `shares` of a row's letters, as likely as each is in a pair with one of the lane.
+
+    Parameters
+    ----------
+    recursion : LogRecursion
+    rows, lanes : Records
+    values : float64 (rows, lanes)
+    shares : float64 (letters of the rows,)
+        One row after the other.
+    """
+    cdef Py_ssize_t i, j, n, at = 0
+    cdef int failed = 0
+    with nogil:
+        for i in range(rows.r.n):
+            n = record_length(&rows.r, i)
+            for j in range(lanes.r.n):
+                if n > 0 and values[i, j] != 0 and not failed:
+                    failed = add_shares(
+                        &recursion.f, record_codes(&rows.r, i), n, record_codes(&lanes.r, j),
+                        record_length(&lanes.r, j), values[i, j], &shares[at])
+            at += n
+    if failed:
+        raise MemoryError

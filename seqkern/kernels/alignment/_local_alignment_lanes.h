@@ -1,0 +1,449 @@
+/* The recursion of _local_alignment.h for one type and one set of instructions: included once for each, by that file.
+ *
+ * NAME, TARGET, REAL (float or double), BITS and INTEGER (of the same size), VECTOR of LANES of them, COLUMNS and
+ * FMA(a, b, c) = a·b + c say which.
+ *
+ * A *group* is LANES lane sequences. Its columns are cut into strips. For each letter that a row may have, a *profile*
+ * has the factors of the columns of a strip. Within a strip M, X and T = 1 + X + Y + M are in registers for all its
+ * columns while all rows pass; from strip to strip there remain for each row Y and T: *carried* vectors.
+ *
+ * Numbers of lane l are stored times 2^−power[l]; powers are 0 or more, as T ≥ 1. A strip is done in blocks of rows.
+ * A *quiet* block is one in which all powers are and stay 0. If it turns out that one is not, it is done again, in
+ * tiles of few rows: so few that nothing can overflow, and nothing is lost that matters, between two looks at the
+ * powers. What a lane does depends on its own two sequences only. */
+
+/* What one group needs. */
+typedef struct {
+    const recursion *f;
+    ptrdiff_t longest; /* rows */
+    void *blocks[5];
+    VECTOR *profiles, *in, *out; /* of all strips; carried, two for each row, behind those of row −1 */
+    INTEGER *carried_power;      /* (tiles, LANES) */
+    char *loud;                  /* of blocks: whether some carried power is not 0 */
+    VECTOR *bound;               /* of blocks that are not: more than all that is carried of Y */
+    int32_t *x;                  /* the places of the rows' profiles */
+    VECTOR X[COLUMNS], T[COLUMNS], S[COLUMNS], one[COLUMNS], corner; /* corner: T to the left of T[0] */
+    VECTOR least; /* what is less is to be scaled anew */
+    INTEGER power[LANES], total_power[LANES];
+    double total[LANES]; /* ΣM, times 2^−total_power */
+    int quiet, small;    /* whether all powers are 0; whether all those of the totals are */
+} NAME(work);
+
+/* 2^d in each lane, as two factors: no power of two holds all that d may be. */
+TARGET ALWAYS_INLINE void NAME(scale)(const INTEGER *d, VECTOR *factors)
+{
+    const INTEGER bias = sizeof(REAL) == 4 ? 127 : 1023;
+    INTEGER bits[2][LANES];
+    for (int l = 0; l < LANES; ++l) {
+        const INTEGER half = d[l] >> 1, rest = d[l] - half;
+        const INTEGER a = half > bias ? bias : half < -bias ? -bias : half;
+        const INTEGER b = rest > bias ? bias : rest < -bias ? -bias : rest;
+        bits[0][l] = (a + bias) << BITS; /* 0 for 2^−bias */
+        bits[1][l] = (b + bias) << BITS;
+    }
+    memcpy(factors, bits, 2 * sizeof(VECTOR));
+}
+
+#ifndef MAXIMUM
+#define MAXIMUM(a, b) NAME(maximum)(a, b)
+TARGET ALWAYS_INLINE VECTOR NAME(maximum)(VECTOR a, VECTOR b)
+{
+    REAL p[LANES], q[LANES];
+    memcpy(p, &a, sizeof p);
+    memcpy(q, &b, sizeof q);
+    for (int l = 0; l < LANES; ++l)
+        p[l] = p[l] > q[l] ? p[l] : q[l];
+    memcpy(&a, p, sizeof p);
+    return a;
+}
+#endif
+
+/* The rows `from` to `to` of a strip. */
+TARGET ALWAYS_INLINE void NAME(rows_body)(NAME(work) * w, const int even, const VECTOR *profiles, ptrdiff_t from,
+                                          ptrdiff_t to, REAL wrap)
+{
+    const recursion *f = w->f;
+    VECTOR X[COLUMNS], T[COLUMNS], S[COLUMNS], corner = w->corner;
+    const VECTOR open = (VECTOR){0} + (REAL)f->open, extend = (VECTOR){0} + (REAL)f->extend;
+    const VECTOR reopen = (VECTOR){0} + (REAL)f->reopen, back = (VECTOR){0} + wrap;
+    UNROLLED for (int c = 0; c < COLUMNS; ++c) {
+        X[c] = w->X[c];
+        T[c] = w->T[c];
+        S[c] = w->S[c];
+    }
+    for (ptrdiff_t i = from; i < to; ++i) {
+        const VECTOR *entry = profiles + w->x[i];
+        VECTOR Y = w->in[2 * i] * back, M = entry[0] * corner;
+        corner = w->in[2 * i + 1];
+        UNROLLED for (int c = 0; c < COLUMNS; ++c) {
+            const VECTOR next = c + 1 < COLUMNS ? entry[c + 1] * T[c] : M, A = FMA(open, X[c], M);
+            S[c] += M;
+            X[c] = FMA(extend, X[c], M);
+            T[c] = FMA(reopen, Y, A + w->one[c]);
+            Y = even ? Y + A : FMA(extend, Y, A);
+            M = next;
+        }
+        w->out[2 * i] = Y;
+        w->out[2 * i + 1] = T[COLUMNS - 1];
+    }
+    UNROLLED for (int c = 0; c < COLUMNS; ++c) {
+        w->X[c] = X[c];
+        w->T[c] = T[c];
+        w->S[c] = S[c];
+    }
+    w->corner = corner;
+}
+
+TARGET static void NAME(rows)(NAME(work) * w, const VECTOR *profiles, ptrdiff_t from, ptrdiff_t to, REAL wrap)
+{
+    if (w->f->even)
+        NAME(rows_body)(w, 1, profiles, from, to, wrap);
+    else
+        NAME(rows_body)(w, 0, profiles, from, to, wrap);
+}
+
+/* Add S to the totals and empty it, in lanes where `chosen` is not 0. */
+TARGET static void NAME(flush)(NAME(work) * w, int phase, const INTEGER *chosen)
+{
+    VECTOR sum = (VECTOR){0};
+    REAL sums[LANES];
+    for (int c = 0; c < COLUMNS; ++c)
+        sum = FMA((VECTOR){0} + (REAL)w->f->weight[phase + c], w->S[c], sum);
+    memcpy(sums, &sum, sizeof sum);
+    if (w->quiet && w->small && !chosen) {
+        for (int l = 0; l < LANES; ++l)
+            w->total[l] += sums[l];
+        memset(w->S, 0, sizeof w->S);
+        return;
+    }
+    REAL keep[LANES];
+    for (int l = 0; l < LANES; ++l) {
+        const int add = (!chosen || chosen[l]) && sums[l] > 0; /* behind a lane's end powers are of no consequence */
+        const INTEGER most = w->power[l] > w->total_power[l] ? w->power[l] : w->total_power[l];
+        const double grown = w->total[l] * halved(most - w->total_power[l]) + sums[l] * halved(most - w->power[l]);
+        w->total[l] = add ? grown : w->total[l];
+        w->total_power[l] = add ? most : w->total_power[l];
+        keep[l] = !chosen || chosen[l] ? 0 : 1;
+    }
+    w->small = 0;
+    VECTOR kept;
+    memcpy(&kept, keep, sizeof kept);
+    for (int c = 0; c < COLUMNS; ++c)
+        w->S[c] *= kept;
+}
+
+/* Set top[l] to the power of two of v[l], plus power[l], if that is more. */
+TARGET ALWAYS_INLINE void NAME(raise)(INTEGER *top, VECTOR v, const INTEGER *power)
+{
+    INTEGER bits[LANES];
+    memcpy(bits, &v, sizeof v);
+    for (int l = 0; l < LANES; ++l) {
+        const INTEGER digits = (bits[l] >> BITS) - (sizeof(REAL) == 4 ? 127 : 1023) + power[l];
+        top[l] = bits[l] && digits > top[l] ? digits : top[l];
+    }
+}
+
+/* Choose powers for a tile, given the largest numbers that it begins with, in lanes and carried, and bring everything
+ * to them. */
+TARGET static void NAME(set_powers)(NAME(work) * w, int phase, VECTOR most, VECTOR most_carried, INTEGER *carried,
+                                    ptrdiff_t from, ptrdiff_t to)
+{
+    const range *r = &w->f->RANGE;
+    INTEGER top[LANES] = {0}, change[LANES], shift[LANES], moved = 0, shifted = 0;
+    NAME(raise)(top, most, w->power);
+    NAME(raise)(top, most_carried, carried);
+    for (int l = 0; l < LANES; ++l) {
+        const INTEGER old = w->power[l], above = top[l] - old;
+        const INTEGER best = top[l] > r->middle ? top[l] - r->middle : 0;
+        const INTEGER next = above >= r->high || (old > 0 && above < r->low) ? best : old;
+        change[l] = old - next;
+        shift[l] = carried[l] - next;
+        moved |= change[l];
+        shifted |= shift[l];
+    }
+    if (moved) {
+        INTEGER any = 0, minus[LANES];
+        REAL least[LANES];
+        NAME(flush)(w, phase, change);
+        for (int l = 0; l < LANES; ++l) {
+            w->power[l] -= change[l];
+            minus[l] = -w->power[l];
+            least[l] = w->power[l] ? (REAL)r->least : 0;
+            any |= w->power[l];
+        }
+        VECTOR own[2], ones[2];
+        NAME(scale)(change, own);
+        NAME(scale)(minus, ones);
+        for (int c = 0; c < COLUMNS; ++c) {
+            w->X[c] = w->X[c] * own[0] * own[1];
+            w->T[c] = w->T[c] * own[0] * own[1];
+            w->one[c] = (REAL)w->f->one[phase + c] * ones[0] * ones[1];
+        }
+        w->corner = w->corner * own[0] * own[1];
+        memcpy(&w->least, least, sizeof least);
+        w->quiet = any == 0;
+    }
+    if (shifted) {
+        VECTOR factors[2];
+        NAME(scale)(shift, factors);
+        for (ptrdiff_t i = 2 * from; i < 2 * to; ++i)
+            w->in[i] = w->in[i] * factors[0] * factors[1];
+    }
+    memcpy(carried, w->power, sizeof w->power);
+}
+
+/* Look at what a tile begins with, and set powers if any lane needs it. */
+TARGET static void NAME(look)(NAME(work) * w, int phase, ptrdiff_t from, ptrdiff_t to, REAL wrap)
+{
+    INTEGER *carried = w->carried_power + from / w->f->RANGE.rows * LANES;
+    VECTOR most = w->corner, most_carried = (VECTOR){0};
+    for (int c = 0; c < COLUMNS; ++c)
+        most = MAXIMUM(most, MAXIMUM(w->X[c], w->T[c]));
+    for (ptrdiff_t i = from; i < to; ++i)
+        most_carried = MAXIMUM(most_carried, w->in[2 * i]);
+    most_carried *= wrap;
+    const VECTOR both = MAXIMUM(most, most_carried);
+    REAL values[LANES], least[LANES];
+    INTEGER differ = 0;
+    memcpy(values, &both, sizeof values);
+    memcpy(least, &w->least, sizeof least);
+    const REAL high = (REAL)w->f->RANGE.most;
+    for (int l = 0; l < LANES; ++l)
+        differ |= (w->power[l] ^ carried[l]) | (values[l] >= high) | (values[l] < least[l]);
+    if (differ)
+        NAME(set_powers)(w, phase, most, most_carried, carried, from, to);
+}
+
+/* Tell whether all powers of the block that was just done would stay 0 at any look at them; X, T and the corner before
+ * it are in `before`. If so, find a bound on what is carried on. */
+TARGET static int NAME(stays_quiet)(NAME(work) * w, const VECTOR *before, ptrdiff_t block, REAL wrap)
+{
+    const recursion *f = w->f;
+    VECTOR sum = w->bound[block] * wrap, gaps = (VECTOR){0}, most = before[2 * COLUMNS];
+    REAL values[LANES];
+    for (int c = 0; c < COLUMNS; ++c) {
+        most = MAXIMUM(most, MAXIMUM(before[c], before[COLUMNS + c]));
+        sum += w->S[c];
+        gaps += before[c] + w->S[c];
+    }
+    sum += gaps * (REAL)f->open;
+    most += sum;
+    memcpy(values, &most, sizeof most);
+    int quiet = 1;
+    for (int l = 0; l < LANES; ++l)
+        quiet &= values[l] <= (REAL)f->RANGE.quiet; /* false for NaN too */
+    w->bound[block] = quiet ? sum : w->bound[block];
+    return quiet;
+}
+
+/* All rows of one strip, the first column of which is the place `phase` of the pattern. */
+TARGET static void NAME(strip)(NAME(work) * w, ptrdiff_t s, const VECTOR *profiles, ptrdiff_t n)
+{
+    const recursion *f = w->f;
+    const int phase = (int)(s * COLUMNS % PATTERN);
+    const REAL wrap = phase ? 1 : (REAL)f->wrap;
+    const ptrdiff_t tile_rows = f->RANGE.rows;
+    memset(w->power, 0, sizeof w->power);
+    w->quiet = 1;
+    w->least = (VECTOR){0};
+    for (int c = 0; c < COLUMNS; ++c) {
+        w->X[c] = w->S[c] = (VECTOR){0};
+        w->T[c] = w->one[c] = (VECTOR){0} + (REAL)f->one[phase + c];
+    }
+    w->corner = (VECTOR){0} + (REAL)f->one[(phase + PATTERN - 1) % PATTERN];
+    for (ptrdiff_t from = 0; from < n; from += BLOCK_ROWS) {
+        const ptrdiff_t to = from + BLOCK_ROWS < n ? from + BLOCK_ROWS : n, block = from / BLOCK_ROWS;
+        int done = 0;
+        if (w->quiet && !w->loud[block] && f->RANGE.quiet > 0) {
+            VECTOR before[2 * COLUMNS + 1];
+            memcpy(before, w->X, sizeof w->X);
+            memcpy(before + COLUMNS, w->T, sizeof w->T);
+            before[2 * COLUMNS] = w->corner;
+            NAME(rows)(w, profiles, from, to, wrap);
+            done = NAME(stays_quiet)(w, before, block, wrap);
+            if (!done) {
+                memcpy(w->X, before, sizeof w->X);
+                memcpy(w->T, before + COLUMNS, sizeof w->T);
+                memset(w->S, 0, sizeof w->S);
+                w->corner = before[2 * COLUMNS];
+            }
+        }
+        if (!done) {
+            w->loud[block] = 0;
+            for (ptrdiff_t i = from; i < to; i += tile_rows) {
+                const ptrdiff_t end = i + tile_rows < to ? i + tile_rows : to;
+                NAME(look)(w, phase, i, end, wrap);
+                NAME(rows)(w, profiles, i, end, wrap);
+                w->loud[block] |= !w->quiet;
+            }
+            w->bound[block] = (VECTOR){0};
+            for (ptrdiff_t i = from; i < to && !w->loud[block]; ++i)
+                w->bound[block] = MAXIMUM(w->bound[block], w->out[2 * i]);
+        }
+        NAME(flush)(w, phase, NULL);
+    }
+    VECTOR *carried = w->in;
+    w->in = w->out;
+    w->out = carried;
+}
+
+/* Begin a group. */
+TARGET static void NAME(start)(NAME(work) * w, ptrdiff_t n)
+{
+    memset(w->in, 0, 2 * sizeof(VECTOR) * n);
+    for (ptrdiff_t i = 0; i < n; ++i)
+        w->in[2 * i + 1] = (VECTOR){0} + (REAL)w->f->one[PATTERN - 1];
+    memset(w->carried_power, 0, sizeof(INTEGER) * LANES * (n / w->f->RANGE.rows + 1));
+    memset(w->loud, 0, n / BLOCK_ROWS + 1);
+    memset(w->bound, 0, sizeof(VECTOR) * (n / BLOCK_ROWS + 1));
+    memset(w->total, 0, sizeof w->total);
+    memset(w->total_power, 0, sizeof w->total_power);
+    w->small = 1;
+}
+
+/* Set values[l] to ln K. */
+static void NAME(finish)(const NAME(work) * w, double *values)
+{
+    for (int l = 0; l < LANES; ++l)
+        values[l] = w->total_power[l] == 0 ? log1p(w->total[l])
+                                           : log(w->total[l] + halved(w->total_power[l])) + w->total_power[l] * M_LN2;
+}
+
+static void NAME(end)(NAME(work) * w)
+{
+    for (int k = 0; k < 5; ++k)
+        free(w->blocks[k]);
+    free(w->x);
+    free(w->loud);
+}
+
+/* Prepare for rows of up to `longest` letters and `entries` vectors of profiles; return 0, or -1 without memory. */
+static int NAME(begin)(NAME(work) * w, const recursion *f, ptrdiff_t longest, ptrdiff_t entries)
+{
+    memset(w->blocks, 0, sizeof w->blocks);
+    w->f = f;
+    w->profiles = aligned_memory(sizeof(VECTOR) * (entries + 1), &w->blocks[0]);
+    w->in = aligned_memory(sizeof(VECTOR) * 2 * (longest + 1), &w->blocks[1]);
+    w->out = aligned_memory(sizeof(VECTOR) * 2 * (longest + 1), &w->blocks[2]);
+    w->carried_power = aligned_memory(sizeof(INTEGER) * LANES * (longest / f->RANGE.rows + 1), &w->blocks[3]);
+    w->bound = aligned_memory(sizeof(VECTOR) * (longest / BLOCK_ROWS + 1), &w->blocks[4]);
+    w->x = malloc(sizeof(int32_t) * (longest + 1));
+    w->loud = malloc(longest / BLOCK_ROWS + 1);
+    if (w->profiles && w->in && w->out && w->carried_power && w->bound && w->x && w->loud)
+        return 0;
+    NAME(end)(w);
+    return -1;
+}
+
+/* Fill the profiles of a strip's columns for all letters of rows; y[l] are the lanes' codes and m[l] their lengths. */
+TARGET static void NAME(make_profiles)(const recursion *f, ptrdiff_t s, const uint8_t *const *y, const ptrdiff_t *m,
+                                       VECTOR *profiles)
+{
+    for (int c = 0; c < COLUMNS; ++c) {
+        const ptrdiff_t j = s * COLUMNS + c;
+        const REAL *table = f->TABLE + (j % PATTERN) * f->letters * (f->letters + 1);
+        int code[LANES];
+        for (int l = 0; l < LANES; ++l)
+            code[l] = j < m[l] ? y[l][j] : f->letters;
+        for (int a = 0; a < f->letters; ++a, table += f->letters + 1) {
+            REAL *entry = (REAL *)(profiles + a * COLUMNS + c);
+            for (int l = 0; l < LANES; ++l)
+                entry[l] = table[code[l]];
+        }
+    }
+}
+
+/* Set out[row·row_step + lane·lane_step] to ln K of each row and the lanes first[row] … lanes − 1; rows and lanes are
+ * meant by their places in the records' order. Return 0, or -1 without memory. */
+static int NAME(fill)(const recursion *f, const records *rows, const int64_t *first, const records *lanes, double *out,
+                      ptrdiff_t row_step, ptrdiff_t lane_step)
+{
+    NAME(work) w;
+    const ptrdiff_t most = (longest_record(lanes) + COLUMNS - 1) / COLUMNS;
+    if (NAME(begin)(&w, f, longest_record(rows), most * COLUMNS * f->letters) < 0)
+        return -1;
+    for (ptrdiff_t g = 0; g < lanes->n; g += LANES) {
+        const uint8_t *y[LANES];
+        ptrdiff_t m[LANES], strips = -1;
+        for (ptrdiff_t r = 0; r < rows->n; ++r) {
+            if (first[r] >= g + LANES)
+                continue;
+            if (strips < 0) {
+                ptrdiff_t widest = 0;
+                for (int l = 0; l < LANES; ++l) {
+                    y[l] = g + l < lanes->n ? record_codes(lanes, g + l) : NULL;
+                    m[l] = g + l < lanes->n ? record_length(lanes, g + l) : 0;
+                    widest = m[l] > widest ? m[l] : widest;
+                }
+                strips = (widest + COLUMNS - 1) / COLUMNS;
+                for (ptrdiff_t s = 0; s < strips; ++s)
+                    NAME(make_profiles)(f, s, y, m, w.profiles + s * f->letters * COLUMNS);
+            }
+            const uint8_t *x = record_codes(rows, r);
+            const ptrdiff_t n = record_length(rows, r);
+            for (ptrdiff_t i = 0; i < n; ++i)
+                w.x[i] = x[i] * COLUMNS;
+            NAME(start)(&w, n);
+            for (ptrdiff_t s = 0; s < strips; ++s)
+                NAME(strip)(&w, s, w.profiles + s * f->letters * COLUMNS, n);
+            double values[LANES];
+            NAME(finish)(&w, values);
+            for (ptrdiff_t k = first[r] > g ? first[r] : g; k < lanes->n && k < g + LANES; ++k)
+                out[rows->order[r] * row_step + lanes->order[k] * lane_step] = values[k - g];
+        }
+    }
+    NAME(end)(&w);
+    return 0;
+}
+
+/* Set out[order[k]] to ln K of record k with itself. Return 0, or -1 without memory. */
+static int NAME(pairs)(const recursion *f, const records *all, double *out)
+{
+    NAME(work) w;
+    const ptrdiff_t longest = longest_record(all);
+    /* Each lane has a row letter of its own: every row gets a profile of its own. */
+    if (NAME(begin)(&w, f, longest, longest * COLUMNS) < 0)
+        return -1;
+    for (ptrdiff_t i = 0; i < longest; ++i)
+        w.x[i] = (int32_t)(i * COLUMNS);
+    for (ptrdiff_t g = 0; g < all->n; g += LANES) {
+        const uint8_t *y[LANES];
+        ptrdiff_t m[LANES], n = 0;
+        for (int l = 0; l < LANES; ++l) {
+            y[l] = g + l < all->n ? record_codes(all, g + l) : NULL;
+            m[l] = g + l < all->n ? record_length(all, g + l) : 0;
+            n = m[l] > n ? m[l] : n;
+        }
+        NAME(start)(&w, n);
+        for (ptrdiff_t s = 0; s * COLUMNS < n; ++s) {
+            memset(w.profiles, 0, sizeof(VECTOR) * n * COLUMNS);
+            for (int c = 0; c < COLUMNS; ++c) {
+                const ptrdiff_t j = s * COLUMNS + c;
+                const REAL *table = f->TABLE + (j % PATTERN) * f->letters * (f->letters + 1);
+                for (int l = 0; l < LANES; ++l)
+                    for (ptrdiff_t i = 0; i < m[l] && j < m[l]; ++i)
+                        ((REAL *)(w.profiles + i * COLUMNS + c))[l] = table[y[l][i] * (f->letters + 1) + y[l][j]];
+            }
+            NAME(strip)(&w, s, w.profiles, n);
+        }
+        double values[LANES];
+        NAME(finish)(&w, values);
+        for (int l = 0; l < LANES && g + l < all->n; ++l)
+            out[all->order[g + l]] = values[l];
+    }
+    NAME(end)(&w);
+    return 0;
+}
+
+#undef NAME
+#undef TARGET
+#undef REAL
+#undef BITS
+#undef INTEGER
+#undef VECTOR
+#undef LANES
+#undef COLUMNS
+#undef FMA
+#undef MAXIMUM
+#undef TABLE
+#undef RANGE

@@ -1,0 +1,138 @@
+"""Sums over all local alignments: the engine of the local alignment kernel.
+
+`LocalSums` is a set of sequences made ready, `product` fills a rectangle with ln K. K(x, y) is computed with one
+sequence as rows and the other one, beside others, in a vector lane. Which is which is a matter of the two sequences
+alone, the smaller one by length and then by its codes being the row: so the bits are the same wherever the pair occurs.
+Neither do they depend on the other lanes. How numbers are made is said in `seqkern.kernels.alignment.local_factors`.
+"""
+
+from bisect import bisect_left
+
+import numpy as np
+
+from ...alphabets import MASK
+from .. import _product
+from . import _local_alignment
+
+SINGLE_ROWS = 1024  # longer rows are computed in double precision
+
+
+class LocalSums:
+    """The payload of the local alignment kernel: sequences, or a range of them, and ln K of each with itself.
+
+    Parameters
+    ----------
+    X : SequenceSet
+    factors : Factors
+    like : LocalSums, optional
+        What they will be compared with, as columns.
+
+    Attributes
+    ----------
+    logarithms : ndarray of float64
+        ln K of each with itself, of all records.
+    values : ndarray of float64
+        What the kernel makes of them; it sets them.
+    """
+
+    def __init__(self, X, factors, like=None):
+        self.factors = factors
+        self.ids, self.start, self.stop = X.ids, X.starts, X.stops
+        self.codes = np.where(X.codes == MASK, np.uint8(X.alphabet.size), X.codes)
+        texts = [self.codes[a:b].tobytes() for a, b in zip(self.start, self.stop, strict=True)]
+        keys = [(len(text), text) for text in texts]
+        self.keys = sorted(set(keys)) if like is None else like.keys
+        self.rank = _ranks(keys, self.keys)
+        self.first, self.last = 0, len(X)
+        self.logarithms = np.zeros(len(X))
+        self.values = self.logarithms
+        order = np.argsort(X.lengths, kind="stable")
+        for part, single in self._by_precision(order):
+            _local_alignment.diagonal(factors.recursion, _product.level(), single, self._records(part), self.logarithms)
+
+    def __len__(self):
+        return self.last - self.first
+
+    def rows(self, start, stop):
+        """Return the records `start` to `stop`, as a view."""
+        view = object.__new__(type(self))
+        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
+        return view
+
+    def diagonal(self):
+        """Return the kernel of each with itself, float64 (n,)."""
+        return self.values[self.first : self.last]
+
+    def own_logarithms(self):
+        """Return ln K of each with itself, float64 (n,)."""
+        return self.logarithms[self.first : self.last]
+
+    def ranks(self):
+        """Return the place of each of these in the order of rows and lanes, int64 (n,)."""
+        return self.rank[self.first : self.last]
+
+    def _records(self, order):
+        """Return the compiled Records for an order of these, counted from the first of them."""
+        span = slice(self.first, self.last)
+        return _local_alignment.Records(self.codes, self.start[span], self.stop[span], order)
+
+    def _by_precision(self, order):
+        """Return the two parts of an order by length, and whether single precision will do for them as rows."""
+        lengths = (self.stop - self.start)[self.first : self.last][order]
+        cut = np.searchsorted(lengths, SINGLE_ROWS, side="right") if self.factors.single else 0
+        return (order[:cut], True), (order[cut:], False)
+
+    def fill(self, order, lanes, lane_order, first, out):
+        """Set out[row, lane] for each of these as row, in an order by rank, and the lanes from its `first` on."""
+        at = 0
+        for part, single in self._by_precision(order):
+            _local_alignment.fill(
+                self.factors.recursion,
+                _product.level(),
+                single,
+                self._records(part),
+                lanes._records(lane_order),
+                first[at : at + len(part)],
+                out,
+            )
+            at += len(part)
+
+
+def product(rows, cols, out):
+    """Write ln K to `out`, float64 (n, m), and return it; `rows` was made like the whole that `cols` is cut from."""
+    same = rows.rank is cols.rank and rows.first == cols.first and rows.last <= cols.last
+    row_rank, col_rank = rows.ranks(), cols.ranks()
+    row_order, col_order = (np.argsort(rank, kind="stable") for rank in (row_rank, col_rank))
+    # The smaller one of each pair is the row.
+    first = np.searchsorted(col_rank[col_order], row_rank[row_order], side="left")
+    rows.fill(row_order, cols, col_order, first, out)
+    others = col_order[col_order >= len(rows)] if same else col_order
+    first = np.searchsorted(row_rank[row_order], col_rank[others], side="right")
+    cols.fill(others, rows, row_order, first, out.T)
+    if same:
+        square = out[:, : len(rows)]
+        np.copyto(square, square.T.copy(), where=row_rank[:, None] > row_rank)
+    return out
+
+
+def shares(rows, cols, values):
+    """Share `values`, float64 (n, m), by how likely each letter of a row is in a pair with one of the column.
+
+    Returns
+    -------
+    ndarray of float64, shape (letters of the rows,)
+        Row after row, summed over the columns. Alignments are as likely as they weigh.
+    """
+    result = np.zeros(int((rows.stop - rows.start).sum()))
+    records = [payload._records(np.arange(len(payload))) for payload in (rows, cols)]
+    _local_alignment.share(rows.factors.logarithms, *records, values, result)
+    return result
+
+
+def _ranks(keys, among):
+    """Return the place of each key among sorted ones: 2·place + 1 if it is one of them, else even."""
+    places = [bisect_left(among, key) for key in keys]
+    return np.array(
+        [2 * place + (place < len(among) and among[place] == key) for place, key in zip(places, keys, strict=True)],
+        dtype=np.int64,
+    )
