@@ -42,6 +42,9 @@ def read_profiles(path):
         raise FileError(
             f"is not a HMMER3 file: {error}", file=path, record=_next(found), remedy="make it with hmmbuild"
         ) from None
+    # The reader takes a model that is cut off for the end of the file.
+    if _count_begun(path) > len(found):
+        raise FileError("ends in the middle", file=path, record=_next(found), remedy="copy it again")
     if not found:
         raise FileError("has no model", file=path, remedy="make it with hmmbuild")
     name = {"amino": "protein", "DNA": "dna", "RNA": "rna"}.get(found[0].alphabet.type)
@@ -52,6 +55,12 @@ def read_profiles(path):
     alphabet = ALPHABETS[name]
     frequencies = background(alphabet)
     return [from_hmmer(model, frequencies) for model in found], alphabet
+
+
+def _count_begun(path):
+    """Return how many models begin in a file of text."""
+    with open(path, "rb") as file:
+        return sum(line.startswith(b"HMMER3/") for line in file)
 
 
 def _next(found):
