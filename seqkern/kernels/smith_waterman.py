@@ -1,5 +1,7 @@
 """The Smith-Waterman kernel: the score of the best local alignment of two sequences."""
 
+import numpy as np
+
 from ..alphabets import as_alphabet
 from ..errors import ParameterError
 from ..parameters import check_choice
@@ -130,8 +132,11 @@ class SmithWatermanKernel(AlignmentKernel):
         work, level = Workload.of(X, Y), _product.level()
         each = CELL_NS[level] * max(1, width / (8 if level else 16))
         cells = work.row_letters * work.col_letters / (2 if work.symmetric else 1)
-        # A group's profile and a row's numbers, for each thread; the codes of all records.
-        longest = max(work.longest, int(X.lengths.max(initial=0)))
-        state = VECTOR_BYTES[level] * longest * (len(scores.table) + 2) * available_threads(self.n_threads)
-        total = Cost(each * cells * 1e-9, state + len(X.codes)) + work.output(self.n_threads)
+        # For each thread a group's profile, as wide as the shorter of a pair, and a row's numbers; and all codes.
+        both = (X, X) if Y is None else (X, Y)
+        longest = [int(Z.lengths.max(initial=0)) for Z in both]
+        columns = min(longest) if Y is not None else int(np.sort(X.lengths)[-2:].min(initial=longest[0]))
+        vectors = (columns * len(scores.table) + 2 * max(longest)) * available_threads(self.n_threads)
+        own = Cost(each * cells * 1e-9, VECTOR_BYTES[level] * vectors + sum(len(Z.codes) for Z in both))
+        total = own + work.output(self.n_threads)
         return Plan(f"int{width}", total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")

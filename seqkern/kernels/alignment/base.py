@@ -31,7 +31,8 @@ class AlignmentKernel(Kernel):
 
     def _check_parameters(self):
         check_gaps(self.gap_open, self.gap_extend)
-        if isinstance(self.matrix, str):
+        # A file is not read before it is needed: a saved kernel is checked before its scores are restored.
+        if isinstance(self.matrix, str) and not self.files():
             self._score_matrix()
 
     def scores(self, alphabet):

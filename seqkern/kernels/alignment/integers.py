@@ -54,14 +54,15 @@ class IntegerScores:
             raise ParameterError(
                 f"scores and gap costs have more than {MOST_DIGITS} decimal places", remedy="round them"
             )
-        numerator = math.gcd(*np.unique(np.abs(whole)).astype(object).astype(int).tolist()) or 1
-        if np.abs(whole).max() / numerator > LARGEST[32]:
+        whole = [int(value) for value in whole]
+        numerator = math.gcd(*whole) or 1
+        if max(map(abs, whole)) > LARGEST[32] * numerator:
             raise ParameterError(
                 f"scores or gap costs are more than {LARGEST[32]} times what all are multiples of",
                 remedy="make them smaller, or round them",
             )
         common = math.gcd(numerator, denominator)
-        *scores, gap_open, gap_extend = (whole / numerator).astype(np.int64).tolist()
+        *scores, gap_open, gap_extend = (value // numerator for value in whole)
         table = np.array(scores, dtype=np.int32).reshape(table.shape)
         return cls(table, gap_open, gap_extend, numerator // common, denominator // common)
 
