@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.errors import LabelError, ParameterError, SequenceError
 from seqkern.kernels import LinearKernel, PolynomialKernel, RBFKernel, SigmoidKernel, SpectrumKernel, _product, _vector
 from seqkern.tables import FeatureTable
 
@@ -143,6 +143,22 @@ def test_scale_is_one_over_the_variance_of_the_training_part(values):
 
 def test_scale_of_one_repeated_vector_is_one():
     assert RBFKernel(gamma="scale").fit(np.ones((3, 2))).gamma_ == 1.0
+
+
+def test_the_width_of_jaakkola_is_the_median_distance_of_positives_to_the_nearest_negative(monkeypatch):
+    values, y = np.random.default_rng(1).normal(size=(12, 3)), np.array([1, -1, -1, 1, -1, 1] * 2)
+    distances = np.sqrt(naive_squared_distances(values))
+    nearest = np.median([min(distances[i, j] for j in range(12) if y[j] < 0) for i in range(12) if y[i] > 0])
+    assert RBFKernel(gamma="jaakkola").fit(values, y).gamma_ == pytest.approx(1 / (2 * nearest**2), rel=1e-9)
+    classes = np.arange(12) % 3
+    nearest = np.median([min(distances[i, j] for j in range(12) if classes[j] != classes[i]) for i in range(12)])
+    assert RBFKernel(gamma="jaakkola").fit(values, classes).gamma_ == pytest.approx(1 / (2 * nearest**2), rel=1e-9)
+    monkeypatch.setattr("seqkern.kernels.vector.row_blocks", lambda n, _: [(i, i + 1) for i in range(n)])
+    assert RBFKernel(gamma="jaakkola").fit(values, classes).gamma_ == pytest.approx(1 / (2 * nearest**2), rel=1e-9)
+    assert RBFKernel(gamma="jaakkola").fit(np.ones((3, 2)), [0, 1, 1]).gamma_ == 1.0
+    for labels in (None, np.ones(12)):
+        with pytest.raises(LabelError, match="two classes"):
+            RBFKernel(gamma="jaakkola").fit(values, labels)
 
 
 def test_scale_is_summed_block_by_block(values, monkeypatch):
