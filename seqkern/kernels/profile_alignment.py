@@ -12,8 +12,6 @@ from .base import Kernel, Plan
 from .planner import Cost, Workload
 
 METHODS = ("smith_waterman", "local_alignment")
-LEAST_BLOCK_ROWS = 128  # fewer leave too many vector lanes idle
-ONE_THREAD_BLOCK_ROWS = 1024  # nothing is gained by smaller blocks for one thread
 
 
 class ProfileAlignmentKernel(Kernel):
@@ -96,11 +94,6 @@ class ProfileAlignmentKernel(Kernel):
             cls(method="local_alignment", shift=-0.5),
             cls(method="local_alignment", beta=0.1, gap_open=11, gap_extend=1, normalize=True, alphabet="protein"),
         ]
-
-    @property
-    def least_block_rows(self):
-        """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
-        return ONE_THREAD_BLOCK_ROWS if self.n_threads == 1 else LEAST_BLOCK_ROWS
 
     def _check_parameters(self):
         check_choice("method", self.method, METHODS)

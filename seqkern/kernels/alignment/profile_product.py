@@ -22,7 +22,8 @@ MOST_CELLS = 25_000_000  # of two sequences that are taken apart, 24 bytes each
 VECTOR_BYTES = 64
 # CPU nanoseconds for a multiply-add of a column score, and for the rest of a cell, for each level of instructions.
 MULTIPLY_NS = (0.075, 0.018, 0.018)
-CELL_NS = {"best": (0.5, 0.25, 0.28), "sum": (1.8, 0.6, 0.6)}
+CELL_NS = {"best": (0.7, 0.45, 0.45), "sum": (2.2, 0.85, 0.8)}
+LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS = 128, 1024  # fewer leave too many vector lanes idle
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,11 @@ class ProfileColumns:
         """Return the part of an array over all records that belongs to these."""
         return array[self.first : self.last]
 
+    @property
+    def least_block_rows(self):
+        """Fewer rows in a block of the matrix would leave too many vector lanes idle; many blocks are for threads."""
+        return max(LEAST_BLOCK_ROWS, min(MOST_BLOCK_ROWS, len(self) // 8))
+
     def columns(self, order):
         """Return the compiled Columns for an order of these, counted from the first of them."""
         return _profile_alignment.Columns(
@@ -145,23 +151,33 @@ def product(rows, cols, out):
     rows, cols : ProfileColumns
     out : ndarray of float64, shape (n, m)
     """
-    same = rows.keys is cols.keys and rows.first == cols.first and rows.last <= cols.last
-    if not (rows.sums.beta or same):
-        # Any of the two may be in the lanes: let it be the larger set.
-        if len(rows) > len(cols):
-            rows, cols, out = cols, rows, out.T
-        order = _by_length(rows)
-        _fill(rows, order, cols, _by_length(cols), np.zeros(len(order), dtype=np.int64), out)
-        return
+    n = len(rows)
+    if rows.keys is cols.keys and rows.first == cols.first and n <= len(cols):
+        _square(rows, out[:, :n])
+        cols, out = cols.rows(n, len(cols)), out[:, n:]
+    if rows.sums.beta:
+        _smaller_as_row(rows, cols, out)
+    elif n <= len(cols):
+        _fill(rows, _by_length(rows), cols, _by_length(cols), np.zeros(n, dtype=np.int64), out)
+    else:
+        _fill(cols, _by_length(cols), rows, _by_length(rows), np.zeros(len(cols), dtype=np.int64), out.T)
+
+
+def _square(these, out):
+    """Write the matrix of a payload with itself."""
+    rank, _ = _ranks(these.of_range(these.keys), these.keys[:0])
+    order = np.argsort(rank, kind="stable")
+    place = np.argsort(order)
+    _fill(these, order, these, order, np.arange(len(these)), out)
+    np.copyto(out, out.T.copy(), where=place[:, None] > place)
+
+
+def _smaller_as_row(rows, cols, out):
+    """Write the matrix of two payloads, the smaller sequence of each pair as the row."""
     row_rank, col_rank = _ranks(rows.of_range(rows.keys), cols.of_range(cols.keys))
     row_order, col_order = (np.argsort(rank, kind="stable") for rank in (row_rank, col_rank))
-    # The smaller one of each pair is the row.
     _fill(rows, row_order, cols, col_order, np.searchsorted(col_rank[col_order], row_rank[row_order], "left"), out)
-    others = col_order[col_order >= len(rows)] if same else col_order
-    _fill(cols, others, rows, row_order, np.searchsorted(row_rank[row_order], col_rank[others], "right"), out.T)
-    if same:
-        square = out[:, : len(rows)]
-        np.copyto(square, square.T.copy(), where=row_rank[:, None] > row_rank)
+    _fill(cols, col_order, rows, row_order, np.searchsorted(row_rank[row_order], col_rank[col_order], "right"), out.T)
 
 
 def _ranks(rows, cols):
