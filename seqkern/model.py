@@ -22,7 +22,7 @@ from .affine import affine_form
 from .archive import load_archive, nest, save_archive, unnest
 from .calibration import Calibration
 from .errors import FileError, GramError, ModelError, ParameterError
-from .gram.transforms import transform_from_state
+from .gram.transforms import naming_rows, transform_from_state
 from .kernels import kernel_from_state
 from .kernels.blocks import fill
 from .sequences import SequenceSet, as_sequences
@@ -100,7 +100,8 @@ class Model:
         out = np.empty((len(X), *shape))
         for start in range(0, len(X), step):
             rows = self.kernel.prepare(X.take(slice(start, start + step)), like=columns)
-            values = self._by_matrix(rows, n_threads) if self._folded is None else self._folded(rows)
+            with naming_rows(X.ids[start : start + step]):
+                values = self._by_matrix(rows, n_threads) if self._folded is None else self._folded(rows)
             out[start : start + step] = values
         return out
 

@@ -17,7 +17,7 @@ from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from .folds.methods import units_together
 from .gram import compute_gram
 from .gram.spectrum import spectrum
-from .gram.transforms import build_transform, fit_chain
+from .gram.transforms import build_transform, fit_chain, naming_rows
 from .model import Model
 from .sequences import SequenceSet
 from .solvers import common_input, expand_grid, make_solver
@@ -117,8 +117,9 @@ def train_model(
             source = FittedKernel(kernel, X, transforms, n_threads)
         else:
             own = [build_transform(item) for item in form[1]]
-            source = StoredGram(gram, transforms, own=own, n_threads=n_threads)
-            _, K, diagonal = fit_chain(own, K, diagonal)
+            source = StoredGram(gram, transforms, own=own, ids=X.ids, n_threads=n_threads)
+            with naming_rows(X.ids):
+                _, K, diagonal = fit_chain(own, K, diagonal)
     choice = select({kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed)
     probabilities = {}
     if calibrate:
@@ -126,7 +127,8 @@ def train_model(
         probabilities = {"calibration": fit.record()}
 
     before = diagonal
-    chain, K, _ = fit_chain(transforms, K, diagonal)
+    with naming_rows(X.ids):
+        chain, K, _ = fit_chain(transforms, K, diagonal)
     machine = make_solver(choice.spec, labels.kind)
     _warn_of_indefinite(K, kernel, chain, machine)
     machine.fit(K, y)

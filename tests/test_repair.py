@@ -9,8 +9,9 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.config import check_config, split_transforms
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.errors import ConfigError
-from seqkern.gram import open_gram
+from seqkern.errors import ConfigError, GramError
+from seqkern.evaluation.sources import StoredGram
+from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.spectrum import read_spectrum
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
@@ -148,6 +149,35 @@ def test_an_indefinite_matrix_without_repair_is_warned_of(solver, spec, recwarn)
     said = [str(warning.message) for warning in recwarn if "semi-definite" in str(warning.message)]
     assert len(said) == (solver == "csvc" and spec == INDEFINITE)
     assert all("choose a repair (clip, flip, shift, empirical_map), or solver psvc" in text for text in said)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_map_of_a_kernel_that_folds(normalize):
+    model = train_model(
+        X,
+        LABELS,
+        build_kernel("spectrum:k=2"),
+        "csvc",
+        transforms=[build_transform(f"empirical_map:normalize={normalize}")],
+    )
+    assert (model._folded is None) == normalize
+    prepared = model.kernel.prepare(NEW, like=model.columns)
+    np.testing.assert_allclose(model.decision(NEW), model._by_matrix(prepared), atol=1e-9)
+
+
+def test_a_sequence_like_no_training_sequence_is_named():
+    strings = ["AACA", "ACAA", "CACC", "CCAC"] * 3
+    labels = make_labels([str(i) for i in range(12)], ["1", "1", "0", "0"] * 3)
+    train = SequenceSet.from_strings(strings, "dna")
+    base = "spectrum:k=2,normalize=false"
+    model = train_model(train, labels, build_kernel(base), "csvc", transforms=[build_transform("empirical_map")])
+    strangers = SequenceSet.from_strings(["AACC", "GGGG"], "dna", ids=["known", "stranger"])
+    with pytest.raises(GramError, match=r"record 'stranger': .*zero_diagonal=zero"):
+        model.decision(strangers)
+    both = SequenceSet.from_strings([*strings, "GGGG"], "dna", ids=[*map(str, range(12)), "stranger"])
+    source = StoredGram(compute_gram(build_kernel(base), both), own=[build_transform("empirical_map")], ids=both.ids)
+    with pytest.raises(GramError, match="record 'stranger'"):
+        source.pair(np.arange(12), np.array([12]))
 
 
 # ---- command line -------------------------------------------------------------------------------

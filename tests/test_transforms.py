@@ -185,7 +185,7 @@ def test_normalising_divides_by_both_lengths(K):
 
 def test_normalising_a_zero_follows_the_policy():
     square = np.array([[4.0, 0, 1], [0, 0, 0], [1, 0, -1]])
-    with pytest.raises(GramError, match="row 2 cannot be normalised"):
+    with pytest.raises(GramError, match=r"record '2': K.* cannot be normalised"):
         NormaliseGram().fit(square)
     transform = NormaliseGram(zero_diagonal="zero").fit(square)
     K, diagonal = transform.transform_train()
@@ -312,7 +312,7 @@ def test_a_sum_of_radial_functions_cannot_be_pulled_back(K):
 
 def test_a_unit_like_no_training_unit_follows_the_policy():
     square = np.eye(3)
-    with pytest.raises(GramError, match=r"row 2: .* zero_diagonal=zero"):
+    with pytest.raises(GramError, match=r"record '2': .* zero_diagonal=zero"):
         EmpiricalMapGram().fit(square).transform([[1.0, 0, 0], [0, 0, 0]])
     transform = EmpiricalMapGram(zero_diagonal="zero").fit(square)
     np.testing.assert_array_equal(transform.transform([[2.0, 0, 0], [0, 0, 0]])[0], [[1, 0, 0], [0, 0, 0]])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..archive import canonical_json, check_writable
 from ..checkpoint import Checkpoint
-from ..errors import FoldError, LabelError, ParameterError, SequenceError
+from ..errors import FoldError, GramError, LabelError, ParameterError, SequenceError
 from .common import add_threads
 
 EXAMPLE = (
@@ -83,14 +83,14 @@ def _learned_from(task, fold_set):
 
 @contextlib.contextmanager
 def _naming_split(dataset, folds, split):
-    """Name the file of folds and the split in errors about labels and folds, the data set in those about sequences."""
+    """Name the file of folds and the split in errors about labels and folds, the data set in those about units."""
     try:
         yield
     except (LabelError, FoldError) as error:
         if error.file is None:
             error.file, error.problem = folds, f"split {split.name!r}: {error.problem}"
         raise
-    except SequenceError as error:
+    except (SequenceError, GramError) as error:
         if error.file is None:
             error.file = dataset
         raise
@@ -125,7 +125,7 @@ def kernel_sources(dataset, args, wanted="gram"):
             stored, own = kernel.stored_form()
             gram = open_gram(next(grams), dataset.X, kernel=stored)
             own = [build_transform(item) for item in own]
-            sources[name] = StoredGram(gram, transforms, own=own, n_threads=args.threads)
+            sources[name] = StoredGram(gram, transforms, own=own, ids=dataset.X.ids, n_threads=args.threads)
         else:
             sources[name] = FittedKernel(kernel, dataset.X, transforms, args.threads)
     return sources, identity

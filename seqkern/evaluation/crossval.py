@@ -121,7 +121,7 @@ def _matrices(source, split, y_train, clock):
     found = spectrum(values[0])
     clock.lap("spectrum")
     kind = "all" if found.exact else "estimated"
-    parts = source.transformed(values)[:2]
+    parts = source.transformed(values, split.train, split.test)[:2]
     clock.lap("kernel")
     return *parts, dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
 

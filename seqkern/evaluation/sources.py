@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import GramError, ParameterError
+from ..gram.transforms import naming_rows
 from ..kernels.blocks import fill, given_threads
 from ..memory import available_memory, format_bytes, parse_bytes
 
@@ -28,6 +29,8 @@ class GramSource:
     ----------
     transforms : list of Gram transforms
         Fitted on each training part.
+    ids : list of str or None
+        Of all units, for errors.
     n_threads : int or None
     learns : bool
         Whether each training part has a matrix of its own, before the transforms.
@@ -39,13 +42,26 @@ class GramSource:
         """Return K(train, train), K(test, train), and the diagonals K(x, x) of both, before the transforms."""
         raise NotImplementedError
 
-    def transformed(self, values):
+    def transformed(self, values, train, test):
         """Return what `values` returned after each transform, fitted on the training matrix alone."""
-        return _transformed(self.transforms, *values, self.n_threads)
+        return self._after(self.transforms, values, train, test)
+
+    def _after(self, transforms, values, train, test):
+        """Return both matrices and diagonals after each of `transforms`."""
+        K_train, K_test, train_diagonal, test_diagonal = values
+        ids = [None if self.ids is None else [self.ids[row] for row in rows] for rows in (train, test)]
+        with given_threads(self.n_threads):
+            for transform in transforms:
+                with naming_rows(ids[0]):
+                    fitted = copy.deepcopy(transform).fit(K_train, train_diagonal)
+                    K_train, train_diagonal = fitted.transform_train()
+                with naming_rows(ids[1]):
+                    K_test, test_diagonal = fitted.transform(K_test, test_diagonal)
+        return np.ascontiguousarray(K_train), np.ascontiguousarray(K_test), train_diagonal, test_diagonal
 
     def pair(self, train, test, y=None):
         """Return K(train, train) and K(test, train), float64, for index arrays; `y` are the training part's labels."""
-        return self.transformed(self.values(train, test, y))[:2]
+        return self.transformed(self.values(train, test, y), train, test)[:2]
 
 
 class StoredGram(GramSource):
@@ -59,11 +75,14 @@ class StoredGram(GramSource):
         Fitted on each training part.
     own : list of Gram transforms, optional
         Those that belong to the kernel (see `Kernel.stored_form`), and come before the others.
+    ids : list of str, optional
+        Of all units, for errors.
     n_threads : int, optional
     """
 
-    def __init__(self, gram, transforms=(), *, own=(), n_threads=None):
+    def __init__(self, gram, transforms=(), *, own=(), ids=None, n_threads=None):
         self.gram = gram
+        self.ids = ids
         self.transforms = transforms
         self.own = own
         self.learns = bool(own)
@@ -72,8 +91,8 @@ class StoredGram(GramSource):
     def values(self, train, test, y=None):
         """Return slices of the matrix and its diagonal, after the kernel's own transforms."""
         diagonal = self.gram.row_diagonal
-        K_train, K_test = self.gram.slice(train, train), self.gram.slice(test, train)
-        return _transformed(self.own, K_train, K_test, diagonal[train], diagonal[test], self.n_threads)
+        values = self.gram.slice(train, train), self.gram.slice(test, train), diagonal[train], diagonal[test]
+        return self._after(self.own, values, train, test)
 
 
 class FittedKernel(GramSource):
@@ -94,6 +113,7 @@ class FittedKernel(GramSource):
         self.X = X
         self.transforms = transforms
         self.learns = kernel.data_dependent
+        self.ids = X.ids
         self.n_threads = n_threads
 
     def values(self, train, test, y=None):
@@ -179,13 +199,3 @@ def check_source(source, wanted):
             f"the solver takes {wanted}, and the kernel's values come as {given}",
             remedy="use ImplicitSource for a solver that needs no Gram matrix, StoredGram or FittedKernel for others",
         )
-
-
-def _transformed(transforms, K_train, K_test, train_diagonal, test_diagonal, n_threads):
-    """Return both matrices and diagonals after each transform, fitted on the training matrix alone."""
-    with given_threads(n_threads):
-        for transform in transforms:
-            fitted = copy.deepcopy(transform).fit(K_train, train_diagonal)
-            K_test, test_diagonal = fitted.transform(K_test, test_diagonal)
-            K_train, train_diagonal = fitted.transform_train()
-    return np.ascontiguousarray(K_train), np.ascontiguousarray(K_test), train_diagonal, test_diagonal

@@ -37,7 +37,8 @@ def cost_section(view):
     ]
     intro = (
         "CPU seconds, summed over all splits, and the most memory that a process held at any time. The Gram "
-        "matrix is computed once for each kernel and serves all its solvers and splits."
+        "matrix is computed once for each kernel and serves all its solvers and splits, and the kernels that differ "
+        "from it in transforms only."
     )
     caption = f"{dataset.name}: CPU seconds of each stage, and peak memory"
     body = table(caption, columns, rows)

@@ -108,6 +108,7 @@ LEAKS = {
 STAGES = {
     "choose": "choosing hyperparameters",
     "kernel": "kernel values",
+    "spectrum": "eigenvalues",
     "train": "training",
     "predict": "prediction",
 }

@@ -17,10 +17,10 @@ from ...registry import Registry
 
 TRANSFORMS = Registry("transform", __name__, f"{__name__}.base:GramTransform")
 
-from .base import fit_chain  # noqa: E402
+from .base import fit_chain, naming_rows  # noqa: E402
 from .specs import build_transform, repair_transforms, transform_from_state  # noqa: E402
 
-__all__ = ["TRANSFORMS", "build_transform", "fit_chain", "repair_transforms", "transform_from_state"]
+__all__ = ["TRANSFORMS", "build_transform", "fit_chain", "naming_rows", "repair_transforms", "transform_from_state"]
 
 
 def __getattr__(name):

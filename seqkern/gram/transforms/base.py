@@ -1,5 +1,6 @@
 """What every transform of a Gram matrix does: fit, transform, state, restriction."""
 
+import contextlib
 import copy
 
 import numpy as np
@@ -169,6 +170,17 @@ class GramTransform(Parameters):
         header, arrays = self.fitted_state()
         spec = {"transform": self.name, **self.get_params()}
         return {"spec": spec, "columns": self.n_columns_, "learned": header}, arrays
+
+
+@contextlib.contextmanager
+def naming_rows(ids):
+    """Name the record in errors about a row, which give its number from 1; `ids` are those of the rows, or None."""
+    try:
+        yield
+    except GramError as error:
+        if ids is not None and isinstance(error.record, int):
+            error.record = ids[error.record - 1]
+        raise
 
 
 def fit_chain(transforms, K, diagonal):

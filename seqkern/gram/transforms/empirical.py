@@ -66,7 +66,7 @@ class EmpiricalMapGram(GramTransform):
         try:
             return self.between_.prepare(FeatureTable(K), like=like)
         except SequenceError as error:
-            raise GramError(f"row {error.record}: {error.problem}", remedy=error.remedy) from error
+            raise GramError(error.problem, record=int(error.record), remedy=error.remedy) from error
 
     def _references(self):
         """Return the vectors of the training units, prepared once."""

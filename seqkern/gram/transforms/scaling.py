@@ -72,7 +72,8 @@ class NormaliseGram(GramTransform):
         bad = np.flatnonzero(~(diagonal > 0))
         if len(bad) and self.zero_diagonal == "error":
             raise GramError(
-                f"K(x, x) = {diagonal[bad[0]]:g} in row {bad[0] + 1} cannot be normalised",
+                f"K(x, x) = {diagonal[bad[0]]:g} cannot be normalised",
+                record=int(bad[0]) + 1,
                 remedy="leave the unit out, or choose zero_diagonal=zero",
             )
         return np.where(diagonal > 0, diagonal, 0.0)
