@@ -1,6 +1,5 @@
 """The motif kernel against regular expressions and window-by-window scores; notations, files, names, errors."""
 
-import json
 import re
 
 import numpy as np
@@ -8,22 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, random_strings, reverse_complement
-from naive_motifs import count, gcg_regex, iupac_regex, least_score, matches, occurrences, prosite_regex, scores
+from naive_motifs import count, gcg_regex, iupac_regex, occurrences, prosite_regex
 
 from seqkern import read_fasta
 from seqkern.alphabets import DNA, PROTEIN
-from seqkern.cli.main import main
-from seqkern.errors import FileError, ParameterError, SeqkernError, SequenceError
-from seqkern.explain import Explainer
-from seqkern.explain.files import write_explanation
-from seqkern.kernels import MotifKernel, _product, build_kernel, kernel_from_state
+from seqkern.errors import ParameterError, SequenceError
+from seqkern.kernels import MotifKernel, _product
 from seqkern.kernels.additive import attributions, word_weights
-from seqkern.kernels.motifs import matrices, packing
-from seqkern.kernels.motifs.pattern_files import SKIPPED
+from seqkern.kernels.motifs import packing
 from seqkern.kernels.motifs.patterns import parse_pattern
-from seqkern.labels import make_labels
-from seqkern.model import load_model
-from seqkern.training import train_model
 
 RESIDUES = PROTEIN.letters
 
@@ -38,13 +30,13 @@ def naive(regexes, strings):
     return np.array([[count(regex, string) for string in strings] for regex in regexes]).reshape(len(regexes), -1).T
 
 
-@pytest.fixture(params=range(_product.level() + 1))
-def level(request):
-    """Each level of vector instructions."""
+def at_every_level(run):
+    """Return what `run` returns at each level of vector instructions."""
     highest = _product.level()
-    _product.set_level(request.param)
-    yield request.param
-    _product.set_level(highest)
+    try:
+        return [_product.set_level(level) or run() for level in range(highest + 1)]
+    finally:
+        _product.set_level(highest)
 
 
 # ---- patterns ---------------------------------------------------------------------------------------------
@@ -128,13 +120,14 @@ EDGES = {
 
 
 @pytest.mark.parametrize("text", EDGES)
-def test_edges(text, level):
+def test_edges(text):
     beside = ["A", "x(0,1)-C", "{A}-x(0,60)-A>"]
     regexes = [prosite_regex(one, RESIDUES) for one in (text, *beside)]
-    np.testing.assert_array_equal(found([text, *beside], EDGES[text], "protein"), naive(regexes, EDGES[text]))
+    for counts in at_every_level(lambda: found([text, *beside], EDGES[text], "protein")):
+        np.testing.assert_array_equal(counts, naive(regexes, EDGES[text]))
 
 
-def test_many_patterns_at_every_level_and_in_threads(level):
+def test_many_patterns_at_every_level_and_in_threads():
     rng = np.random.default_rng(0)
     letters = np.array(list(RESIDUES[:6]))
     texts = [
@@ -148,8 +141,11 @@ def test_many_patterns_at_every_level_and_in_threads(level):
     strings = random_strings(20, 0, 60, RESIDUES[:6])
     X = encode(strings, "protein")
     expected = naive([prosite_regex(text, RESIDUES) for text in texts], strings[:5])
-    whole = found(texts, X)
-    np.testing.assert_array_equal(whole[:5], expected)
+    wholes = at_every_level(lambda: found(texts, X))
+    whole = wholes[-1]
+    for other in wholes:
+        np.testing.assert_array_equal(other[:5], expected)
+        np.testing.assert_array_equal(other, whole)
     many = X.take(np.arange(2000) % 20)
     for n_threads in (1, 3):
         features = MotifKernel(texts, n_threads=n_threads).features(many)
@@ -216,259 +212,7 @@ def test_prosite_of_1995_on_real_proteins(shared_data, monkeypatch):
     assert expected.sum() > 200
 
 
-# ---- weight matrices --------------------------------------------------------------------------------------
-
-COUNTS = [[10, 0, 0, 0], [0, 8, 1, 1], [3, 3, 3, 1], [0, 0, 0, 7], [5, 0, 5, 0]]
-JASPAR = """>MA1.1 one
-A  [ 10 0 3 0 5 ]
-C  [ 0 8 3 0 0 ]
-G  [ 0 1 3 0 5 ]
-T  [ 0 1 1 7 0 ]
->MA2.1 two
-A [3 1]
-C [0 1]
-G [0 1]
-T [1 1]
-"""
-PLAIN_ROWS = "\n".join(re.sub(r"[ACGT]\s*\[(.*)\]", r"\1", line) for line in JASPAR.splitlines())
-TRANSFAC = """AC  MA1.1
-XX
-ID  one
-XX
-P0      A      C      G      T
-01     10      0      0      0      A
-02      0      8      1      1      C
-03      3      3      3      1      N
-04      0      0      0      7      T
-05      5      0      5      0      R
-XX
-//
-AC  MA2.1
-XX
-ID  two
-PO A C G T
-01 3 0 0 1
-02 1 1 1 1
-//
-"""
-MEME = """MEME version 4
-
-ALPHABET= ACGT
-
-strands: + -
-
-Background letter frequencies
-A 0.25 C 0.25 G 0.25 T 0.25
-
-MOTIF MA1.1 one
-letter-probability matrix: alength= 4 w= 5 nsites= 10 E= 0
- 1.0 0.0 0.0 0.0
- 0.0 0.8 0.1 0.1
- 0.3 0.3 0.3 0.1
- 0.0 0.0 0.0 0.7
- 0.5 0.0 0.5 0.0
-
-URL http://motif
-MOTIF MA2.1 two
-letter-probability matrix: alength= 4 w= 2 nsites= 4 E= 0
- 0.75 0 0 0.25
- 0.25 0.25 0.25 0.25
-"""
-
-
-@pytest.mark.parametrize("text", [JASPAR, PLAIN_ROWS, TRANSFAC, MEME], ids=["JASPAR", "rows", "TRANSFAC", "MEME"])
-def test_files_of_matrices(tmp_path, text):
-    file = tmp_path / "motifs"
-    file.write_text(text)
-    kernel = MotifKernel(str(file), p_value=0.02)
-    assert kernel.feature_names() == ["MA1.1 one", "MA2.1 two"]
-    read = kernel._set().motifs
-    np.testing.assert_allclose(read[0].counts, COUNTS)
-    np.testing.assert_allclose(read[1].counts, [[3, 0, 0, 1], [1, 1, 1, 1]])
-    assert kernel.min_length() == 2
-
-
-@pytest.mark.parametrize("rc", [False, True])
-@pytest.mark.parametrize(
-    "options", [{"p_value": 0.05}, {"p_value": 0.3, "pseudocount": 0.1}, {"score_share": 0.7}], ids=str
-)
-def test_matrices_against_naive_scores(tmp_path, level, options, rc):
-    rng = np.random.default_rng(1)
-    background = [0.3, 0.2, 0.125, 0.375]
-    tables = [rng.dirichlet(np.full(4, 0.4), size=width) for width in [1, 2, 3, 4, 5] * 4]
-    text = "MEME version 4\nALPHABET= ACGT\nBackground letter frequencies\n"
-    text += " ".join(f"{a} {share}" for a, share in zip("ACGT", background, strict=True)) + "\n"
-    for number, table in enumerate(tables):
-        rows = "\n".join(" ".join(map(repr, map(float, row))) for row in table)
-        text += f"MOTIF m{number}\nletter-probability matrix: nsites= 30\n{rows}\n\n"
-    (tmp_path / "m.meme").write_text(text)
-    strings = [*random_strings(8, 0, 40, masked=0.05), "", "A", "*****"]
-    expected = []
-    for table in tables:
-        own = scores((30 * table).tolist(), background, options.get("pseudocount", 1.0))
-        if "p_value" in options:
-            least = least_score(own, background, options["p_value"])
-        else:
-            low, high = (sum(map(end, own)) for end in (min, max))
-            least = low + options["score_share"] * (high - low)
-        both = [own] + [[row[::-1] for row in own[::-1]]] * (rc and own != [row[::-1] for row in own[::-1]])
-        expected.append([sum(len(matches(one, least, "ACGT", string)) for one in both) for string in strings])
-    counts = found(str(tmp_path / "m.meme"), strings, reverse_complement=rc, **options)
-    np.testing.assert_array_equal(counts, np.transpose(expected))
-    assert counts.sum() > 100
-
-
-@settings(max_examples=50)
-@given(st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 0.5, 1 / 256, 0.01, 1e-9]))
-def test_thresholds_are_exact(width, seed, p_value):
-    rng = np.random.default_rng(seed)
-    background = rng.multinomial(16, [0.25] * 4) + 1
-    background = background / background.sum()
-    table = rng.integers(-50, 50, size=(width, 4))
-    least = least_score(table.tolist(), background.tolist(), p_value)
-    chances, lowest = matrices.distribution(table, background)
-    assert chances.sum() == pytest.approx(1)
-    reachable = np.flatnonzero(chances) + lowest
-    threshold = matrices.p_value_threshold(table, background, p_value)
-    assert min(reachable[reachable >= threshold], default=reachable[-1] + 1) == least
-    assert matrices.tail(table, background, threshold) <= p_value * (1 + 1e-9)
-
-
-def test_a_matrix_too_short_for_the_p_value_matches_nothing(tmp_path):
-    (tmp_path / "m").write_text(JASPAR)
-    kernel = MotifKernel(str(tmp_path / "m"), normalize=False)
-    prepared = kernel.prepare(encode(["ACGTACATAACATA"]))
-    assert prepared.counts == {"motifs that match nothing": 2}
-    kernel.set_params(p_value=0.01)
-    assert kernel.prepare(encode(["ACGTACATAACATA"])).counts == {"motifs that match nothing": 1}
-
-
-def test_matrices_of_rna_and_proteins(tmp_path):
-    file = tmp_path / "m"
-    file.write_text(JASPAR)
-    strings = random_strings(5, 10, 60)
-    rna = [string.replace("T", "U") for string in strings]
-    np.testing.assert_array_equal(
-        found(str(file), rna, "rna", p_value=0.1), found(str(file), strings, "dna", p_value=0.1)
-    )
-    with pytest.raises(ParameterError, match=r"motif 'MA1.1 one' is of the letters ACGT, .* alphabet protein"):
-        found(str(file), ["ACDE"], "protein")
-    row = " ".join(["0.9"] + ["0.0052631"] * 19)
-    file.write_text(f"MEME version 5\nALPHABET= {RESIDUES}\nMOTIF p\nletter-probability matrix: w= 2\n{row}\n{row}\n")
-    np.testing.assert_array_equal(found(str(file), ["AAAC", "CXAA"], "protein", p_value=0.01), [[2], [1]])
-
-
-# ---- files of patterns ------------------------------------------------------------------------------------
-
-PROSITE = """CC   Release 2024_01
-//
-ID   ASN_GLYCOSYLATION; PATTERN.
-AC   PS00001;
-DT   01-APR-1990 CREATED
-PA   N-{P}-[ST]-
-PA   {P}.
-CC   /SKIP-FLAG=TRUE;
-//
-ID   A_PROFILE; MATRIX.
-AC   PS50000;
-MA   /GENERAL_SPEC: ALPHABET='ABCDEFGHIKLMNPQRSTVWYZ'; LENGTH=91;
-//
-ID   TACHYKININ; PATTERN.
-AC   PS00267;
-PA   F-[IVFY]-G-[LM]-M-[G>].
-//
-"""
-GCG = """PROSITETOGCG of: somewhere
-
-Name            Offset Pattern                  ..                     PDoc_Name
-
-;Asn_Glycosylation   1 N~(P)(S,T)~(P)                                  0001.pdoc
-Tachykinin           1 F(I,V,F,Y)G(L,M)M(G)>                           0240.pdoc
-"""
-LISTED = """# two motifs
-sites of glycosylation   N-{P}-[ST]-{P}   # PS00001
-
-FVGLM
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "names", "counts"),
-    [
-        (PROSITE, ["PS00001 ASN_GLYCOSYLATION", "PS00267 TACHYKININ"], [[1, 1], [0, 1]]),
-        (GCG, ["Asn_Glycosylation", "Tachykinin"], [[1, 0], [0, 1]]),
-        (LISTED, ["sites of glycosylation", "FVGLM"], [[1, 1], [0, 1]]),
-    ],
-    ids=["PROSITE", "GCG", "list"],
-)
-def test_files_of_patterns(tmp_path, text, names, counts):
-    file = tmp_path / "motifs.txt"
-    file.write_text(text)
-    kernel = MotifKernel(str(file))
-    assert kernel.feature_names() == names
-    np.testing.assert_array_equal(found(str(file), ["NASAFVGLM", "FVGLMG"], "protein"), counts)
-    assert kernel.files() == (str(file),)
-    touched = kernel.prepare(encode(["NASAFVGLMG"], "protein")).counts
-    assert touched == ({SKIPPED: 1} if text == PROSITE else {})
-
-
-def test_a_model_needs_no_file_and_knows_its_content(tmp_path):
-    file = tmp_path / "motifs.txt"
-    X = encode(random_strings(20, 20, 40, masked=0))
-    for text in ("AC\nname G-x(0,2)-T\nTT\nA\n", JASPAR):
-        file.write_text(text)
-        kernel = build_kernel({"kernel": "motif", "motifs": str(file), "score_share": 0.6 if text == JASPAR else None})
-        K, before = kernel.kernel(X), kernel.identity()
-        model = train_model(X, make_labels(X.ids, ["a", "b"] * 10), kernel, "csvc:C=1")
-        decision = model.decision(X)
-        model.save(tmp_path / "m.seqkern")
-        state = kernel.state()
-        file.unlink()
-        again = kernel_from_state(*json.loads(json.dumps(state[:1])), state[1])
-        np.testing.assert_array_equal(again.kernel(X), K)
-        assert again.identity() == before
-        np.testing.assert_array_equal(load_model(tmp_path / "m.seqkern").decision(X), decision)
-        file.write_text(text.replace("A", "C") if text != JASPAR else text.replace("8", "9"))
-        assert MotifKernel(str(file), score_share=kernel.score_share).identity() != before
-
-
-BAD_FILES = {
-    "": "is empty",
-    "# nothing\n": "holds no motif",
-    "A-C\nfirst A-[C\n": "line 2: motif 'first': cannot read 'A-[C' at '[C'",
-    GCG + "lost 1\n": "line 7: 'lost 1' is no pattern",
-    "ID   LOST; PATTERN.\nAC   PS9;\n//\n": "line 1: entry 'PS9 LOST' has no PA line",
-    ">m\nA [1 2]\nC [1 2]\nG [1]\nT [1 2]\n": "line 1: motif 'm' has no rows of one length",
-    ">m\nA [1 2]\nACGT\n": "line 3: 'ACGT' is not possible here",
-    ">m\nA [1 -2]\nC [1 2]\nG [1 2]\nT [1 2]\n": "line 1: motif 'm': column 2 holds no counts",
-    ">m\nA [1 0]\nC [1 0]\nG [1 0]\nT [1 0]\n": "line 1: motif 'm': column 2 holds no counts",
-    ">m\nA [1.2.3 0]\nC [1 0]\nG [1 0]\nT [1 0]\n": "line 2: '1.2.3 0' is not possible here",
-    "MEME version 5\nMOTIF m\nletter-probability matrix: w= 1\n 1 0 0\n": "line 3: motif 'm' has no matrix",
-    "MEME version 5\nMOTIF m\n": "holds no motif",
-    "MEME version 5\nALPHABET \"DNA\" DNA-LIKE\n": "line 2: 'ALPHABET \"DNA\" DNA-LIKE' is not possible here",
-    "P0 A C G T\n01 1 2 3\n//\n": "line 1: motif 'line 1' has no matrix",
-    "P0 A C G T\n01 1 2 3 4\n02 1 2\n//\n": "line 1: motif 'line 1' has rows of several lengths",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("text", BAD_FILES)
-def test_bad_files_are_one_line(tmp_path, text):
-    file = tmp_path / "motifs.txt"
-    file.write_text(text)
-    with pytest.raises(SeqkernError) as error:
-        MotifKernel(str(file)).kernel(encode(["ACGT"]))
-    line = str(error.value)
-    assert line.startswith(f"{file}: {BAD_FILES[text]}")
-    assert "; " in line
-    assert "\n" not in line
-
-
-def test_a_missing_file_and_a_pattern_that_is_no_list():
-    with pytest.raises(FileError, match="TATAWAW: no such file"):
-        MotifKernel("TATAWAW").kernel(encode(["ACGT"]))
-    with pytest.raises(ParameterError, match="did you mean 'prosite1995'"):
-        MotifKernel("public:prosite95").kernel(encode(["ACGT"]))
-
+# ---- mistakes ---------------------------------------------------------------------------------------------
 
 BAD_PATTERNS = {"": "", "A-": "", "A--C": "-C", "A-(3)": "(3)", "[]": "[]", "A(3,2)": "A(3,2)", "A(0)": "A(0)"}
 BAD_PATTERNS |= {"A<C": "<C", "A>C": ">C", "[A>]-C": "C", "[A>](2)": "", "[A>]>": ">", "A*": "*", "A-é": "é"}
@@ -532,13 +276,6 @@ def test_motifs_that_match_nothing_are_counted():
 # ---- names and explanations -------------------------------------------------------------------------------
 
 
-def test_names_are_distinct_and_printable(tmp_path):
-    (tmp_path / "m").write_text("a A-C\na A-G\nA\nA\n<b>\t\x7f&x C\n" + "n" * 300 + " G\n")
-    names = MotifKernel(str(tmp_path / "m")).feature_names()
-    assert names == ["a", "a.2", "A", "A.2", "<b>  &x", "n" * 80]
-    assert MotifKernel(["A", "A"]).feature_names() == ["A", "A.2"]
-
-
 @pytest.mark.parametrize("presence", [False, True])
 @pytest.mark.parametrize("rc", [False, True])
 def test_letters_of_an_occurrence_share_its_weight(presence, rc):
@@ -583,39 +320,3 @@ def _occurring(texts, X, Z):
     """The motifs that occur in either set."""
     occurs = found(texts, X).any(axis=0) | found(texts, Z).any(axis=0)
     return [text for text, here in zip(texts, occurs, strict=True) if here]
-
-
-# ---- where kernels are named ------------------------------------------------------------------------------
-
-
-def test_command_line_and_config(tmp_path, capsys):
-    X = random_strings(8, 20, 40, masked=0)
-    fasta, listed, out = tmp_path / "x.fa", tmp_path / "motifs.txt", tmp_path / "gram.npy"
-    fasta.write_text("".join(f">r{i}\n{string}\n" for i, string in enumerate(X)))
-    texts = ["A-[CG]-T", "TATAWAW", "G-x(1,2)-{A}", "W"]
-    listed.write_text("\n".join(texts))
-    K = MotifKernel(texts).kernel(X)
-    config = {"kernel": "motif", "motifs": texts}
-    for spec in (f"motif:motifs={listed}", json.dumps(config)):
-        assert main(["gram", str(fasta), "--kernel", spec, "-o", str(out)]) == 0
-        assert "motifs that match nothing" in capsys.readouterr().err
-        np.testing.assert_array_equal(np.load(out), K)
-        out.unlink()
-    inline = build_kernel("motif:motifs=[TATAWAW,G-x-{A},W]")
-    assert inline.motifs == ["TATAWAW", "G-x-{A}", "W"]
-    assert build_kernel("motif:motifs=public:prosite1995").files() == ("public:prosite1995",)
-    assert main(["gram", str(fasta), "--kernel", f"motif:motifs={tmp_path / 'lost'}", "-o", str(out)]) == 1
-    assert "lost: no such file" in capsys.readouterr().err
-    assert main(["gram", str(fasta), "--kernel", "motif", "-o", str(out)]) == 1
-    assert "needs the parameter 'motifs'" in capsys.readouterr().err
-
-
-def test_names_are_escaped_where_they_are_shown(tmp_path):
-    (tmp_path / "m").write_text("<script>alert(1)</script> A\n../../x C\n<G G\n")
-    X = encode(random_strings(20, 20, 40, masked=0))
-    model = train_model(X, make_labels(X.ids, ["a", "b"] * 10), MotifKernel(str(tmp_path / "m")), "csvc:C=1")
-    write_explanation(Explainer(model), [X.take([0, 1])], tmp_path / "out", model="m", fasta="f")
-    page = (tmp_path / "out" / "index.html").read_text()
-    assert "<script" not in page
-    assert "&lt;script&gt;alert(1)" in page
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "out"]

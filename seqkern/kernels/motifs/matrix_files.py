@@ -14,8 +14,8 @@ MEME_SITES = re.compile(r"nsites=\s*(\S+)")
 TRANSFAC_HEAD = re.compile(r"P[0O]\s+\S")
 
 
-def _fail(number, line):
-    raise ParameterError(f"line {number}: {line.strip()[:60]!r} is not possible here", remedy="mend the file")
+def _fail(number, line, remedy="mend the file"):
+    raise ParameterError(f"line {number}: {line.strip()[:60]!r} is not possible here", remedy=remedy)
 
 
 def _numbers(text, number):
@@ -64,7 +64,7 @@ def read_meme(lines):
         if line.startswith("ALPHABET"):
             letters = line.partition("=")[2].strip()
             if not letters.isalpha():
-                _fail(place, line)
+                _fail(place, line, "write ALPHABET= and the letters")
         elif line.startswith("Background letter frequencies"):
             words = []
             while len(words) < 2 * len(letters) and place < len(lines) and lines[place].strip():

@@ -23,7 +23,7 @@ def read_prosite(lines):
     entry, first = {}, 1
     for number, line in [*enumerate(lines, start=1), (len(lines) + 1, "//")]:
         if line.startswith("//"):
-            if "ID" in entry:
+            if "ID" in entry or "PA" in entry:
                 yield first, *_prosite_entry(entry, first)
             entry, first = {}, number + 1
         elif PROSITE_LINE.match(line):
@@ -32,10 +32,11 @@ def read_prosite(lines):
 
 def _prosite_entry(entry, number):
     """Return (name, pattern) of one entry, (None, None) for one of another type."""
-    identifier, _, kind = entry["ID"][0].partition(";")
+    identifier, _, kind = entry.get("ID", [""])[0].partition(";")
     name = f"{entry.get('AC', [''])[0].partition(';')[0]} {identifier}".strip()
     if kind.strip(" .").upper() not in ("PATTERN", ""):
         return None, None
+    name = name or f"line {number}"
     if "PA" not in entry:
         raise ParameterError(f"line {number}: entry {name!r} has no PA line", remedy="mend it or take it out")
     return name, "".join(entry["PA"])

@@ -149,7 +149,7 @@ def _accepted(letters, excluded, alphabet):
 
 
 def parse_pattern(text, name=None):
-    """Return the Pattern that a text means.
+    """Return the Pattern that a text means; spaces mean nothing.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def parse_pattern(text, name=None):
     ParameterError
         If it cannot be read, with the place; if it also matches no letters at all; if it is too long.
     """
-    text = text.strip()
+    text = "".join(text.split())
     name = name or text
     body = text.removesuffix(".")
     place = 0
