@@ -19,7 +19,7 @@ def test_lists_every_kernel_and_transform_with_every_parameter(capsys):
     assert "takes sequences; positive semi-definite parameters" in entries["spectrum"]
     assert "takes features; positive semi-definite parameters" in entries["linear"]
     assert "not positive semi-definite" in entries["sigmoid"]
-    assert "positive semi-definite; learns from the training part parameters: base," in entries["pairwise"]
+    assert "positive semi-definite; learns from the training part parameters: base=none," in entries["pairwise"]
     for name in ("sum", "gapped_kmer"):
         assert "positive semi-definite if its parameters, or the kernels inside it, make it so" in entries[name]
 

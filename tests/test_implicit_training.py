@@ -160,7 +160,7 @@ def test_evaluate(files, tmp_path, capsys):
     capsys.readouterr()
     for kernel, words in (
         ("spectrum*spectrum", "cannot be trained without a Gram matrix"),
-        ('{"kernel": "spectrum", "transforms": ["centre"]}', "leave out the transforms"),
+        ('{"kernel": "spectrum", "transforms": ["centre"]}', "leave out transforms and repair"),
     ):
         assert main([*argv, kernel]) == 1
         assert words in capsys.readouterr().err

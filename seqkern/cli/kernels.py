@@ -26,7 +26,8 @@ def run(args):
         print("Kernels. In a config {kernel: spectrum, k: 3}, on the command line spectrum:k=3; sums with +.\n")
         for cls in KERNELS.classes.values():
             print(entry(cls, traits(cls)))
-        print("Gram transforms, fitted on the training part: transforms: [centre] in a kernel's config entry.\n")
+        print("Gram transforms, fitted on the training part: transforms: [centre] in a kernel's config entry. Those")
+        print("against negative eigenvalues also by the key repair: clip, flip, shift or empirical_map.\n")
         for cls in TRANSFORMS.classes.values():
             print(entry(cls))
 

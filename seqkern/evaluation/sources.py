@@ -187,7 +187,7 @@ def check_no_transforms(transforms):
     if len(transforms):
         raise ParameterError(
             "a transform changes a Gram matrix, and this solver is trained without one",
-            remedy="leave out the transforms (the kernel has normalize=true), or choose a solver such as csvc",
+            remedy="leave out transforms and repair (the kernel has normalize=true), or choose a solver such as csvc",
         )
 
 
