@@ -12,7 +12,38 @@ from ..archive import load_archive, save_archive
 from ..errors import FileError
 
 MOST_BYTES = 1 << 26
-MEMORY, LOCK = OrderedDict(), Lock()
+
+
+class Memory:
+    """What was used latest, up to so many bytes."""
+
+    def __init__(self):
+        self._found, self._bytes, self._lock = OrderedDict(), 0, Lock()
+
+    def get(self, key):
+        """Return what was kept under a key, or None."""
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+            return self._found.get(key)
+
+    def put(self, key, found):
+        """Keep (probabilities, number of relatives), and forget what was not used for longest."""
+        with self._lock:
+            if key not in self._found:
+                self._found[key] = found
+                self._bytes += found[0].nbytes
+            while self._bytes > MOST_BYTES:
+                self._bytes -= self._found.popitem(last=False)[1][0].nbytes
+
+    def clear(self):
+        """Forget everything."""
+        with self._lock:
+            self._found.clear()
+            self._bytes = 0
+
+
+MEMORY = Memory()
 
 
 class ProfileCache:
@@ -32,10 +63,9 @@ class ProfileCache:
 
     def get(self, key, length):
         """Return (probabilities, number of relatives) of a sequence of `length` letters, or None."""
-        with LOCK:
-            if key in MEMORY:
-                MEMORY.move_to_end(key)
-                return MEMORY[key]
+        known = MEMORY.get(key)
+        if known is not None:
+            return known
         try:
             header, arrays = load_archive(self._path(key))
         except FileError:
@@ -44,12 +74,12 @@ class ProfileCache:
         if not isinstance(header, dict) or profile is None or profile.shape != (length, 20):
             return None
         found = profile, int(header.get("relatives", 0))
-        _remember(key, found)
+        MEMORY.put(key, found)
         return found
 
     def put(self, key, found):
         """Keep (probabilities, number of relatives); a folder that cannot be written to is left alone."""
-        _remember(key, found)
+        MEMORY.put(key, found)
         if self.writable:
             try:
                 save_archive(self._path(key), {"relatives": found[1]}, {"profile": found[0]})
@@ -58,11 +88,3 @@ class ProfileCache:
 
     def _path(self, key):
         return self.folder / key[:2] / f"{key}.npz"
-
-
-def _remember(key, found):
-    """Keep something in memory, and forget what was not used for longest."""
-    with LOCK:
-        MEMORY[key] = found
-        while sum(profile.nbytes for profile, _ in MEMORY.values()) > MOST_BYTES:
-            MEMORY.popitem(last=False)

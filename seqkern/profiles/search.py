@@ -28,7 +28,7 @@ from .profile import Profile, add_profiles, protein_only, to_scores
 FORMAT = 1  # of what the cache holds
 FEWEST = {"EmN": 10, "EvN": 10, "EfN": 10}  # simulated sequences for an HMM that is not searched with
 LONGEST = 6000  # letters of a sequence that is searched with or for; memory grows with the product of two lengths
-SECONDS_PER_QUERY, SECONDS_PER_CELL = 0.02, 6e-10  # of one iteration; a cell is a letter of the query and a target's
+SECONDS_PER_QUERY, SECONDS_PER_CELL = 0.03, 1.5e-10  # of one iteration; a cell is a letter of the query and a target's
 
 
 class ProfileSearch:
