@@ -88,7 +88,8 @@ class ProfileSearch:
         Returns
         -------
         SequenceSet
-            Its counts say how many sequences were too long to be searched with.
+            Its counts say how many sequences were too long: they have the profile of themselves alone, and are nobody's
+            relatives.
         """
         protein_only(X)
         cache = ProfileCache() if cache is None else cache
@@ -97,7 +98,11 @@ class ProfileSearch:
         found = dict(self._found(dict.fromkeys(queries), n_threads, cache))
         profiles = (Profile(X.string(i), to_scores(found[q], background), found[q]) for i, q in enumerate(queries))
         long = sum(len(query) > LONGEST for query in queries)
-        counts = X.counts | ({"sequences too long to be searched with": long} if long else {})
+        counts = {
+            "sequences too long to be searched with": long,
+            "sequences too long to be searched for": self.too_long,
+        }
+        counts = X.counts | {what: count for what, count in counts.items() if count}
         return add_profiles(X, profiles).replace(counts=counts)
 
     def _found(self, queries, n_threads, cache):
