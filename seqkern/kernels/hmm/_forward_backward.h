@@ -24,7 +24,7 @@
 
 #include "_simd.h"
 
-enum { WIDTH = 8, RESCALE = 8, APART = 512, STEPS = 7 };
+enum { WIDTH = 8, RESCALE = 16, APART = 512, STEPS = 7 };
 
 /* Steps from state to state. MM … DD are stored at the column where they arrive, those into inserts where they are. */
 enum { MM, MI, MD, IM, II, DM, DD };
@@ -108,17 +108,24 @@ typedef struct {
     int32_t exponent[WIDTH];
     double begin;          /* 1 in the exponent of lane 0 */
     double scale[WIDTH];   /* from the lane before to this one */
+    double matched[WIDTH]; /* md of a lane's first column, and that scale */
+    double deleted[WIDTH]; /* dd of it, and that scale */
     double total;          /* of what has reached the end, times 2^total_exponent */
     int64_t total_exponent;
     double end_scale;      /* from lane 7 to the total */
 } forward_state;
 
-static inline void set_forward_scales(forward_state *f)
+static inline void set_forward_scales(const profile *p, forward_state *f)
 {
     f->begin = two_to(-(int64_t)f->exponent[0]);
     f->scale[0] = 0.0;
     for (int z = 1; z < WIDTH; ++z)
         f->scale[z] = two_to((int64_t)f->exponent[z - 1] - f->exponent[z]);
+    for (int z = 0; z < WIDTH; ++z) {
+        f->matched[z] = p->steps[MD][z] * f->scale[z];
+        f->deleted[z] = p->steps[DD][z] * f->scale[z];
+    }
+    f->matched[0] = p->steps[MD][0] * f->begin;
     if (f->total > 0) {
         int by;
         int64_t target;
@@ -151,7 +158,7 @@ static void first_row(const profile *p, forward_state *f, double *match, double 
     }
     f->total = value;
     f->total_exponent = f->exponent[WIDTH - 1];
-    set_forward_scales(f);
+    set_forward_scales(p, f);
 }
 
 /* One more row, from (match, other) to (to_match, to_other), at a letter with the emissions `emit`. */
@@ -170,11 +177,14 @@ static void next_row(int level, const profile *p, forward_state *f, const double
     }
     CALL_LEVEL(level, forward_row, p, emit, in, match, other, to_match, to_other);
     deleted = to_other + n + last;
-    carry[0] = f->begin * p->steps[MD][0];
+    in[0] = f->matched[0];
+    for (int z = 1; z < WIDTH; ++z)
+        in[z] = to_match[last + z - 1] * f->matched[z];
     for (int z = 0; z < WIDTH; ++z) {
-        if (z)
-            carry[z] = (to_match[last + z - 1] * p->steps[MD][z] + full * p->steps[DD][z]) * f->scale[z];
-        full = deleted[z] + carry[z] * p->ahead[last + z];
+        /* full = deleted + carry · ahead, with less to wait for from lane to lane */
+        const double alone = deleted[z] + in[z] * p->ahead[last + z];
+        carry[z] = in[z] + full * f->deleted[z];
+        full = alone + full * (f->deleted[z] * p->ahead[last + z]);
     }
     f->total += full * f->end_scale;
     if (rescale) {
@@ -186,7 +196,7 @@ static void next_row(int level, const profile *p, forward_state *f, const double
             factor[z] = fit_exponent(largest[z], z ? f->exponent[z - 1] : 0, &f->exponent[z]);
         CALL_LEVEL(level, scale_values, n, to_match, factor);
         CALL_LEVEL(level, scale_values, 2 * n + WIDTH, to_other, factor);
-        set_forward_scales(f);
+        set_forward_scales(p, f);
     }
 }
 
@@ -218,7 +228,7 @@ static void forward_again(int level, const profile *p, workspace *w, const uint8
     forward_state f;
     memset(&f, 0, sizeof(f));
     memcpy(f.exponent, w->exponents + start / RESCALE * WIDTH, sizeof(f.exponent));
-    set_forward_scales(&f);
+    set_forward_scales(p, &f);
     memcpy(w->match + start % w->segment * n, checkpoint, sizeof(double) * n);
     memcpy(w->other + start % w->others * size, checkpoint + n, sizeof(double) * size);
     forward_rows(level, p, w, &f, x, start, stop - 1, 0);
@@ -228,13 +238,16 @@ static void forward_again(int level, const profile *p, workspace *w, const uint8
 typedef struct {
     int32_t exponent[WIDTH];
     double scale[WIDTH];  /* from the lane after to this one; of the last, 1 in its exponent */
+    double deleted[WIDTH]; /* dd of the first column of the lane after, and that scale */
     double carry[WIDTH];
 } backward_state;
 
-static inline void set_backward_scales(backward_state *b)
+static inline void set_backward_scales(const profile *p, backward_state *b)
 {
-    for (int z = 0; z + 1 < WIDTH; ++z)
+    for (int z = 0; z + 1 < WIDTH; ++z) {
         b->scale[z] = two_to((int64_t)b->exponent[z + 1] - b->exponent[z]);
+        b->deleted[z] = p->steps[DD][z + 1] * b->scale[z];
+    }
     b->scale[WIDTH - 1] = two_to(-(int64_t)b->exponent[WIDTH - 1]);
 }
 
@@ -251,7 +264,7 @@ static void start_backward(const profile *p, workspace *w, backward_state *b)
         value *= fit_exponent(value, before, &b->exponent[z]);
         value *= p->behind[z] * p->steps[DD][z];
     }
-    set_backward_scales(b);
+    set_backward_scales(p, b);
 }
 
 /* The backward row of a position from that after it, and what it adds to the counts.
@@ -263,18 +276,21 @@ static void previous_row(int level, const profile *p, workspace *w, backward_sta
                          double *counts, int rescale)
 {
     const ptrdiff_t n = p->columns * WIDTH;
-    double first[WIDTH], in[2 * WIDTH];
+    double first[WIDTH], full[WIDTH], in[2 * WIDTH];
     for (int z = 0; z < WIDTH; ++z)
         first[z] = emit[z] * w->back_match[z];
     for (int z = 0; z < WIDTH; ++z)
         in[z] = z + 1 < WIDTH ? p->steps[DM][z + 1] * first[z + 1] * b->scale[z] : 0.0;
     CALL_LEVEL(level, backward_deletes, p, emit, in, w->back_match, w->arriving, w->deletes);
     b->carry[WIDTH - 1] = b->scale[WIDTH - 1];
-    in[WIDTH - 1] = in[2 * WIDTH - 1] = 0.0;
+    full[WIDTH - 1] = w->deletes[WIDTH - 1] + b->carry[WIDTH - 1] * p->behind[WIDTH - 1];
     for (int z = WIDTH - 2; z >= 0; --z) {
-        const double full = w->deletes[z + 1] + b->carry[z + 1] * p->behind[z + 1];
-        b->carry[z] = p->steps[DD][z + 1] * full * b->scale[z];
-        in[z] = (p->steps[MM][z + 1] * first[z + 1] + p->steps[MD][z + 1] * full) * b->scale[z];
+        b->carry[z] = full[z + 1] * b->deleted[z];
+        full[z] = w->deletes[z] + full[z + 1] * (b->deleted[z] * p->behind[z]);
+    }
+    in[WIDTH - 1] = in[2 * WIDTH - 1] = 0.0;
+    for (int z = 0; z + 1 < WIDTH; ++z) {
+        in[z] = (p->steps[MM][z + 1] * first[z + 1] + p->steps[MD][z + 1] * full[z + 1]) * b->scale[z];
         in[WIDTH + z] = p->steps[IM][z + 1] * first[z + 1] * b->scale[z];
     }
     if (w->step_counts) {
@@ -302,7 +318,7 @@ static void previous_row(int level, const profile *p, workspace *w, backward_sta
             scale[z] = fit_exponent(largest[z], z + 1 < WIDTH ? b->exponent[z + 1] : 0, &b->exponent[z]);
         CALL_LEVEL(level, scale_values, n, w->back_match, scale);
         CALL_LEVEL(level, scale_values, n, w->back_insert, scale);
-        set_backward_scales(b);
+        set_backward_scales(p, b);
     }
 }
 
@@ -341,7 +357,7 @@ static double expected_counts(int level, const profile *p, workspace *w, const u
         }
         if (i == length || (i + 1) % RESCALE == 0) {
             memcpy(f.exponent, w->exponents + i / RESCALE * WIDTH, sizeof(f.exponent));
-            set_forward_scales(&f);
+            set_forward_scales(p, &f);
             for (int z = 0; z < WIDTH; ++z)
                 factor[z] = two_to((int64_t)f.exponent[z] + b.exponent[z] - total_exponent) / total;
         }
