@@ -127,7 +127,7 @@ def own_scores(Records records, const int64_t[::1] own, const uint8_t[::1] fair,
             lost = most - best
             if lost > 0:
                 known = known and lost <= open and 2 * lost <= max(own[x[0]], 0) + max(own[x[n - 1]], 0)
-            out[k] = best if known else NAN
+            out[k] = <double>best if known else NAN
 
 
 def lanes(int level, int width):
