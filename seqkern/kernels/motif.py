@@ -4,6 +4,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..parameters import check_choice, check_flag, check_real
+from . import _product
 from .implicit import SparseImplicit
 from .kmer_kernel import KEPT_BYTES, WEIGHT_BYTES
 from .motifs.features import make_block, occurring, product_costs
@@ -14,8 +15,8 @@ from .product import FeatureBlocks, FeatureKernel, Term
 from .words import WordWeights
 
 P_VALUE = 1e-4
-WORDS_NS = 0.3  # a word of 64 places of patterns, for each letter
-COLUMN_NS = 0.15  # a column of a matrix, for each letter
+WORD_NS = (0.55, 0.26, 0.26)  # a word of 64 places of patterns, for each letter; for each level of instructions
+COLUMN_NS = (0.27, 0.08, 0.08)  # a column of a matrix, for each letter
 NOTHING = "motifs that match nothing"
 
 
@@ -44,8 +45,10 @@ class MotifKernel(FeatureKernel):
         Patterns, named by their text. Or the path of a file: ``prosite.dat`` (today's, whose profiles and rules are
         skipped, or in the form of GCG), a list (one pattern in a line, before it a name if there is one, ``#`` begins a
         comment), weight matrices of JASPAR, MEME (minimal motif format) or TRANSFAC. Which, its content tells. Or
-        ``public:prosite1995``, the 1,149 patterns of PROSITE in December 1995. On the command line, where brackets and
-        commas mean something else, patterns are given as JSON: ``{"kernel": "motif", "motifs": ["[AC]-x-V"]}``.
+        ``public:prosite1995``, the 1,149 patterns of PROSITE in December 1995 as GCG had them, frequent ones included
+        (``[G>]`` has become ``(G)>`` there, and is read so). On the command line patterns without brackets, parentheses
+        and commas can be listed as they are, ``motif:motifs=[TATAWAW,G-x-{A}]``; any, as JSON:
+        ``{"kernel": "motif", "motifs": ["[AC]-x-V-x(4)-{ED}"]}``.
     normalize : bool
         Divide by sqrt(K(x, x)·K(y, y)).
     presence : bool
@@ -54,11 +57,11 @@ class MotifKernel(FeatureKernel):
         φ_m(x) is the sum over x and its reverse complement; but a motif of one length that is its own reverse
         complement counts on one strand. DNA and RNA only.
     p_value : float, optional
-        Of matrices: a match is a window with a score so high that this is the largest probability of it, or a higher
-        one, under the background, from the exact distribution of scores. By default 0.0001, without `score_share`. A
-        motif whose best score is more probable matches nothing.
+        Of matrices: a window matches if a random one, of letters as in the background, scores as high or higher with at
+        most this probability, from the exact distribution of scores. By default 0.0001, without `score_share`. A motif
+        whose best score is more probable than that matches nothing.
     score_share : float, optional
-        Instead, a match is a window whose score is at least this share, 0 to 1, of the way from the least possible one
+        Instead: a window matches if its score is at least this share, 0 to 1, of the way from the least possible one
         to the largest.
     pseudocount : float
         c in p_j(a) = (n_j(a) + c·b(a))/(n_j + c), n_j(a) the counts of column j, and n_j their sum.
@@ -239,9 +242,9 @@ class MotifKernel(FeatureKernel):
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
         chosen, work = self._set(), Workload.of(X, Y)
         if chosen.of_patterns:
-            each = WORDS_NS * sum(pattern.longest for pattern in chosen.motifs) / 64
+            each = WORD_NS[_product.level()] * sum(pattern.longest for pattern in chosen.motifs) / 64
         else:
-            each = COLUMN_NS * sum(len(matrix.counts) for matrix in chosen.motifs)
+            each = COLUMN_NS[_product.level()] * sum(len(matrix.counts) for matrix in chosen.motifs)
         scan = Cost(each * work.letters * (2 if self.reverse_complement else 1) * 1e-9)
         return make_plan([self._choose(X if Y is None else Y)], [self._costs(X, Y)], work.output(self.n_threads) + scan)
 

@@ -11,13 +11,15 @@ from .. import _product
 cdef extern from "_hits.h" nogil:
     ctypedef struct motif_hit:
         int32_t motif
-        int32_t start
+        int32_t value
     ctypedef struct hit_list:
         motif_hit *items
         Py_ssize_t count
-        Py_ssize_t room
         bint failed
-    void add_hit(hit_list *hits, int32_t motif, Py_ssize_t start)
+        bint other_strand
+        const uint8_t *one_strand
+        int64_t *place
+        Py_ssize_t begin
 
 cdef extern from "_patterns.h" nogil:
     enum:
@@ -185,12 +187,14 @@ def scan(Banks banks, const uint8_t[::1] codes, const int64_t[::1] starts, const
     cdef Py_ssize_t i, j, n, longest = 0, records = starts.shape[0]
     cdef int level = _product.level(), strand, strands = 1 if complement is None else 2
     cdef const uint8_t[::1] other = np.zeros(256, dtype=np.uint8) if complement is None else complement
-    cdef hit_list hits = [NULL, 0, 0, 0]
-    cdef hit_list out = [NULL, 0, 0, 0]
     cdef int64_t[::1] place = np.zeros(one_strand.shape[0], dtype=np.int64)
     cdef int32_t[:, ::1] view
     start = np.zeros(records + 1, dtype=np.int64)
     cdef int64_t[::1] begin = start
+    cdef hit_list hits
+    memset(&hits, 0, sizeof(hits))
+    hits.one_strand = &one_strand[0]
+    hits.place = &place[0] if counted else NULL
     for i in range(records):
         longest = max(longest, stops[i] - starts[i])
     cdef uint8_t *text = <uint8_t *>malloc(longest + banks.beyond + 1)
@@ -201,47 +205,25 @@ def scan(Banks banks, const uint8_t[::1] codes, const int64_t[::1] starts, const
         with nogil:
             for i in range(records):
                 n = stops[i] - starts[i]
+                hits.begin = hits.count
                 for strand in range(strands):
+                    hits.other_strand = strand
                     for j in range(n):
                         text[j] = min(other[codes[stops[i] - 1 - j]] if strand else codes[starts[i] + j], size)
                     memset(text + n, size + 1, banks.beyond)
-                    hits.count = 0
                     banks.scan(level, text, n, scratch, &hits)
-                    take(&hits, &out, strand, counted, begin[i], place, one_strand)
-                begin[i + 1] = out.count
-        if hits.failed or out.failed:
+                begin[i + 1] = hits.count
+        if hits.failed:
             raise MemoryError
-        items = np.empty((out.count, 2), dtype=np.int32)
-        if out.count:
+        items = np.empty((hits.count, 2), dtype=np.int32)
+        if hits.count:
             view = items
-            memcpy(&view[0, 0], out.items, out.count * sizeof(motif_hit))
+            memcpy(&view[0, 0], hits.items, hits.count * sizeof(motif_hit))
         return start, items
     finally:
         free(text)
         free(scratch)
         free(hits.items)
-        free(out.items)
-
-
-cdef void take(const hit_list *hits, hit_list *out, int strand, bint counted, int64_t begin, int64_t[::1] place,
-               const uint8_t[::1] one_strand) noexcept nogil:
-    """Add matches in one strand of a record, whose items are those from `begin` on, to `out`, or count them there.
-
-    For each motif `place` is 1 more than where its count is in `out`, if it is one of this record.
-    """
-    cdef Py_ssize_t h
-    cdef int32_t motif
-    for h in range(hits.count):
-        motif = hits.items[h].motif
-        if strand and one_strand[motif]:
-            continue
-        if not counted:
-            add_hit(out, motif, -1 - hits.items[h].start if strand else hits.items[h].start)
-        elif place[motif] <= begin:
-            add_hit(out, motif, 1)
-            place[motif] = out.count
-        elif place[motif] <= out.count:
-            out.items[place[motif] - 1].start += 1
 
 
 def match_lengths(const uint8_t[:, ::1] accepts, const uint8_t[::1] optional, bint at_end,
