@@ -6,6 +6,7 @@ The numbers are made by `seqkern.kernels.alignment.profile_product`, in vector l
 import numpy as np
 
 from ..parameters import check_choice, check_real
+from ..profiles.searching import ProfileTracks
 from .alignment.base import check_gaps
 from .alignment.profile_product import LARGEST, ProfileColumns, Sums, product, shares, working_bytes
 from .base import Kernel, Plan
@@ -14,7 +15,7 @@ from .planner import Cost, Workload
 METHODS = ("smith_waterman", "local_alignment")
 
 
-class ProfileAlignmentKernel(Kernel):
+class ProfileAlignmentKernel(ProfileTracks, Kernel):
     """Local alignments of two profiles, in which columns i and j score Σ_a p_i(a)·s_j(a) + s_i(a)·p_j(a) + shift.
 
     p are the probabilities of the letters at a position, the track ``profile``, and s their log-odds scores in half
@@ -39,6 +40,13 @@ class ProfileAlignmentKernel(Kernel):
         scores, and so are these: by default of the size that Rangwala and Karypis chose.
     shift : float
         Added to each column score, from -1e6 to 1e6: the zero-shift of Rangwala and Karypis, who chose up to 1.5.
+    search : {None, "training"}
+        Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every sequence is
+        searched against them (`seqkern.profiles.search`), which takes about a tenth of a CPU second for each.
+    iterations : int
+        Searches of one sequence at most.
+    inclusion : float
+        E-value up to which what is found counts as a relative.
     normalize : bool
         Divide by sqrt(K(x, x)·K(y, y)).
     alphabet : str, optional
@@ -60,7 +68,7 @@ class ProfileAlignmentKernel(Kernel):
 
     name = "profile_alignment"
     plain = "Aligns two families' letters position by position, and scores where they agree."
-    tracks = ("profile", "pssm")
+    profile_tracks = ("profile", "pssm")
     positive_semidefinite = False
 
     def __init__(
@@ -71,6 +79,9 @@ class ProfileAlignmentKernel(Kernel):
         gap_open=3.0,
         gap_extend=0.75,
         shift=0.0,
+        search=None,
+        iterations=3,
+        inclusion=0.001,
         normalize=False,
         alphabet=None,
         zero_diagonal="error",
@@ -81,6 +92,9 @@ class ProfileAlignmentKernel(Kernel):
         self.gap_open = gap_open
         self.gap_extend = gap_extend
         self.shift = shift
+        self.search = search
+        self.iterations = iterations
+        self.inclusion = inclusion
         self.normalize = normalize
         self.alphabet = alphabet
         self.zero_diagonal = zero_diagonal
@@ -93,9 +107,11 @@ class ProfileAlignmentKernel(Kernel):
             cls(normalize=True),
             cls(method="local_alignment", shift=-0.5),
             cls(method="local_alignment", beta=0.1, gap_open=11, gap_extend=1, normalize=True, alphabet="protein"),
+            cls(search="training", iterations=1, alphabet="protein"),
         ]
 
     def _check_parameters(self):
+        super()._check_parameters()
         check_choice("method", self.method, METHODS)
         check_real("beta", self.beta, 0, open_low=True)
         check_gaps(self.gap_open, self.gap_extend)
@@ -106,7 +122,7 @@ class ProfileAlignmentKernel(Kernel):
         return Sums(beta, float(self.gap_open), float(self.gap_extend), float(self.shift))
 
     def _prepare(self, X, like):
-        return ProfileColumns.of(X, self._sums())
+        return ProfileColumns.of(self.with_profiles(X), self._sums())
 
     def _block(self, rows, cols, out):
         product(rows, cols, out)
@@ -118,7 +134,8 @@ class ProfileAlignmentKernel(Kernel):
         likely as they weigh.
         """
         sums = self._sums()
-        return shares(ProfileColumns.of(X, sums), ProfileColumns.of(support, sums), np.asarray(coefficients))
+        columns = [ProfileColumns.of(self.with_profiles(Z), sums) for Z in (X, support)]
+        return shares(*columns, np.asarray(coefficients))
 
     def plan(self, X, Y=None):
         """Return the Plan for this kernel on `X` (against `Y`)."""
@@ -128,6 +145,7 @@ class ProfileAlignmentKernel(Kernel):
         longest = max(int(X.lengths.max(initial=0)), work.longest)
         cells = work.row_letters * work.col_letters / (2 if work.symmetric else 1)
         each = self._sums().cell_ns(X.alphabet.size)
-        own = Cost(each * cells * 1e-9, working_bytes(longest, X.alphabet.size, self.n_threads))
+        searched = self.search_seconds(*(Z for Z in (X, Y) if Z is not None))
+        own = Cost(each * cells * 1e-9 + searched, working_bytes(longest, X.alphabet.size, self.n_threads))
         total = own + work.output(self.n_threads)
         return Plan("lanes", total.seconds, total.bytes, f"{cells:.3g} pairs of columns, {each:.2g} ns each")
