@@ -125,6 +125,15 @@ def test_alphabets_and_matrices(alphabet, matrix, masked):
     np.testing.assert_array_equal(SmithWatermanKernel(matrix, *costs)(encode(strings, alphabet)), expected)
 
 
+def test_more_letters_than_a_table_for_look_up_holds():
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    matrix = np.where(np.eye(len(letters)), 4, -1) + np.fromfunction(lambda i, j: -((i + j) % 3), (len(letters),) * 2)
+    strings = ["", "*", "Z9", *random_strings(12, 1, 12, letters[::5], 0.1, seed=16)]
+    score = scores_of(matrix, letters)
+    expected = np.array([[best_by_recursion(a, b, score, 3, 1) for b in strings] for a in strings], dtype=float)
+    np.testing.assert_array_equal(SmithWatermanKernel(matrix.tolist(), 3, 1)(encode(strings, letters)), expected)
+
+
 # ---- against parasail and Biopython --------------------------------------------------------------
 
 

@@ -19,6 +19,8 @@ CELL_NS = (
     0.029,
 )  # CPU nanoseconds for a pair of letters in lanes of 8 bits, for each level of instructions
 VECTOR_BYTES = (16, 32, 64)
+LEAST_BLOCK_ROWS = 64  # fewer leave too many vector lanes idle where rows meet each other
+ONE_THREAD_BLOCK_ROWS = 512
 WIDTHS = {f"int{width}": width for width in LARGEST}
 
 
@@ -64,7 +66,6 @@ class SmithWatermanKernel(AlignmentKernel):
     name = "smith_waterman"
     plain = "Scores the best alignment of a part of one sequence with a part of the other."
     algorithms = tuple(WIDTHS)
-    least_block_rows = 64
 
     def __init__(
         self,
@@ -96,6 +97,11 @@ class SmithWatermanKernel(AlignmentKernel):
             cls("NUC.4.4", 10, 0.5, alphabet="dna"),
             cls([[2, -1, -1.5], [-1, 2.25, 0], [-1.5, 0, 3]], 2, 2, alphabet="HEC"),
         ]
+
+    @property
+    def least_block_rows(self):
+        """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
+        return ONE_THREAD_BLOCK_ROWS if self.n_threads == 1 else LEAST_BLOCK_ROWS
 
     def _check_parameters(self):
         super()._check_parameters()

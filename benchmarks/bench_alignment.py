@@ -1,0 +1,107 @@
+"""Alignment kernels on every level of vector instructions and with two threads, beside parasail.
+
+The 3,397 proteins of the ``edd_homology`` set, all pairs: everything from encoded sequences to the full float64 matrix.
+A cell is a pair of letters, |x|·|y| summed over the pairs of the upper triangle. CPU seconds of the process on one
+thread, medians after a warm-up, all in one run; the plain level, slow, on fewer proteins.
+
+parasail (striped, 8 bits and 16 where these overflow, a profile for each row) is called from a Python loop over the
+pairs of a sample; its results are compared with ours.
+
+Run it by pytest, or: ``python benchmarks/bench_alignment.py [repeats]``, which prints tables.
+"""
+
+import sys
+import time
+from functools import cache
+
+import numpy as np
+from common import DATA, PROTEIN, cpu_seconds, random_strings
+
+from seqkern import read_fasta
+from seqkern.kernels import SmithWatermanKernel, _product
+from seqkern.sequences import SequenceSet
+
+SAMPLE, FEW = 300, 600
+LEVELS = ("plain", "AVX2", "AVX-512")
+TARGETS = {"smith_waterman": 27.0}  # Gcells/s with AVX-512
+
+
+@cache
+def load():
+    """Return the proteins, in an order without meaning."""
+    file = DATA / "edd_homology" / "EDD.fasta"
+    if not file.is_file():
+        return SequenceSet.from_strings(random_strings(3397, 160, PROTEIN), "protein")
+    X = read_fasta(file, alphabet="protein", unknown="mask", ids="number")
+    return X.take(np.random.default_rng(1).permutation(len(X)))
+
+
+def cells(X):
+    """Return the number of pairs of letters in the upper triangle."""
+    return (X.lengths.sum() ** 2 + (X.lengths**2).sum()) / 2
+
+
+def report_levels(kernel, repeats):
+    """Print what a kernel takes on each level of instructions."""
+    print(f"\n| {kernel.name} | proteins | predicted s | CPU s | Gcells/s | to reach |")
+    print("|---|---|---|---|---|---|")
+    highest = _product.level()
+    for level in range(highest, -1, -1):
+        _product.set_level(level)
+        X = load() if level else load().take(slice(0, FEW))
+        seconds = cpu_seconds(lambda X=X: kernel(X), repeats)
+        goal = TARGETS[kernel.name] if level == 2 else ""
+        numbers = [f"{kernel.plan(X).seconds:.2f}", f"{seconds:.2f}", f"{cells(X) / seconds / 1e9:.1f}", goal]
+        print("|", " | ".join(map(str, [LEVELS[level], len(X), *numbers])), "|", flush=True)
+    _product.set_level(highest)
+
+
+def report_threads(kernel, repeats):
+    """Print the seconds by the clock, of a machine without other work, with one thread and with two: the best."""
+    X, best = load(), {}
+    for n_threads in (1, 2):
+        kernel.set_params(n_threads=n_threads)
+        for _ in range(repeats):
+            start = time.perf_counter()
+            kernel(X)
+            best[n_threads] = min(best.get(n_threads, np.inf), time.perf_counter() - start)
+    ratio = best[1] / best[2]
+    print(f"\n{kernel.name} by the clock: {best[1]:.2f} s, with two threads {best[2]:.2f} s, {ratio:.2f} times as fast")
+
+
+def report_parasail(repeats):
+    """Print what parasail takes on a sample, and ours."""
+    try:
+        import parasail
+    except ImportError:
+        print("parasail is not installed", file=sys.stderr)
+        return
+    X, kernel = load().take(slice(0, SAMPLE)), SmithWatermanKernel(n_threads=1)
+    strings = [string.replace("*", "X") for string in X.strings()]
+    values = np.zeros((len(X), len(X)))
+
+    def rival():
+        for i, string in enumerate(strings):
+            profile = parasail.profile_create_sat(string, parasail.blosum62)
+            for j in range(i + 1):
+                values[i, j] = values[j, i] = parasail.sw_striped_profile_sat(profile, strings[j], 11, 1).score
+
+    theirs, ours = cpu_seconds(rival, 1), cpu_seconds(lambda: kernel(X), repeats)
+    np.testing.assert_array_equal(values, kernel(X))
+    print(f"\n| {len(X)} proteins | CPU s | Gcells/s | ratio |\n|---|---|---|---|")
+    for name, seconds in {"smith_waterman": ours, "parasail": theirs}.items():
+        print(f"| {name} | {seconds:.4f} | {cells(X) / seconds / 1e9:.2f} | {theirs / seconds:.1f} |")
+
+
+def test_smith_waterman(benchmark):
+    X = load()
+    benchmark.extra_info["gigacells"] = cells(X) / 1e9
+    benchmark.pedantic(SmithWatermanKernel(n_threads=1), (X,), rounds=3, warmup_rounds=1)
+
+
+if __name__ == "__main__":
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    for kernel in (SmithWatermanKernel(n_threads=1),):
+        report_levels(kernel, repeats)
+        report_threads(kernel, repeats)
+    report_parasail(repeats)
