@@ -100,8 +100,15 @@ def test_lengths_around_strips_lanes_and_blocks(beta, gap_open, gap_extend, set_
             check(logarithms(X, **options)[chosen], np.array(expected), X.take(chosen), bound, X)
 
 
-@pytest.mark.parametrize("scores", [[[5, 3, 1], [3, 6, 2], [1, 2, 4]], [[1, -9, -9], [-9, 1, -9], [-9, -9, 1]]])
-@pytest.mark.parametrize("gaps", [(0, 0), (2, 0.5), (30, 30)])
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [[5, 3, 1], [3, 6, 2], [1, 2, 4]],
+        [[1, -9, -9], [-9, 1, -9], [-9, -9, 1]],
+        [[20, -9000, 0], [-9000, 20, -300], [0, -300, 20]],
+    ],
+)
+@pytest.mark.parametrize("gaps", [(0, 0), (2, 0.5), (30, 30), (900, 1)])
 def test_own_scores_all_positive_and_hardly_any(scores, gaps):
     strings = random_strings(8, 1, 40, letters="HEC", masked=0.05, seed=3)
     table = np.array(scores, dtype=float)

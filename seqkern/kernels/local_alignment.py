@@ -16,7 +16,7 @@ from .base import Plan
 from .planner import Cost, Workload
 
 LEAST_BLOCK_ROWS = 512  # fewer leave too many vector lanes idle
-ONE_THREAD_BLOCK_ROWS = 1024  # nothing is gained by smaller blocks for one thread
+ONE_THREAD_BLOCK_ROWS = 4096  # nothing is gained by smaller blocks for one thread
 LARGEST_LOGARITHM = 700.0  # of a number that a double can hold
 
 # CPU nanoseconds for a pair of letters, for each level of instructions.

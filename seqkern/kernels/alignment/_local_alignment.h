@@ -22,13 +22,13 @@
 #include "_simd.h"
 
 enum { PATTERN = 8 };     /* columns after which tables and factors repeat themselves */
-enum { BLOCK_ROWS = 64 }; /* sums over more than those are in double precision */
+enum { BLOCK_ROWS = 128 }; /* sums over more than those are in double precision */
 
 /* When powers of two change. */
 typedef struct {
     int rows;              /* of a tile */
     int low, middle, high; /* what is stored is brought to 2^middle if it is not from 2^low to 2^high */
-    double least, most;    /* 2^low, 2^high */
+    double least, most;    /* 2^low, and a bit less than 2^high */
     double quiet;          /* sums up to this show that nothing reaches 2^high */
 } range;
 
@@ -112,6 +112,7 @@ typedef double double4 __attribute__((vector_size(32)));
 #define RANGE narrow
 #define FMA(a, b, c) ((VECTOR)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define MAXIMUM(a, b) ((VECTOR)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#define ALL_AT_MOST(a, b) (_mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_LE_OQ) == 0xFFFF)
 #include "_local_alignment_lanes.h"
 
 #define NAME(name) name##_double_avx512
@@ -126,6 +127,7 @@ typedef double double4 __attribute__((vector_size(32)));
 #define RANGE wide
 #define FMA(a, b, c) ((VECTOR)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #define MAXIMUM(a, b) ((VECTOR)_mm512_max_pd((__m512d)(a), (__m512d)(b)))
+#define ALL_AT_MOST(a, b) (_mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LE_OQ) == 0xFF)
 #include "_local_alignment_lanes.h"
 
 #define NAME(name) name##_float_avx2
@@ -140,6 +142,7 @@ typedef double double4 __attribute__((vector_size(32)));
 #define RANGE narrow
 #define FMA(a, b, c) ((VECTOR)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
 #define MAXIMUM(a, b) ((VECTOR)_mm256_max_ps((__m256)(a), (__m256)(b)))
+#define ALL_AT_MOST(a, b) (_mm256_movemask_ps(_mm256_cmp_ps((__m256)(a), (__m256)(b), _CMP_LE_OQ)) == 0xFF)
 #include "_local_alignment_lanes.h"
 
 #define NAME(name) name##_double_avx2
@@ -154,6 +157,7 @@ typedef double double4 __attribute__((vector_size(32)));
 #define RANGE wide
 #define FMA(a, b, c) ((VECTOR)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define MAXIMUM(a, b) ((VECTOR)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
+#define ALL_AT_MOST(a, b) (_mm256_movemask_pd(_mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_LE_OQ)) == 0xF)
 #include "_local_alignment_lanes.h"
 #endif
 

@@ -97,7 +97,7 @@ cdef class Recursion:
 
 cdef set_range(range_ *r, int rows, int low, int middle, int high, double quiet):
     r.rows, r.low, r.middle, r.high, r.quiet = rows, low, middle, high, quiet
-    r.least, r.most = ldexp(1.0, low), ldexp(1.0, high)
+    r.least, r.most = ldexp(1.0, low), ldexp(1 - ldexp(1.0, -24), high)
 
 
 cdef class LogRecursion:

@@ -56,6 +56,18 @@ TARGET ALWAYS_INLINE VECTOR NAME(maximum)(VECTOR a, VECTOR b)
     memcpy(&a, p, sizeof p);
     return a;
 }
+/* Whether a ≤ b in all lanes; false for what is no number. */
+#define ALL_AT_MOST(a, b) NAME(all_at_most)(a, b)
+TARGET ALWAYS_INLINE int NAME(all_at_most)(VECTOR a, VECTOR b)
+{
+    REAL p[LANES], q[LANES];
+    int all = 1;
+    memcpy(p, &a, sizeof p);
+    memcpy(q, &b, sizeof q);
+    for (int l = 0; l < LANES; ++l)
+        all &= p[l] <= q[l];
+    return all;
+}
 #endif
 
 /* The rows `from` to `to` of a strip. */
@@ -113,7 +125,8 @@ TARGET static void NAME(flush)(NAME(work) * w, int phase, const INTEGER *chosen)
     if (w->quiet && w->small && !chosen) {
         for (int l = 0; l < LANES; ++l)
             w->total[l] += sums[l];
-        memset(w->S, 0, sizeof w->S);
+        for (int c = 0; c < COLUMNS; ++c)
+            w->S[c] = (VECTOR){0};
         return;
     }
     REAL keep[LANES];
@@ -202,15 +215,8 @@ TARGET static void NAME(look)(NAME(work) * w, int phase, ptrdiff_t from, ptrdiff
     for (ptrdiff_t i = from; i < to; ++i)
         most_carried = MAXIMUM(most_carried, w->in[2 * i]);
     most_carried *= wrap;
-    const VECTOR both = MAXIMUM(most, most_carried);
-    REAL values[LANES], least[LANES];
-    INTEGER differ = 0;
-    memcpy(values, &both, sizeof values);
-    memcpy(least, &w->least, sizeof least);
-    const REAL high = (REAL)w->f->RANGE.most;
-    for (int l = 0; l < LANES; ++l)
-        differ |= (w->power[l] ^ carried[l]) | (values[l] >= high) | (values[l] < least[l]);
-    if (differ)
+    const VECTOR both = MAXIMUM(most, most_carried), high = (VECTOR){0} + (REAL)w->f->RANGE.most;
+    if (!ALL_AT_MOST(both, high) || !ALL_AT_MOST(w->least, both) || memcmp(w->power, carried, sizeof w->power))
         NAME(set_powers)(w, phase, most, most_carried, carried, from, to);
 }
 
@@ -220,18 +226,13 @@ TARGET static int NAME(stays_quiet)(NAME(work) * w, const VECTOR *before, ptrdif
 {
     const recursion *f = w->f;
     VECTOR sum = w->bound[block] * wrap, gaps = (VECTOR){0}, most = before[2 * COLUMNS];
-    REAL values[LANES];
     for (int c = 0; c < COLUMNS; ++c) {
         most = MAXIMUM(most, MAXIMUM(before[c], before[COLUMNS + c]));
         sum += w->S[c];
         gaps += before[c] + w->S[c];
     }
     sum += gaps * (REAL)f->open;
-    most += sum;
-    memcpy(values, &most, sizeof most);
-    int quiet = 1;
-    for (int l = 0; l < LANES; ++l)
-        quiet &= values[l] <= (REAL)f->RANGE.quiet; /* false for NaN too */
+    const int quiet = ALL_AT_MOST(most + sum + w->bound[block], (VECTOR){0} + (REAL)f->RANGE.quiet);
     w->bound[block] = quiet ? sum : w->bound[block];
     return quiet;
 }
@@ -243,7 +244,8 @@ TARGET static void NAME(strip)(NAME(work) * w, ptrdiff_t s, const VECTOR *profil
     const int phase = (int)(s * COLUMNS % PATTERN);
     const REAL wrap = phase ? 1 : (REAL)f->wrap;
     const ptrdiff_t tile_rows = f->RANGE.rows;
-    memset(w->power, 0, sizeof w->power);
+    for (int l = 0; l < LANES; ++l)
+        w->power[l] = 0;
     w->quiet = 1;
     w->least = (VECTOR){0};
     for (int c = 0; c < COLUMNS; ++c) {
@@ -264,7 +266,8 @@ TARGET static void NAME(strip)(NAME(work) * w, ptrdiff_t s, const VECTOR *profil
             if (!done) {
                 memcpy(w->X, before, sizeof w->X);
                 memcpy(w->T, before + COLUMNS, sizeof w->T);
-                memset(w->S, 0, sizeof w->S);
+                for (int c = 0; c < COLUMNS; ++c)
+                    w->S[c] = (VECTOR){0};
                 w->corner = before[2 * COLUMNS];
             }
         }
@@ -445,5 +448,6 @@ static int NAME(pairs)(const recursion *f, const records *all, double *out)
 #undef COLUMNS
 #undef FMA
 #undef MAXIMUM
+#undef ALL_AT_MOST
 #undef TABLE
 #undef RANGE

@@ -29,7 +29,7 @@ EVEN_BITS = 12  # by which columns of a pattern may be scaled
 TILE_ROWS = (32, 16, 8, 4)
 # Binary digits: of the largest and the smallest number, and of the share of K that may be lost.
 SINGLE, DOUBLE = (126, 149, 26), (1022, 1074, 56)
-BLOCK_BITS = 4  # by which sums over a block of rows exceed those over a tile
+BLOCK_BITS = 5  # by which sums over a block of rows exceed those over a tile
 CELLS_BITS = 34  # of the number of cells, and of roundings in each
 SLACK_BITS = 12  # by which the numbers that are looked at may be more than those that go on
 QUIET_BITS = 4  # by which what goes on in a block may exceed the bound on it
@@ -111,7 +111,11 @@ def _tables(exact, dtype):
 def _range(bits, scores, open_cost, extend_cost, even):
     """Return (rows of a tile, low, middle, high, quiet) of the compiled `range`; None if this type will not do."""
     largest, smallest, lost = bits
-    best, opened, extended = (value * math.log2(math.e) for value in (scores.max(), open_cost, extend_cost))
+    best, worst, opened, extended = (
+        value * math.log2(math.e) for value in (scores.max(), scores.min(), open_cost, extend_cost)
+    )
+    if -worst > largest and 2 * opened + lost + SLACK_BITS > largest:
+        return None  # a factor may be lost, and two gaps beside each other are no better
     scaled = (PATTERN + 1) * extended if even else 0.0
     for rows in TILE_ROWS:
         growth = _growth(rows, best, opened, extended) + scaled
