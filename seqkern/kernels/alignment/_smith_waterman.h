@@ -182,8 +182,8 @@ typedef int32_t plain_32;
 #define LANES_OF(level, width) ((level) ? ((level) == 2 ? 512 : 256) / (width) : (width) < 32 ? 8 : 4)
 #else
 #define RUN(name, level, width, ...) \
-    ((width) < 32 ? name##_16_plain(__VA_ARGS__) : name##_32_plain(__VA_ARGS__))
-#define LANES_OF(level, width) ((width) < 32 ? (int)LANES_16_plain : (int)LANES_32_plain)
+    ((void)(level), (width) < 32 ? name##_16_plain(__VA_ARGS__) : name##_32_plain(__VA_ARGS__))
+#define LANES_OF(level, width) ((void)(level), (width) < 32 ? (int)LANES_16_plain : (int)LANES_32_plain)
 #endif
 
 static int lanes_of(int level, int width)

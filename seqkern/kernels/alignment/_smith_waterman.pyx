@@ -63,7 +63,8 @@ cdef class Scoring:
     def __init__(self, const int32_t[:, ::1] score, const int8_t[:, ::1] table, int open, int extend, int largest):
         self.arrays = score, table
         self.f.letters, self.f.score = score.shape[0], &score[0, 0]
-        self.f.table = NULL if table is None else &table[0, 0]
+        if table is not None:
+            self.f.table = &table[0, 0]
         self.f.open, self.f.extend, self.f.largest = open, extend, largest
 
 
