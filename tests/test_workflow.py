@@ -9,7 +9,10 @@ import time
 
 import pytest
 import yaml
+from Bio.Align import substitution_matrices
 from conftest import ROOT
+
+from seqkern.tsv import read_tsv
 
 pytest.importorskip("snakemake")
 
@@ -163,6 +166,42 @@ def test_changed_input_is_read_again(tmp_path):
     done = snakemake(tmp_path, target, *options, "--dry-run")
     assert re.search("reason: Updated input files:.*mine.fa", done.stdout)
     assert re.search("reason: Updated input files:.*labels.tsv", done.stdout)
+
+
+def test_a_study_of_families_tells_methods_apart(tmp_path):
+    (tmp_path / "scores.txt").write_text(str(substitution_matrices.load("BLOSUM62")))
+    align = {"kernel": "smith_waterman", "matrix": "scores.txt"}
+    simulate = {"kind": "superfamilies", "n_superfamilies": 4, "n_families": 2, "n_members": 6, "length": 40}
+    labels = {"min_family": 5, "min_rest": 5}
+    study = {
+        "datasets": {
+            "homologues": {
+                "simulate": simulate,
+                "tasks": "families",
+                "labels": labels,
+                "folds": {"method": "liao-noble"},
+            }
+        },
+        "kernels": {
+            "spectrum3": {"kernel": "spectrum", "k": 3, "solvers": ["csvc"]},
+            "raw": align | {"solvers": ["psvc"]},
+            "map": align | {"repair": "empirical_map", "solvers": ["csvc"]},
+        },
+        "solvers": {"csvc": {"solver": "csvc", "C": 1}, "psvc": {"solver": "psvc", "C": 1, "epsilon": 0.1}},
+    }
+    options = write_study(tmp_path, **study)
+    done = snakemake(tmp_path, *options)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / REPORT).read_text()
+    assert "Number of families with AUC ≥ x" in page
+    assert "Wilcoxon" in page
+    report = tmp_path / "results/tiny/report"
+    pairs = {frozenset((row["kernel"], row["other_kernel"])) for row in read_tsv(report / "comparisons.tsv")}
+    assert len(pairs) == 3
+    assert len(read_tsv(report / "families.tsv")) == 8 * 3
+    # both alignment kernels have one matrix, and it depends on the file
+    (tmp_path / "scores.txt").write_text(str(substitution_matrices.load("BLOSUM80")))
+    assert jobs(tmp_path, *options) == {"gram": 1, "evaluate": 2, "report": 1, "default": 1}
 
 
 def test_a_killed_run_is_taken_up_again_and_gives_the_same_bytes(finished, tmp_path):
