@@ -10,6 +10,7 @@ from Bio.Align import PairwiseAligner, substitution_matrices
 from naive import encode, random_strings
 from naive_alignment import best_by_listing, best_by_recursion, scores_of
 
+from seqkern import read_fasta
 from seqkern.alphabets import PROTEIN, as_alphabet
 from seqkern.errors import SequenceError
 from seqkern.kernels import SmithWatermanKernel, _product, blocks
@@ -164,6 +165,14 @@ def test_as_biopython(gap_open, gap_extend):
     expected = [[aligner.score(a.replace("*", "X"), b.replace("*", "X")) for b in strings] for a in strings]
     K = SmithWatermanKernel("BLOSUM62", gap_open, gap_extend)(encode(strings, "protein"))
     np.testing.assert_array_equal(K, np.maximum(expected, 0))
+
+
+def test_remote_homologues_as_parasail(shared_data):
+    X = read_fasta(shared_data / "edd_homology" / "EDD.fasta", alphabet="protein", unknown="mask", ids="number")
+    X = X.take(slice(0, None, 20))
+    texts = [string.replace("*", "X") for string in X.strings()]
+    expected = by_parasail(texts[::2], texts, parasail.blosum62, 11, 1)
+    np.testing.assert_array_equal(SmithWatermanKernel()(X)[::2], expected)
 
 
 def test_dna_as_parasail():

@@ -27,31 +27,22 @@ static int share_alignment(const scoring *f, const uint8_t *x, ptrdiff_t n, cons
         const int32_t *score = f->score + x[i] * (f->letters + 1);
         int32_t diagonal = 0, E = 0;
         for (ptrdiff_t j = 0; j < length; ++j) {
-            const int32_t pair = diagonal + score[y[j]];
-            int32_t h = 0;
-            uint8_t from = STOP;
-            if (pair > h)
-                h = pair, from = PAIR;
-            if (E > h)
-                h = E, from = GAP_IN_FIRST;
-            if (F[j] > h)
-                h = F[j], from = GAP_IN_SECOND;
+            /* Choices without branches: they are hard to foresee. */
+            const int32_t pair = diagonal + score[y[j]], above = F[j];
+            const int32_t paired = pair > 0 ? pair : 0, left = E > paired ? E : paired;
+            const int32_t h = above > left ? above : left;
+            int from = pair > 0 ? PAIR : STOP;
+            from = E > paired ? GAP_IN_FIRST : from;
+            from = above > left ? GAP_IN_SECOND : from;
             if (h > best)
                 best = h, row = i, column = j;
             diagonal = H[j];
             H[j] = h;
-            h -= f->open;
-            E -= f->extend;
-            F[j] -= f->extend;
-            if (E > h)
-                from |= LONGER_IN_FIRST;
-            else
-                E = h;
-            if (F[j] > h)
-                from |= LONGER_IN_SECOND;
-            else
-                F[j] = h;
-            trace[i * length + j] = from;
+            const int32_t opened = h - f->open, longer_E = E - f->extend, longer_F = above - f->extend;
+            E = longer_E > opened ? longer_E : opened;
+            F[j] = longer_F > opened ? longer_F : opened;
+            from += (longer_E > opened) * LONGER_IN_FIRST + (longer_F > opened) * LONGER_IN_SECOND;
+            trace[i * length + j] = (uint8_t)from;
         }
     }
     if (best == 0)
