@@ -27,6 +27,9 @@ FIT_COLUMNS = (
     *SPECTRUM_COLUMNS,
 )
 
+EXACT_UNITS = 1500
+"""Of larger training parts the spectrum is estimated: else it would take longer than training."""
+
 
 @dataclass(frozen=True)
 class FoldResult:
@@ -118,7 +121,7 @@ def _matrices(source, split, y_train, clock):
         return *parts, {}
     values = source.values(split.train, split.test, y_train)
     clock.lap("kernel")
-    found = spectrum(values[0])
+    found = spectrum(values[0], exact_units=EXACT_UNITS)
     clock.lap("spectrum")
     kind = "all" if found.exact else "estimated"
     parts = source.transformed(values, split.train, split.test)[:2]

@@ -56,23 +56,37 @@ DEFINE_TILE(avx2, AVX2, 4, 4, 2)
 DEFINE_TILE(avx512, AVX512, 8, 8, 2)
 #endif
 
-/* to[f][width] = the entries of `depth` × `used` numbers, those of one feature `along` apart, the rest 0. */
-ALWAYS_INLINE void pack(const double *from, ptrdiff_t along, ptrdiff_t across, ptrdiff_t depth, ptrdiff_t used,
-                        ptrdiff_t width, double *to)
+/* to[f][8] = feature f of `used` rows, the rest 0. */
+static void pack_rows(const double *from, ptrdiff_t stride, ptrdiff_t depth, ptrdiff_t used, double *to)
 {
     for (ptrdiff_t f = 0; f < depth; ++f)
-        for (ptrdiff_t c = 0; c < width; ++c)
-            to[f * width + c] = c < used ? from[f * along + c * across] : 0.0;
+        for (ptrdiff_t r = 0; r < TILE_ROWS; ++r)
+            to[f * TILE_ROWS + r] = r < used ? from[r * stride + f] : 0.0;
+}
+
+/* to[panel][f][16] = feature f of `used` columns, 16 in each panel, the rest 0. Rows are read from end to end: their
+ * pages are far apart. */
+static void pack_columns(const double *from, ptrdiff_t stride, ptrdiff_t depth, ptrdiff_t used, double *to)
+{
+    ptrdiff_t whole = used / TILE_COLUMNS * TILE_COLUMNS, rest = used - whole, panel = depth * TILE_COLUMNS;
+    if (rest)
+        memset(to + whole * depth, 0, sizeof(double) * (size_t)panel);
+    for (ptrdiff_t f = 0; f < depth; ++f, from += stride, to += TILE_COLUMNS) {
+        double *place = to;
+        for (ptrdiff_t j = 0; j < whole; j += TILE_COLUMNS, place += panel)
+            memcpy(place, from + j, sizeof(double) * TILE_COLUMNS);
+        if (rest)
+            memcpy(place, from + whole, sizeof(double) * (size_t)rest);
+    }
 }
 
 static inline ptrdiff_t at_most(ptrdiff_t value, ptrdiff_t limit) { return value < limit ? value : limit; }
 
 /* Bytes of working memory that `products` needs. */
-static size_t products_bytes(ptrdiff_t features, ptrdiff_t columns)
+static size_t products_bytes(ptrdiff_t rows, ptrdiff_t features, ptrdiff_t columns)
 {
-    ptrdiff_t depth = at_most(features, TILE_FEATURES);
     ptrdiff_t panels = at_most((columns + TILE_COLUMNS - 1) / TILE_COLUMNS, PANELS);
-    return sizeof(double) * (size_t)(depth * (panels * TILE_COLUMNS + TILE_ROWS) + 1);
+    return sizeof(double) * (size_t)(at_most(features, TILE_FEATURES) * (panels * TILE_COLUMNS + rows + TILE_ROWS) + 1);
 }
 
 /* out = x · y for x (n, d), y (d, m) and out (n, m), each with its distance from row to row. */
@@ -84,15 +98,14 @@ static void vector_products(int level, const double *x, ptrdiff_t x_stride, cons
         memset(out + i * out_stride, 0, sizeof(double) * (size_t)m);
     for (ptrdiff_t first = 0; first < d; first += TILE_FEATURES) {
         ptrdiff_t depth = at_most(d - first, TILE_FEATURES);
-        double *rows = room, *panels = room + depth * TILE_ROWS;
+        double *rows = room, *panels = room + depth * ((n + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS);
+        for (ptrdiff_t i = 0; i < n; i += TILE_ROWS)
+            pack_rows(x + i * x_stride + first, x_stride, depth, at_most(n - i, TILE_ROWS), rows + i * depth);
         for (ptrdiff_t left = 0; left < m; left += PANELS * TILE_COLUMNS) {
             ptrdiff_t right = at_most(m, left + PANELS * TILE_COLUMNS);
-            for (ptrdiff_t j = left; j < right; j += TILE_COLUMNS)
-                pack(y + first * y_stride + j, y_stride, 1, depth, at_most(right - j, TILE_COLUMNS), TILE_COLUMNS,
-                     panels + (j - left) * depth);
+            pack_columns(y + first * y_stride + left, y_stride, depth, right - left, panels);
             for (ptrdiff_t i = 0; i < n; i += TILE_ROWS) {
                 ptrdiff_t height = at_most(n - i, TILE_ROWS);
-                pack(x + i * x_stride + first, 1, x_stride, depth, height, TILE_ROWS, rows);
                 for (ptrdiff_t j = left; j < right; j += TILE_COLUMNS) {
                     ptrdiff_t width = at_most(right - j, TILE_COLUMNS);
                     double *corner = out + i * out_stride + j;
@@ -101,12 +114,12 @@ static void vector_products(int level, const double *x, ptrdiff_t x_stride, cons
                         memcpy(sums + r * TILE_COLUMNS, corner + r * out_stride, sizeof(double) * (size_t)width);
 #ifdef SEQKERN_X86
                     if (level == 2)
-                        add_tile_avx512(rows, panels + (j - left) * depth, depth, sums);
+                        add_tile_avx512(rows + i * depth, panels + (j - left) * depth, depth, sums);
                     else if (level == 1)
-                        add_tile_avx2(rows, panels + (j - left) * depth, depth, sums);
+                        add_tile_avx2(rows + i * depth, panels + (j - left) * depth, depth, sums);
                     else
 #endif
-                        add_tile_plain(rows, panels + (j - left) * depth, depth, sums);
+                        add_tile_plain(rows + i * depth, panels + (j - left) * depth, depth, sums);
                     for (ptrdiff_t r = 0; r < height; ++r)
                         memcpy(corner + r * out_stride, sums + r * TILE_COLUMNS, sizeof(double) * (size_t)width);
                 }

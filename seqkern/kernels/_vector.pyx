@@ -9,7 +9,7 @@ from libc.stdlib cimport free, malloc
 
 cdef extern from "_vector.h" nogil:
     int highest_simd_level()
-    size_t products_bytes(Py_ssize_t features, Py_ssize_t columns)
+    size_t products_bytes(Py_ssize_t rows, Py_ssize_t features, Py_ssize_t columns)
     void vector_products(
         int level, const double *x, Py_ssize_t x_stride, const double *y, Py_ssize_t y_stride, double *out,
         Py_ssize_t out_stride, Py_ssize_t n, Py_ssize_t d, Py_ssize_t m, double *room)
@@ -25,7 +25,7 @@ def products(const double[:, :] x, const double[:, :] y, double[:, :] out, int l
         raise ValueError("the rows of a factor or the product are not contiguous")
     if n == 0 or m == 0:
         return
-    room = <double *> malloc(products_bytes(d, m))
+    room = <double *> malloc(products_bytes(n, d, m))
     if room == NULL:
         raise MemoryError
     with nogil:

@@ -33,6 +33,11 @@ class PreparedParts:
         return self.combined
 
     @property
+    def least_block_rows(self):
+        """What the payloads of the parts ask for; see `Kernel.least_block_rows`."""
+        return max(getattr(part.payload, "least_block_rows", 1) for part in self.parts)
+
+    @property
     def counts(self):
         """Dict: what the policies of all parts touched."""
         return add_counts(part.counts for part in self.parts)
@@ -86,6 +91,11 @@ class CompositeKernel(Kernel):
     def positive_semidefinite(self):
         """Whether all parts are."""
         return all(part.positive_semidefinite for part in self._given())
+
+    @property
+    def least_block_rows(self):
+        """What the parts ask for."""
+        return max(part.least_block_rows for part in self._given())
 
     def files(self):
         """Return the paths of the files that the parts name."""

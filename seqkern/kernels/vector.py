@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import LabelError, ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from . import _vector
-from .additive import matrix, row_attributions, spread_evenly, word_weights
+from .additive import matrix, over_root, row_attributions, spread_evenly, word_weights
 from .base import Kernel
 from .blocks import row_blocks
 from .composite import CompositeKernel, as_parts
@@ -34,6 +34,7 @@ class PreparedVectors:
     values: np.ndarray
     transposed: np.ndarray
     columns: tuple
+    least_block_rows = 128  # all columns are packed for each block
 
     def __len__(self):
         return len(self.values)
@@ -357,9 +358,17 @@ class SigmoidKernel(_KernelOfKernel):
 
 
 def total_variance(kernel, X):
-    """Return the mean of ‖x − mean‖² over `X` in a kernel's feature space: mean K(x, x) − mean K(x, y)."""
+    """Return the mean of ‖x − mean‖² over `X` in a kernel's feature space: mean K(x, x) − mean K(x, y).
+
+    The latter is ‖mean‖², which of vectors takes no matrix.
+    """
     prepared = kernel.prepare(X)
     n = len(prepared)
+    if isinstance(kernel, LinearKernel):
+        vectors = prepared.payload.values
+        if kernel.normalize:
+            vectors = vectors * over_root(np.ones(n), prepared.raw_diagonal)[:, None]
+        return float(prepared.diagonal.mean() - (vectors.mean(axis=0) ** 2).sum())
     total = 0.0
     for start, stop in row_blocks(n, n):
         # The columns before `start` are the mirror image of earlier blocks.

@@ -5,6 +5,9 @@ import numpy as np
 from ...kernels import _blocks, _vector
 from ...kernels.blocks import in_threads, row_blocks
 
+LEAST_ROWS = 128
+"""Fewer rows in a block would cost more for arranging the columns."""
+
 
 def multiply(x, y):
     """Return x · y, float64 (n, m), of x (n, d) and y (d, m), both C-ordered."""
@@ -13,7 +16,7 @@ def multiply(x, y):
     def work(start, stop):
         _vector.products(x[start:stop], y, out[start:stop])
 
-    in_threads([lambda span=span: work(*span) for span in row_blocks(*out.shape)])
+    in_threads([lambda span=span: work(*span) for span in row_blocks(*out.shape, LEAST_ROWS)])
     return out
 
 
@@ -25,7 +28,7 @@ def square_of_rows(x):
     def work(start, stop):
         _vector.products(x[start:stop], columns[:, start:], out[start:stop, start:])
 
-    spans = row_blocks(*out.shape)
+    spans = row_blocks(*out.shape, LEAST_ROWS)
     in_threads([lambda span=span: work(*span) for span in spans])
     in_threads([lambda span=span: _blocks.mirror(out, *span) for span in spans])
     return out
