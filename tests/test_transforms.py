@@ -21,6 +21,7 @@ from seqkern.gram.transforms import (
     transform_from_state,
 )
 from seqkern.kernels import PairwiseKernel, SigmoidKernel
+from seqkern.kernels.blocks import given_threads
 
 SPECS = [
     "centre",
@@ -84,6 +85,18 @@ def test_a_row_has_the_same_bits_in_every_batch(transform, K):
         assert one_diagonal[0] == whole_diagonal[i]
     turned, _ = transform.transform(np.asfortranarray(rows), new_diagonal)
     np.testing.assert_array_equal(turned, whole)
+
+
+def test_threads_change_no_bit(transform):
+    A = np.random.default_rng(7).standard_normal((300, 300))
+    square = A + A.T + 100 * np.eye(300)
+    found = []
+    for n_threads in (1, 3):
+        with given_threads(n_threads):
+            transform.fit(square)
+            found.append([*transform.transform_train(), *transform.transform(A[:200] + 1, np.full(200, 9.0))])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_nothing_is_changed_in_place_and_new_rows_teach_nothing(transform, K):
