@@ -191,8 +191,8 @@ def test_sums_beyond_a_double():
 def test_a_second_alignment_below_a_strong_one(gap_open, set_level):
     # The weaker one first to the right, then below; and one that begins beside the end of another.
     rng = np.random.default_rng(8)
-    a, b, c = (random_letters(rng, n) for n in (40, 25, 50))
-    X = of_letters([a + b + c, c + a[:20] + b, a[:39] + "W" + a[5:39] + c])
+    a, b, c = (random_letters(rng, n) for n in (30, 15, 30))
+    X = of_letters([a + b + c, c + a[:20] + b, a[:29] + "W" + a[5:29] + c])
     kernel = ProfileAlignmentKernel(method="local_alignment", beta=0.8, gap_open=gap_open, gap_extend=0.5)
     wanted = naive(kernel, X)
     for level in LEVELS:
@@ -210,20 +210,38 @@ def test_columns_that_never_agree():
 
 
 def test_scores_too_large_for_beta_are_refused_with_a_beta_that_will_do():
-    X = of_letters(["W" * 40, "ACDW" * 8])
+    X = of_letters(["W" * 40, "ACDW" * 8, "W" * 7 + "WC" * 20])
     kernel = ProfileAlignmentKernel(method="local_alignment", beta=5)
     with pytest.raises(SequenceError, match="too large for beta=5") as error:
         kernel.kernel(X)
     assert error.value.record == "s0"
-    kernel.set_params(beta=float(error.value.remedy.split()[-1]))
-    np.testing.assert_allclose(kernel.kernel(X), naive(kernel, X), rtol=1e-6)
-    assert kernel.beta > 2
+    for gap in (3.0, 0.0):
+        kernel.set_params(beta=float(error.value.remedy.split()[-1]), gap_open=gap, gap_extend=gap / 4)
+        np.testing.assert_allclose(kernel.kernel(X), naive(kernel, X), rtol=1e-6)
+    assert kernel.beta > 1
+
+
+def test_scores_far_below_zero_matter_where_gaps_cost_as_much():
+    string = random_letters(np.random.default_rng(14), 50)
+    X = of_letters([string, string])
+    pssm = X.tracks["pssm"].copy()
+    pssm[24] = -100
+    X = with_tracks([50, 50], X.tracks["profile"], pssm)
+    kernel = ProfileAlignmentKernel(method="local_alignment", beta=0.5, gap_open=150, gap_extend=0.5)
+    with pytest.raises(SequenceError, match=r"scores of -200 to .* too large for beta=0\.5") as error:
+        kernel.kernel(X)
+    for beta, gap in ((float(error.value.remedy.split()[-1]), 150), (0.5, 60)):
+        kernel.set_params(beta=beta, gap_open=gap)
+        np.testing.assert_allclose(kernel.kernel(X), naive(kernel, X), rtol=1e-6)
 
 
 # ---- many sequences ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [BEST, SUM], ids=["best", "sum"])
+FREE = ProfileAlignmentKernel(method="local_alignment", beta=1.0, gap_open=0.0, gap_extend=0.0, shift=5.0)
+
+
+@pytest.mark.parametrize("kernel", [BEST, SUM, FREE], ids=["best", "sum", "free gaps"])
 def test_the_same_bits_whatever_the_blocks_threads_and_partners(kernel, monkeypatch):
     lengths = [*np.random.default_rng(10).integers(0, 60, 70), 30, 30, 30]
     X = families(lengths, seed=10)

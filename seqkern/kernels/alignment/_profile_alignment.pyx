@@ -9,6 +9,7 @@ cdef extern from "_profile_alignment.h" nogil:
         SMITH_WATERMAN
         LOCAL_ALIGNMENT
         STRIP
+        CHUNK
         PANEL
     ctypedef struct scoring:
         int method
@@ -37,6 +38,7 @@ cdef extern from "_profile_shares.h" nogil:
         const scoring *f, const records *rows, Py_ssize_t r, const records *lanes, Py_ssize_t l, double value,
         double *shares)
 
+REACH = STRIP + CHUNK
 PANEL_COLUMNS = STRIP * PANEL
 
 

@@ -372,9 +372,12 @@ TARGET static void NAME(sum)(NAME(work) * w, const scoring *f, const records *ro
         }
     }
     for (int l = 0; l < LANES; ++l) {
-        const double digits = state.total_power[l] * 0.69314718055994531;
-        const double sum = state.total_power[l] < 100 ? log1p(ldexp(state.total[l], (int)state.total_power[l]))
-                                                      : log(state.total[l]) + digits;
+        /* The one mantissa of the sum: how it is stored depends on the other lanes, too. */
+        int digits;
+        const double mantissa = frexp(state.total[l], &digits);
+        const int64_t power = state.total_power[l] + digits;
+        const double sum = power < 1000 ? log1p(ldexp(mantissa, power > -1000 ? (int)power : -1000))
+                                        : log(mantissa) + (double)power * 0.69314718055994531;
         values[l] = sum / f->beta;
     }
 }

@@ -17,7 +17,11 @@ from ..blocks import available_threads
 from . import _profile_alignment
 
 LARGEST = 1e6  # of a score in a track, and of the shift
-MOST_DIGITS = 60.0  # of a pair of columns, β times its score: four of them in a row are to be less than e^280
+# Of a pair of columns, β times its score. What ends within `REACH` positions is stored with one power of two: so many
+# pairs are to be less than e^600, of the e^700 that a double can hold.
+MOST_DIGITS = 600 / _profile_alignment.REACH
+# Likewise below 0, for the weight of a pair; and of two gaps, next to which pairs of less weight do not matter.
+LEAST_DIGITS, GAP_DIGITS = 86.0, 70.0
 MOST_CELLS = 25_000_000  # of two sequences that are taken apart, 24 bytes each
 VECTOR_BYTES = 64
 # CPU nanoseconds for a multiply-add of a column score, and for the rest of a cell, for each level of instructions.
@@ -129,12 +133,15 @@ class ProfileColumns:
                 raise SequenceError(
                     f"the track 'pssm' has scores beyond {LARGEST:g}", record=record, remedy="make its profile again"
                 )
-            largest = 2 * float(pssm.max(initial=0)) + sums.shift
-            if sums.beta * largest > MOST_DIGITS:
+            largest, least = (2 * float(end(initial=0)) + sums.shift for end in (pssm.max, pssm.min))
+            most = MOST_DIGITS / max(largest, 1e-9)
+            if sums.gap_open > 0 and least < 0:
+                most = min(most, max(-LEAST_DIGITS / least, GAP_DIGITS / (2 * sums.gap_open)))
+            if sums.beta > most:
                 raise SequenceError(
-                    f"scores of up to {largest:.4g} are too large for beta={sums.beta:g}",
+                    f"scores of {least:.4g} to {largest:.4g} are too large for beta={sums.beta:g}",
                     record=record,
-                    remedy=f"choose a beta of at most {0.95 * MOST_DIGITS / largest:.2g}",
+                    remedy=f"choose a beta of at most {0.95 * most:.2g}",
                 )
 
 
