@@ -2,11 +2,14 @@
 
 import math
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import naive_hmm
 import numpy as np
 import pytest
+from conftest import ROOT
 from naive import encode
 
 from seqkern.alphabets import DNA, MASK, PROTEIN, RNA
@@ -214,6 +217,16 @@ def test_a_model_of_related_sequences_has_their_letters():
     np.testing.assert_array_equal(model.steps, again.steps)
     np.testing.assert_allclose(model.emissions.sum(axis=1), 1)
     assert model.steps[0, [1, 3, 4, 5, 6]].tolist() == [0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("filling", ["85", "254"])
+def test_an_alignment_does_not_depend_on_what_is_in_memory(filling):
+    strings = ["DDYGIHWCMGAVCGWLSYRYCRGMWGR", "SMSGAMTRFVVKGTGKPMC", "KMEDTPRSMQCPLARMVLI", "QLYDIKYDAGASCGLLD"]
+    code = "from seqkern.alphabets import PROTEIN; from seqkern.kernels.hmm.building import align; "
+    code += f"print(*align({strings}, PROTEIN))"
+    environment = {**os.environ, "MALLOC_PERTURB_": filling}  # of the C library of Linux
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == align(strings, PROTEIN)
 
 
 def test_rna_is_aligned_as_dna_and_masked_letters_go_with_any():

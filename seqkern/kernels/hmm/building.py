@@ -36,7 +36,7 @@ def background(alphabet):
 def build_profile(X):
     """Return the ProfileHMM of a set of sequences.
 
-    The sequences are aligned by FAMSA (its PFASUM43 for proteins, 5 for a match and -4 for a mismatch of bases; a
+    The sequences are aligned by FAMSA without refinement (its PFASUM43 for proteins, 5 for a match and -4 for a mismatch of bases; a
     masked letter scores 0 with any), and the model is built as hmmbuild does: a column is one of the model if half of
     the sequences, weighted by Henikoff and Henikoff, have a letter in it (if there is none, all columns are);
     mixture Dirichlet priors; as many effective sequences as give a model of HMMER's target information. Of one
@@ -77,7 +77,8 @@ def align(strings, alphabet):
 
     # FAMSA knows amino acids only, and T, not U.
     texts = [text.replace("*", "X").replace("U", "T").encode() for text in strings]
-    aligner = Aligner(threads=1, scoring_matrix=_scores(Aligner().scoring_matrix, alphabet))
+    # Its refinement is not used: the result depends on what happens to be in memory.
+    aligner = Aligner(threads=1, refine=False, scoring_matrix=_scores(Aligner().scoring_matrix, alphabet))
     result = aligner.align([Sequence(b"%d" % i, text) for i, text in enumerate(texts)])
     rows = {int(row.id): row.sequence.decode() for row in result}
     return [rows[i].replace("T", "U") if "U" in alphabet.letters else rows[i] for i in range(len(strings))]
