@@ -36,11 +36,11 @@ def background(alphabet):
 def build_profile(X):
     """Return the ProfileHMM of a set of sequences.
 
-    The sequences are aligned by FAMSA without refinement (its PFASUM43 for proteins, 5 for a match and -4 for a mismatch of bases; a
-    masked letter scores 0 with any), and the model is built as hmmbuild does: a column is one of the model if half of
-    the sequences, weighted by Henikoff and Henikoff, have a letter in it (if there is none, all columns are);
-    mixture Dirichlet priors; as many effective sequences as give a model of HMMER's target information. Of one
-    sequence the priors have the most to say. The result depends on neither threads nor chance.
+    The sequences are aligned by FAMSA without refinement (its PFASUM43 for proteins, 5 for a match and -4 for a
+    mismatch of bases; a masked letter scores 0 with any), and the model is built as hmmbuild does: a column is one of
+    the model if half of the sequences, weighted by Henikoff and Henikoff, have a letter in it (if there is none, all
+    columns are); mixture Dirichlet priors; as many effective sequences as give a model of HMMER's target information.
+    Of one sequence the priors have the most to say. The result depends on neither threads nor chance.
 
     Parameters
     ----------
