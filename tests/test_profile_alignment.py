@@ -15,8 +15,8 @@ from seqkern.sequences import SequenceSet
 
 AMINO = "ACDEFGHIKLMNPQRSTVWY"
 LEVELS = range(_product.level() + 1)
-# Around the widths of strips (4), tiles (3), chunks of rows (18), vectors.
-LENGTHS = [0, 1, 2, 3, 4, 5, 0, 7, 8, 9, 17, 18, 19, 20, 35, 36, 37, 1, 12, 4, 21]
+# Around the widths of strips (4), tiles (3), chunks of rows (12), vectors.
+LENGTHS = [0, 1, 2, 3, 4, 5, 0, 7, 8, 9, 11, 12, 13, 20, 24, 25, 36, 37, 1, 12, 4, 21]
 TINY = float(np.finfo(np.float32).tiny)
 
 

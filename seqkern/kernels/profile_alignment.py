@@ -26,13 +26,13 @@ class ProfileAlignmentKernel(ProfileTracks, Kernel):
     Column scores, and the sums of Smith-Waterman, are in single precision: K is wrong by less than
     2^−23·(|x| + |y| + letters of the alphabet) times what the absolute values of all that is summed add up to, and by
     about 1e-6 of itself as a rule. The sums of the local alignment kernel are in double precision, at any length; left
-    out are alignments that weigh less than e^−700 of what ends within 22 positions of them.
+    out are alignments that weigh less than e^−700 of what ends within 16 positions of them.
 
     Parameters
     ----------
     method : {"smith_waterman", "local_alignment"}
     beta : float
-        β, of the local alignment kernel only. β times a column score is to be 27 at most. That score is a sum of two:
+        β, of the local alignment kernel only. β times a column score is to be 35 at most. That score is a sum of two:
         0.25 here is the 0.5 that is usual for substitution scores.
     gap_open, gap_extend : float
         A gap of n letters costs gap_open + (n − 1)·gap_extend. Column scores of profiles are smaller than substitution

@@ -29,7 +29,7 @@ enum { SMITH_WATERMAN, LOCAL_ALIGNMENT };
 enum {
     STRIP = 4,         /* columns in work at once */
     TILE_ROWS = 3,     /* rows whose scores are computed at once */
-    CHUNK = 18,        /* rows between two looks at the powers of two */
+    CHUNK = 12,        /* rows between two looks at the powers of two */
     PANEL = 256,       /* strips that are kept in the order of vectors; longer sequences come in several panels */
     START_POWER = 600, /* of what comes into a chunk; STRIP pairs of columns may make it 2^350 times as much */
 };

@@ -18,8 +18,8 @@ from . import _profile_alignment
 
 LARGEST = 1e6  # of a score in a track, and of the shift
 # Of a pair of columns, β times its score. What ends within `REACH` positions is stored with one power of two: so many
-# pairs are to be less than e^600, of the e^700 that a double can hold.
-MOST_DIGITS = 600 / _profile_alignment.REACH
+# pairs, each after one of up to 2,000 gaps, are to be less than the e^700 that a double can hold.
+MOST_DIGITS = 700 / _profile_alignment.REACH - 8
 # Likewise below 0, for the weight of a pair; and of two gaps, next to which pairs of less weight do not matter.
 LEAST_DIGITS, GAP_DIGITS = 86.0, 70.0
 MOST_CELLS = 25_000_000  # of two sequences that are taken apart, 24 bytes each
