@@ -163,25 +163,28 @@ def families_figure(series, metric_name, many, label):
     """
     kernels = list(dict.fromkeys(item[0] for item in series))
     solvers = list(dict.fromkeys(item[1] for item in series))
+    names = [short(item[0], 28) for item in series]
+    if len(solvers) > 1:
+        names = [f"{short(item[0], 24)}, {short(item[1], 10)}" for item in series]
+    columns = 2 if max(map(len, names)) <= 28 else 1  # as wide as the figure
 
     def draw(figure):
         axes = figure.add_subplot()
         for line, (kernel, solver, x, count) in enumerate(series):
             rank = kernels.index(kernel)
-            name = short(kernel, 24) if len(solvers) == 1 else f"{short(kernel, 20)}, {short(solver, 10)}"
             # markers at heights of their own, so that they do not hide one another where lines run together
             gap = max(len(x) // 6, 1)
             first = (2 * line * gap) // len(series) % gap
             style = _line_style(rank, solvers.index(solver)) | {"markevery": (first, gap)}
-            axes.plot(np.round(x, 4), count, label=name, **style)
+            axes.plot(np.round(x, 4), count, label=names[line], **style)
         low = min(float(np.min(x[1:-1], initial=1)) for _, _, x, _ in series)
         low = min(np.floor(10 * low) / 10, 0.9)
         axes.set(xlim=(low, 1), xlabel=f"{metric_name} of at least", ylabel=f"number of {many}")
         axes.set_ylim(bottom=0)
         axes.yaxis.get_major_locator().set_params(integer=True)
-        figure.legend(loc="outside lower center", ncols=2, fontsize=7.5, handlelength=3, columnspacing=1.2)
+        figure.legend(loc="outside lower center", ncols=columns, fontsize=7.5, handlelength=3, columnspacing=1.2)
 
-    rows = -(-len(series) // 2)
+    rows = -(-len(series) // columns)
     return render(draw, (4.2, 3.1 + 0.17 * rows), label)
 
 
