@@ -29,8 +29,8 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     nothing. Costs −ln p are rounded to multiples of 2^-32; then everything is exact.
 
     With σ = 7.5 and k = 5 a place counts for some 40 k-mers on real PSSMs of PSI-BLAST, with σ = 9 for 400; every
-    further 1.5 takes ten times the time and memory. Profiles built by search are HMMER's, which are flatter (0.59 bits a
-    position): there it takes σ = 8 for 50 k-mers, 8.5 for 120.
+    further 1.5 takes ten times the time and memory. Profiles built by search are HMMER's, and flatter (0.59 bits a
+    position): with σ = 8 a place counts for some 50 k-mers there, with 8.5 for 120.
 
     Parameters
     ----------
