@@ -13,20 +13,22 @@ from .additive import spread_evenly
 from .base import Plan
 from .hmm import _forward_backward
 from .hmm.building import build_profile, check_alphabet
-from .hmm.markov import MarkovChain, words_of
+from .hmm.markov import MarkovChain
 from .hmm.profile_hmm import ProfileHMM
 from .hmm.reading import read_profiles
+from .latest import Latest
 from .planner import Workload
 from .product import FeatureBlocks, FeatureKernel, Term
 from .real import PRODUCT_NS, RealDenseBlock
 
 MODELS = {"profile": ProfileHMM, "markov": MarkovChain}
 MOST_WORDS = 1 << 16
-CELL_NS = (4.8, 3.4, 3.1)  # a letter and a column, for each level of instructions
+CELL_NS = (4.4, 2.9, 2.7)  # a letter and a column, for each level of instructions
 STEPS_COST = 1.7  # how many times more with transitions
 WORD_NS = 40.0
 SCORE_NS = 3.0  # a score: written, scaled, put where products read it
 GUESSED_COLUMNS = 200
+LATEST = Latest()  # features of the support set
 
 
 class FisherKernel(FeatureKernel):
@@ -176,7 +178,7 @@ class FisherKernel(FeatureKernel):
         models, alphabet = self._models()
         arrays = {}
         for number, model in enumerate(models):
-            arrays.update(nest(f"models/{number}", {key: np.asarray(value) for key, value in _parts(model).items()}))
+            arrays.update(nest(f"models/{number}", model.arrays()))
         return {"alphabet": asdict(alphabet), "models": len(models)}, arrays
 
     def restore_fitted(self, header, arrays):
@@ -184,10 +186,7 @@ class FisherKernel(FeatureKernel):
         if not header:
             return
         stored = [unnest(f"models/{number}", arrays) for number in range(header["models"])]
-        if self.model == "markov":
-            models = [MarkovChain(parts["chances"], parts["visits"], int(parts["order"])) for parts in stored]
-        else:
-            models = [ProfileHMM(**parts) for parts in stored]
+        models = [MODELS[self.model].from_arrays(parts) for parts in stored]
         alphabet = Alphabet(**header["alphabet"])
         if self.hmm is None:
             self.models_, self.alphabet_ = models, alphabet
@@ -268,49 +267,19 @@ class FisherKernel(FeatureKernel):
 
         What rests on steps is shared equally by all letters.
         """
-        weights = np.zeros(sum(model.width(self.transitions) for model in self._models()[0]))
-        for value, coefficient in zip(self.features(support), coefficients, strict=True):
+        features = LATEST.get(support, self.identity(), lambda: self.features(support))
+        weights = np.zeros(features.shape[1])
+        for value, coefficient in zip(features, coefficients, strict=True):
             weights += coefficient * value
         shares, first = np.zeros(int(X.lengths.sum())), 0
         for model in self._models()[0]:
             here = weights[first : first + model.width(self.transitions)] * self._scale(model)
             first += len(here)
-            shares += (_shares_of_words if self.model == "markov" else _shares_of_letters)(model, X, here)
+            letters = model.width(transitions=False)
+            shares += model.shares(X, here[:letters])
             if self.transitions:
-                steps = model.score(X, True)[0][:, model.emissions.size :]
-                shares += spread_evenly(X, steps @ here[model.emissions.size :])
+                shares += spread_evenly(X, model.score(X, True)[0][:, letters:] @ here[letters:])
         return shares
-
-
-def _shares_of_letters(model, X, weights):
-    """Return what each letter adds to U_x·weights by the emissions of a ProfileHMM, float64 (letters,)."""
-    table = weights[: model.emissions.size].reshape(model.emissions.shape)
-    values = np.divide(table, model.emissions, out=np.zeros_like(table), where=model.emissions > 0)
-    values -= np.where(model.emissions > 0, table, 0.0).sum(axis=1, keepdims=True)
-    values = np.vstack((values.T, np.zeros(model.length)))
-    shares = [np.zeros(0)]
-    for start, stop in zip(X.starts, X.stops, strict=True):
-        codes = X.codes[start:stop]
-        at_letters = values[np.minimum(codes, len(values) - 1)]
-        shares.append((model.posteriors(codes) * at_letters).sum(axis=1))
-    return np.concatenate(shares)
-
-
-def _shares_of_words(model, X, weights):
-    """Return what each letter adds to U_x·weights for a MarkovChain, that of a word shared equally by its letters."""
-    table = weights.reshape(model.chances.shape)
-    values = (table / model.chances - table.sum(axis=1, keepdims=True)).reshape(-1) / (model.order + 1)
-    words = words_of(X, model.order)
-    found = np.flatnonzero(words >= 0)
-    shares = np.zeros(len(words))
-    for step in range(model.order + 1):
-        shares[found + step] += values[words[found]]
-    return shares
-
-
-def _parts(model):
-    """Return the attributes of a model."""
-    return model.__getstate__() if isinstance(model, ProfileHMM) else vars(model)
 
 
 def _examples(X, y):

@@ -56,6 +56,26 @@ class MarkovChain:
             scores[rows] = (words / self.chances - words.sum(axis=2, keepdims=True)).reshape(len(counts), -1)
         return scores, logs
 
+    def shares(self, X, weights):
+        """Return what each letter of `X` adds to the scores times `weights`, that of a word shared by its letters."""
+        table = weights.reshape(self.chances.shape)
+        values = (table / self.chances - table.sum(axis=1, keepdims=True)).reshape(-1) / (self.order + 1)
+        words = words_of(X, self.order)
+        found = np.flatnonzero(words >= 0)
+        shares = np.zeros(len(words))
+        for step in range(self.order + 1):
+            shares[found + step] += values[words[found]]
+        return shares
+
+    def arrays(self):
+        """Return what `from_arrays` needs."""
+        return {"chances": self.chances, "visits": self.visits, "order": np.asarray(self.order)}
+
+    @classmethod
+    def from_arrays(cls, arrays):
+        """Return the model whose `arrays` these were."""
+        return cls(arrays["chances"], arrays["visits"], int(arrays["order"]))
+
     def information(self, transitions=False):
         """Return the diagonal of the Fisher information, visits · (1 − P)/P, float64 (contexts · letters,)."""
         return (self.visits[:, None] * (1.0 - self.chances) / self.chances).reshape(-1)

@@ -104,6 +104,18 @@ class ProfileHMM:
         result[codes >= len(self.background)] = 0.0
         return result
 
+    def shares(self, X, weights):
+        """Return what each letter of `X` adds to the scores of the emissions times `weights`, float64 (letters,)."""
+        free = self.emissions > 0
+        table = np.where(free, weights.reshape(self.emissions.shape), 0.0)
+        values = np.divide(table, self.emissions, out=np.zeros_like(table), where=free)
+        values = np.vstack(((values - table.sum(axis=1, keepdims=True)).T, np.zeros(self.length)))
+        shares = [np.zeros(0)]
+        for start, stop in zip(X.starts, X.stops, strict=True):
+            codes = X.codes[start:stop]
+            shares.append((self.posteriors(codes) * values[np.minimum(codes, len(values) - 1)]).sum(axis=1))
+        return np.concatenate(shares)
+
     def information(self, transitions=False):
         """Return the diagonal of the Fisher information of one passage, float64 (width,): visits · (1 − θ)/θ.
 
@@ -163,8 +175,17 @@ class ProfileHMM:
         inverse = np.divide(1.0, self.emissions, out=np.zeros_like(self.emissions), where=self.emissions > 0)
         return loops.Recursions(striped[0], striped[1], 1.0 / LOOP, *striped[2], inverse, self.steps.copy())
 
+    def arrays(self):
+        """Return what `from_arrays` needs."""
+        return {"emissions": self.emissions, "steps": self.steps, "background": self.background}
+
+    @classmethod
+    def from_arrays(cls, arrays):
+        """Return the model whose `arrays` these were."""
+        return cls(**arrays)
+
     def __getstate__(self):
-        return {name: getattr(self, name) for name in ("emissions", "steps", "background")}
+        return self.arrays()
 
     def __setstate__(self, state):
         self.__dict__.update(state)
