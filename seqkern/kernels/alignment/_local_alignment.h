@@ -24,6 +24,8 @@
 enum { PATTERN = 8 };     /* columns after which tables and factors repeat themselves */
 enum { BLOCK_ROWS = 128 }; /* sums over more than those are in double precision */
 
+static const double LN2 = 0.693147180559945309417;
+
 /* When powers of two change. */
 typedef struct {
     int rows;              /* of a tile */

@@ -12,6 +12,11 @@
  * tiles of few rows: so few that nothing can overflow, and nothing is lost that matters, between two looks at the
  * powers. What a lane does depends on its own two sequences only. */
 
+/* The columns of a strip after a row; `corner` is T to the left of T[0], S sums up M since S was emptied. */
+typedef struct {
+    VECTOR X[COLUMNS], T[COLUMNS], S[COLUMNS], corner;
+} NAME(columns);
+
 /* What one group needs. */
 typedef struct {
     const recursion *f;
@@ -22,8 +27,9 @@ typedef struct {
     char *loud;                  /* of blocks: whether some carried power is not 0 */
     VECTOR *bound;               /* of blocks that are not: more than all that is carried of Y */
     int32_t *x;                  /* the places of the rows' profiles */
-    VECTOR X[COLUMNS], T[COLUMNS], S[COLUMNS], one[COLUMNS], corner; /* corner: T to the left of T[0] */
-    VECTOR least; /* what is less is to be scaled anew */
+    NAME(columns) states[2], *now, *before; /* after the last row, and before the rows that were done last */
+    VECTOR one[COLUMNS], ones[PATTERN], weight[PATTERN]; /* with the powers of now, and without; 1 / ones */
+    VECTOR largest, least; /* a bound on X and T if all powers are 0; what is less than `least` is to be scaled anew */
     INTEGER power[LANES], total_power[LANES];
     double total[LANES]; /* ΣM, times 2^−total_power */
     int quiet, small;    /* whether all powers are 0; whether all those of the totals are */
@@ -70,18 +76,26 @@ TARGET ALWAYS_INLINE int NAME(all_at_most)(VECTOR a, VECTOR b)
 }
 #endif
 
+ALWAYS_INLINE void NAME(swap)(NAME(work) * w)
+{
+    NAME(columns) *now = w->now;
+    w->now = w->before;
+    w->before = now;
+}
+
 /* The rows `from` to `to` of a strip. */
 TARGET ALWAYS_INLINE void NAME(rows_body)(NAME(work) * w, const int even, const VECTOR *profiles, ptrdiff_t from,
                                           ptrdiff_t to, REAL wrap)
 {
     const recursion *f = w->f;
-    VECTOR X[COLUMNS], T[COLUMNS], S[COLUMNS], corner = w->corner;
+    const NAME(columns) *old = w->now;
+    VECTOR X[COLUMNS], T[COLUMNS], S[COLUMNS], corner = old->corner;
     const VECTOR open = (VECTOR){0} + (REAL)f->open, extend = (VECTOR){0} + (REAL)f->extend;
     const VECTOR reopen = (VECTOR){0} + (REAL)f->reopen, back = (VECTOR){0} + wrap;
     UNROLLED for (int c = 0; c < COLUMNS; ++c) {
-        X[c] = w->X[c];
-        T[c] = w->T[c];
-        S[c] = w->S[c];
+        X[c] = old->X[c];
+        T[c] = old->T[c];
+        S[c] = old->S[c];
     }
     for (ptrdiff_t i = from; i < to; ++i) {
         const VECTOR *entry = profiles + w->x[i];
@@ -98,12 +112,14 @@ TARGET ALWAYS_INLINE void NAME(rows_body)(NAME(work) * w, const int even, const 
         w->out[2 * i] = Y;
         w->out[2 * i + 1] = T[COLUMNS - 1];
     }
+    NAME(columns) *new = w->before;
     UNROLLED for (int c = 0; c < COLUMNS; ++c) {
-        w->X[c] = X[c];
-        w->T[c] = T[c];
-        w->S[c] = S[c];
+        new->X[c] = X[c];
+        new->T[c] = T[c];
+        new->S[c] = S[c];
     }
-    w->corner = corner;
+    new->corner = corner;
+    NAME(swap)(w);
 }
 
 TARGET static void NAME(rows)(NAME(work) * w, const VECTOR *profiles, ptrdiff_t from, ptrdiff_t to, REAL wrap)
@@ -120,13 +136,13 @@ TARGET static void NAME(flush)(NAME(work) * w, int phase, const INTEGER *chosen)
     VECTOR sum = (VECTOR){0};
     REAL sums[LANES];
     for (int c = 0; c < COLUMNS; ++c)
-        sum = FMA((VECTOR){0} + (REAL)w->f->weight[phase + c], w->S[c], sum);
+        sum = FMA(w->weight[phase + c], w->now->S[c], sum);
     memcpy(sums, &sum, sizeof sum);
     if (w->quiet && w->small && !chosen) {
         for (int l = 0; l < LANES; ++l)
             w->total[l] += sums[l];
         for (int c = 0; c < COLUMNS; ++c)
-            w->S[c] = (VECTOR){0};
+            w->now->S[c] = (VECTOR){0};
         return;
     }
     REAL keep[LANES];
@@ -142,7 +158,7 @@ TARGET static void NAME(flush)(NAME(work) * w, int phase, const INTEGER *chosen)
     VECTOR kept;
     memcpy(&kept, keep, sizeof kept);
     for (int c = 0; c < COLUMNS; ++c)
-        w->S[c] *= kept;
+        w->now->S[c] *= kept;
 }
 
 /* Set top[l] to the power of two of v[l], plus power[l], if that is more. */
@@ -188,11 +204,11 @@ TARGET static void NAME(set_powers)(NAME(work) * w, int phase, VECTOR most, VECT
         NAME(scale)(change, own);
         NAME(scale)(minus, ones);
         for (int c = 0; c < COLUMNS; ++c) {
-            w->X[c] = w->X[c] * own[0] * own[1];
-            w->T[c] = w->T[c] * own[0] * own[1];
-            w->one[c] = (REAL)w->f->one[phase + c] * ones[0] * ones[1];
+            w->now->X[c] = w->now->X[c] * own[0] * own[1];
+            w->now->T[c] = w->now->T[c] * own[0] * own[1];
+            w->one[c] = w->ones[phase + c] * ones[0] * ones[1];
         }
-        w->corner = w->corner * own[0] * own[1];
+        w->now->corner = w->now->corner * own[0] * own[1];
         memcpy(&w->least, least, sizeof least);
         w->quiet = any == 0;
     }
@@ -209,9 +225,9 @@ TARGET static void NAME(set_powers)(NAME(work) * w, int phase, VECTOR most, VECT
 TARGET static void NAME(look)(NAME(work) * w, int phase, ptrdiff_t from, ptrdiff_t to, REAL wrap)
 {
     INTEGER *carried = w->carried_power + from / w->f->RANGE.rows * LANES;
-    VECTOR most = w->corner, most_carried = (VECTOR){0};
+    VECTOR most = w->now->corner, most_carried = (VECTOR){0};
     for (int c = 0; c < COLUMNS; ++c)
-        most = MAXIMUM(most, MAXIMUM(w->X[c], w->T[c]));
+        most = MAXIMUM(most, MAXIMUM(w->now->X[c], w->now->T[c]));
     for (ptrdiff_t i = from; i < to; ++i)
         most_carried = MAXIMUM(most_carried, w->in[2 * i]);
     most_carried *= wrap;
@@ -220,69 +236,75 @@ TARGET static void NAME(look)(NAME(work) * w, int phase, ptrdiff_t from, ptrdiff
         NAME(set_powers)(w, phase, most, most_carried, carried, from, to);
 }
 
-/* Tell whether all powers of the block that was just done would stay 0 at any look at them; X, T and the corner before
- * it are in `before`. If so, find a bound on what is carried on. */
-TARGET static int NAME(stays_quiet)(NAME(work) * w, const VECTOR *before, ptrdiff_t block, REAL wrap)
+/* Tell whether all powers of the block that was just done would stay 0 at any look at them. If so, find bounds on what
+ * it leaves. */
+TARGET static int NAME(stays_quiet)(NAME(work) * w, ptrdiff_t block, VECTOR limit, REAL wrap)
 {
-    const recursion *f = w->f;
-    VECTOR sum = w->bound[block] * wrap, gaps = (VECTOR){0}, most = before[2 * COLUMNS];
-    for (int c = 0; c < COLUMNS; ++c) {
-        most = MAXIMUM(most, MAXIMUM(before[c], before[COLUMNS + c]));
-        sum += w->S[c];
-        gaps += before[c] + w->S[c];
+    const VECTOR carried = w->bound[block];
+    VECTOR sum = (VECTOR){0};
+    for (int c = 0; c < COLUMNS; ++c)
+        sum += w->now->S[c];
+    /* What gets into Y: what was carried, M, and X, each column's no more than its first and the sum of M. */
+    sum += carried * wrap + (w->largest * COLUMNS + sum) * (REAL)w->f->open;
+    const VECTOR largest = w->largest + (sum + carried) * 2;
+    if (!ALL_AT_MOST(largest, limit))
+        return 0;
+    w->largest = largest;
+    w->bound[block] = sum;
+    return 1;
+}
+
+/* The rows `from` to `to`, a block, in tiles. */
+TARGET static void NAME(tiles)(NAME(work) * w, int phase, const VECTOR *profiles, ptrdiff_t block, ptrdiff_t from,
+                               ptrdiff_t to, REAL wrap)
+{
+    const ptrdiff_t tile_rows = w->f->RANGE.rows;
+    VECTOR carried = (VECTOR){0};
+    int loud = 0;
+    for (ptrdiff_t i = from; i < to; i += tile_rows) {
+        const ptrdiff_t end = i + tile_rows < to ? i + tile_rows : to;
+        NAME(look)(w, phase, i, end, wrap);
+        NAME(rows)(w, profiles, i, end, wrap);
+        loud |= !w->quiet;
     }
-    sum += gaps * (REAL)f->open;
-    const int quiet = ALL_AT_MOST(most + sum + w->bound[block], (VECTOR){0} + (REAL)f->RANGE.quiet);
-    w->bound[block] = quiet ? sum : w->bound[block];
-    return quiet;
+    w->loud[block] = (char)loud;
+    if (loud)
+        return;
+    for (ptrdiff_t i = from; i < to; ++i)
+        carried = MAXIMUM(carried, w->out[2 * i]);
+    w->bound[block] = carried;
+    w->largest = w->now->corner;
+    for (int c = 0; c < COLUMNS; ++c)
+        w->largest = MAXIMUM(w->largest, MAXIMUM(w->now->X[c], w->now->T[c]));
 }
 
 /* All rows of one strip, the first column of which is the place `phase` of the pattern. */
 TARGET static void NAME(strip)(NAME(work) * w, ptrdiff_t s, const VECTOR *profiles, ptrdiff_t n)
 {
-    const recursion *f = w->f;
     const int phase = (int)(s * COLUMNS % PATTERN);
-    const REAL wrap = phase ? 1 : (REAL)f->wrap;
-    const ptrdiff_t tile_rows = f->RANGE.rows;
+    const REAL wrap = phase ? 1 : (REAL)w->f->wrap;
+    const VECTOR limit = (VECTOR){0} + (REAL)w->f->RANGE.quiet;
     for (int l = 0; l < LANES; ++l)
         w->power[l] = 0;
     w->quiet = 1;
     w->least = (VECTOR){0};
+    w->largest = w->ones[PATTERN - 1];
     for (int c = 0; c < COLUMNS; ++c) {
-        w->X[c] = w->S[c] = (VECTOR){0};
-        w->T[c] = w->one[c] = (VECTOR){0} + (REAL)f->one[phase + c];
+        w->now->X[c] = w->now->S[c] = (VECTOR){0};
+        w->now->T[c] = w->one[c] = w->ones[phase + c];
     }
-    w->corner = (VECTOR){0} + (REAL)f->one[(phase + PATTERN - 1) % PATTERN];
-    for (ptrdiff_t from = 0; from < n; from += BLOCK_ROWS) {
-        const ptrdiff_t to = from + BLOCK_ROWS < n ? from + BLOCK_ROWS : n, block = from / BLOCK_ROWS;
+    w->now->corner = w->ones[(phase + PATTERN - 1) % PATTERN];
+    for (ptrdiff_t from = 0, block = 0; from < n; from += BLOCK_ROWS, ++block) {
+        const ptrdiff_t to = from + BLOCK_ROWS < n ? from + BLOCK_ROWS : n;
         int done = 0;
-        if (w->quiet && !w->loud[block] && f->RANGE.quiet > 0) {
-            VECTOR before[2 * COLUMNS + 1];
-            memcpy(before, w->X, sizeof w->X);
-            memcpy(before + COLUMNS, w->T, sizeof w->T);
-            before[2 * COLUMNS] = w->corner;
+        if (w->quiet && !w->loud[block] && ALL_AT_MOST(w->bound[block], limit)) {
             NAME(rows)(w, profiles, from, to, wrap);
-            done = NAME(stays_quiet)(w, before, block, wrap);
-            if (!done) {
-                memcpy(w->X, before, sizeof w->X);
-                memcpy(w->T, before + COLUMNS, sizeof w->T);
-                for (int c = 0; c < COLUMNS; ++c)
-                    w->S[c] = (VECTOR){0};
-                w->corner = before[2 * COLUMNS];
-            }
+            done = NAME(stays_quiet)(w, block, limit, wrap);
+            if (!done)
+                NAME(swap)(w);
         }
-        if (!done) {
-            w->loud[block] = 0;
-            for (ptrdiff_t i = from; i < to; i += tile_rows) {
-                const ptrdiff_t end = i + tile_rows < to ? i + tile_rows : to;
-                NAME(look)(w, phase, i, end, wrap);
-                NAME(rows)(w, profiles, i, end, wrap);
-                w->loud[block] |= !w->quiet;
-            }
-            w->bound[block] = (VECTOR){0};
-            for (ptrdiff_t i = from; i < to && !w->loud[block]; ++i)
-                w->bound[block] = MAXIMUM(w->bound[block], w->out[2 * i]);
-        }
+        if (!done)
+            NAME(tiles)(w, phase, profiles, block, from, to, wrap);
         NAME(flush)(w, phase, NULL);
     }
     VECTOR *carried = w->in;
@@ -295,7 +317,7 @@ TARGET static void NAME(start)(NAME(work) * w, ptrdiff_t n)
 {
     memset(w->in, 0, 2 * sizeof(VECTOR) * n);
     for (ptrdiff_t i = 0; i < n; ++i)
-        w->in[2 * i + 1] = (VECTOR){0} + (REAL)w->f->one[PATTERN - 1];
+        w->in[2 * i + 1] = w->ones[PATTERN - 1];
     memset(w->carried_power, 0, sizeof(INTEGER) * LANES * (n / w->f->RANGE.rows + 1));
     memset(w->loud, 0, n / BLOCK_ROWS + 1);
     memset(w->bound, 0, sizeof(VECTOR) * (n / BLOCK_ROWS + 1));
@@ -309,7 +331,7 @@ static void NAME(finish)(const NAME(work) * w, double *values)
 {
     for (int l = 0; l < LANES; ++l)
         values[l] = w->total_power[l] == 0 ? log1p(w->total[l])
-                                           : log(w->total[l] + halved(w->total_power[l])) + w->total_power[l] * M_LN2;
+                                           : log(w->total[l] + halved(w->total_power[l])) + w->total_power[l] * LN2;
 }
 
 static void NAME(end)(NAME(work) * w)
@@ -321,10 +343,16 @@ static void NAME(end)(NAME(work) * w)
 }
 
 /* Prepare for rows of up to `longest` letters and `entries` vectors of profiles; return 0, or -1 without memory. */
-static int NAME(begin)(NAME(work) * w, const recursion *f, ptrdiff_t longest, ptrdiff_t entries)
+TARGET static int NAME(begin)(NAME(work) * w, const recursion *f, ptrdiff_t longest, ptrdiff_t entries)
 {
     memset(w->blocks, 0, sizeof w->blocks);
     w->f = f;
+    w->now = &w->states[0];
+    w->before = &w->states[1];
+    for (int c = 0; c < PATTERN; ++c) {
+        w->ones[c] = (VECTOR){0} + (REAL)f->one[c];
+        w->weight[c] = (VECTOR){0} + (REAL)f->weight[c];
+    }
     w->profiles = aligned_memory(sizeof(VECTOR) * (entries + 1), &w->blocks[0]);
     w->in = aligned_memory(sizeof(VECTOR) * 2 * (longest + 1), &w->blocks[1]);
     w->out = aligned_memory(sizeof(VECTOR) * 2 * (longest + 1), &w->blocks[2]);

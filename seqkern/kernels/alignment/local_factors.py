@@ -10,7 +10,7 @@ one, v at a cell z. What underflows in a cell c of the tile changes K by less th
 follow c. An alignment that goes on from c either ends before the last row of the tile, having grown by no more than a
 tile's growth; or it passes the row of z, and could as well have come from z by a gap, over the columns of a strip and
 the rows of two tiles. So K ≥ v·(what follows c) / (growth·gap), and the loss, as a share of K, is no more than the
-smallest number / v·growth·gap for each cell. `_range` keeps the sum below 2^−26, and 2^−56 in double precision.
+smallest number / v·growth·gap for each cell. `_range` keeps the sum below 2^−24, and 2^−56 in double precision.
 
 Rounded factors of the same letters would add up to an error in proportion to the length. As each column of a pattern
 has a table of its own, each is rounded so that it makes good what the ones before it have lost or gained.
@@ -28,7 +28,7 @@ PATTERN, STRIP = 8, 8  # columns of the pattern of factors; the most in a strip
 EVEN_BITS = 12  # by which columns of a pattern may be scaled
 TILE_ROWS = (32, 16, 8, 4)
 # Binary digits: of the largest and the smallest number, and of the share of K that may be lost.
-SINGLE, DOUBLE = (126, 149, 26), (1022, 1074, 56)
+SINGLE, DOUBLE = (126, 149, 24), (1022, 1074, 56)
 BLOCK_BITS = 5  # by which sums over a block of rows exceed those over a tile
 CELLS_BITS = 34  # of the number of cells, and of roundings in each
 SLACK_BITS = 12  # by which the numbers that are looked at may be more than those that go on
