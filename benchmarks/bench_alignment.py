@@ -7,7 +7,7 @@ thread, medians after a warm-up, all in one run; the plain level, slow, on fewer
 parasail (striped, 8 bits and 16 where these overflow, a profile for each row) is called from a Python loop over the
 pairs of a sample; its results are compared with ours. The local alignment kernel has no rival that runs: beside it is
 what it does for extreme parameters, one pair at a time and in logarithms, in C; and how far ln K in single precision is
-from that in double precision.
+from that in double precision. The profile alignment kernel is measured on random profiles of the proteins' lengths.
 
 Run it by pytest, or: ``python benchmarks/bench_alignment.py [repeats]``, which prints tables.
 """
@@ -21,7 +21,7 @@ import pytest
 from common import DATA, PROTEIN, cpu_seconds, random_strings
 
 from seqkern import read_fasta
-from seqkern.kernels import LocalAlignmentKernel, SmithWatermanKernel, _product
+from seqkern.kernels import LocalAlignmentKernel, ProfileAlignmentKernel, SmithWatermanKernel, _product
 from seqkern.kernels.alignment.local_factors import Factors
 from seqkern.kernels.alignment.local_sums import product
 from seqkern.sequences import SequenceSet
@@ -115,6 +115,25 @@ def report_precisions(repeats):
         print(f"| {name} | {n} | {seconds:.2f} | {cells(X) / seconds / 1e9:.3g} | {error:.1e} |", flush=True)
 
 
+def report_profiles(repeats):
+    """Print what the profile alignment kernel takes by each method on each level of instructions."""
+    X, highest = load().take(slice(0, FEW)).compact(), _product.level()
+    profile = np.float32(np.random.default_rng(2).dirichlet(np.full(20, 0.5), len(X.codes)) + 1e-4) / np.float32(1.002)
+    X = X.replace(tracks={"profile": profile, "pssm": 2 * np.log2(20 * profile)})
+    print("\n| profile_alignment | level | predicted s | CPU s | Gcells/s |\n|---|---|---|---|---|")
+    for method in ("smith_waterman", "local_alignment"):
+        kernel = ProfileAlignmentKernel(method=method, n_threads=1)
+        for level in range(highest, -1, -1):
+            _product.set_level(level)
+            seconds = cpu_seconds(lambda kernel=kernel: kernel(X), repeats if level else 1)
+            speed = cells(X) / seconds / 1e9
+            print(
+                f"| {method} | {LEVELS[level]} | {kernel.plan(X).seconds:.2f} | {seconds:.2f} | {speed:.2f} |",
+                flush=True,
+            )
+    _product.set_level(highest)
+
+
 @pytest.mark.parametrize("kernel", [SmithWatermanKernel, LocalAlignmentKernel])
 def test_gram(benchmark, kernel):
     X = load()
@@ -129,3 +148,4 @@ if __name__ == "__main__":
         report_threads(kernel, repeats)
     report_parasail(repeats)
     report_precisions(repeats)
+    report_profiles(repeats)
