@@ -229,6 +229,12 @@ def test_an_alignment_does_not_depend_on_what_is_in_memory(filling):
     assert done.stdout.split() == align(strings, PROTEIN)
 
 
+def test_columns_that_few_sequences_have_are_no_columns_of_the_model():
+    word, long = "MKVLWAETRHGFDNCYPQIS", "GFDEKLNRSTWYHVIAQMPC" * 2
+    strings = [word[:i] + "A" + word[i + 1 :] for i in range(10)] + [long + word] * 2
+    assert build_profile(encode(strings, PROTEIN)).length == len(word)
+
+
 def test_rna_is_aligned_as_dna_and_masked_letters_go_with_any():
     assert align(["ACGUUACG", "ACG*ACG"], RNA) == ["ACGUUACG", "ACGX-ACG"]
     dna = build_profile(encode(["ACGTTACG", "ACGTACG"], DNA))

@@ -104,7 +104,8 @@ def _build(aligned, alphabet, symfrac):
     unknown = "X" if alphabet.name == "protein" else "N"
     rows = [TextSequence(name=b"%d" % i, sequence=row.replace("X", unknown)) for i, row in enumerate(aligned)]
     alignment = TextMSA(name=b"positives", sequences=rows).digitize(letters)
-    builder = Builder(letters, architecture="fast", weighting="pb", symfrac=symfrac, seed=SEED)
+    # Short beside a wide alignment they are no fragments: else columns that few sequences have would be counted in.
+    builder = Builder(letters, architecture="fast", weighting="pb", symfrac=symfrac, fragthresh=0.0, seed=SEED)
     try:
         return builder.build_msa(alignment, Background(letters))[0]
     except ValueError:
