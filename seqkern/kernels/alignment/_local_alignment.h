@@ -209,12 +209,12 @@ typedef double plain_doubles;
 #define RUN_LEVEL(level, name, ...) ((void)(level), name##_plain(__VA_ARGS__))
 #endif
 
-static int fill_rectangle(int level, int single, const recursion *f, const records *rows, const int64_t *first,
+static int fill_rectangle(int level, int single, const recursion *f, const records *rows, const int64_t *stop,
                           const records *lanes, double *out, ptrdiff_t row_step, ptrdiff_t lane_step)
 {
     if (single)
-        return RUN_LEVEL(level, fill_float, f, rows, first, lanes, out, row_step, lane_step);
-    return RUN_LEVEL(level, fill_double, f, rows, first, lanes, out, row_step, lane_step);
+        return RUN_LEVEL(level, fill_float, f, rows, stop, lanes, out, row_step, lane_step);
+    return RUN_LEVEL(level, fill_double, f, rows, stop, lanes, out, row_step, lane_step);
 }
 
 static int fill_diagonal(int level, int single, const recursion *f, const records *all, double *out)

@@ -36,7 +36,7 @@ cdef extern from "_local_alignment.h" nogil:
         const int64_t *order
         Py_ssize_t n
     int fill_rectangle(
-        int level, int single, const recursion *f, const records *rows, const int64_t *first, const records *lanes,
+        int level, int single, const recursion *f, const records *rows, const int64_t *stop, const records *lanes,
         double *out, Py_ssize_t row_step, Py_ssize_t lane_step)
     int fill_diagonal(int level, int single, const recursion *f, const records *all, double *out)
     const uint8_t *record_codes(const records *r, Py_ssize_t k)
@@ -55,7 +55,7 @@ cdef extern from "_local_alignment_log.h" nogil:
         const log_recursion *f, const uint8_t *x, Py_ssize_t n, const uint8_t *y, Py_ssize_t m, double value,
         double *shares)
     int fill_logarithms(
-        const log_recursion *f, const records *rows, const int64_t *first, const records *lanes, double *out,
+        const log_recursion *f, const records *rows, const int64_t *stop, const records *lanes, double *out,
         Py_ssize_t row_step, Py_ssize_t lane_step)
 
 
@@ -145,8 +145,8 @@ cdef class Records:
             self.r.order = &order[0]
 
 
-def fill(recursion, int level, bint single, Records rows, Records lanes, const int64_t[::1] first, double[:, :] out):
-    """Set out[row, lane] to ln K of each row and the lanes from first[row] on, in their order.
+def fill(recursion, int level, bint single, Records rows, Records lanes, const int64_t[::1] stop, double[:, :] out):
+    """Set out[row, lane] to ln K of each row and the lanes 0 … stop[row] − 1 of their order.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def fill(recursion, int level, bint single, Records rows, Records lanes, const i
     single : bool
         Whether to compute in single precision.
     rows, lanes : Records
-    first : int64 (rows,)
+    stop : int64 (rows,)
     out : float64 (rows, lanes)
     """
     cdef int failed
@@ -170,12 +170,12 @@ def fill(recursion, int level, bint single, Records rows, Records lanes, const i
     if isinstance(recursion, LogRecursion):
         g = recursion
         with nogil:
-            failed = fill_logarithms(&g.f, &rows.r, &first[0], &lanes.r, &out[0, 0], row_step, lane_step)
+            failed = fill_logarithms(&g.f, &rows.r, &stop[0], &lanes.r, &out[0, 0], row_step, lane_step)
     else:
         f = recursion
         with nogil:
             failed = fill_rectangle(
-                level, single, &f.f, &rows.r, &first[0], &lanes.r, &out[0, 0], row_step, lane_step)
+                level, single, &f.f, &rows.r, &stop[0], &lanes.r, &out[0, 0], row_step, lane_step)
     if failed:
         raise MemoryError
 

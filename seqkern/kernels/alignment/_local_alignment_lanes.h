@@ -384,9 +384,9 @@ TARGET static void NAME(make_profiles)(const recursion *f, ptrdiff_t s, const ui
     }
 }
 
-/* Set out[row·row_step + lane·lane_step] to ln K of each row and the lanes first[row] … lanes − 1; rows and lanes are
+/* Set out[row·row_step + lane·lane_step] to ln K of each row and the lanes 0 … stop[row] − 1; rows and lanes are
  * meant by their places in the records' order. Return 0, or -1 without memory. */
-static int NAME(fill)(const recursion *f, const records *rows, const int64_t *first, const records *lanes, double *out,
+static int NAME(fill)(const recursion *f, const records *rows, const int64_t *stop, const records *lanes, double *out,
                       ptrdiff_t row_step, ptrdiff_t lane_step)
 {
     NAME(work) w;
@@ -397,7 +397,7 @@ static int NAME(fill)(const recursion *f, const records *rows, const int64_t *fi
         const uint8_t *y[LANES];
         ptrdiff_t m[LANES], strips = -1;
         for (ptrdiff_t r = 0; r < rows->n; ++r) {
-            if (first[r] >= g + LANES)
+            if (stop[r] <= g)
                 continue;
             if (strips < 0) {
                 ptrdiff_t widest = 0;
@@ -419,7 +419,7 @@ static int NAME(fill)(const recursion *f, const records *rows, const int64_t *fi
                 NAME(strip)(&w, s, w.profiles + s * f->letters * COLUMNS, n);
             double values[LANES];
             NAME(finish)(&w, values);
-            for (ptrdiff_t k = first[r] > g ? first[r] : g; k < lanes->n && k < g + LANES; ++k)
+            for (ptrdiff_t k = g; k < stop[r] && k < g + LANES; ++k)
                 out[rows->order[r] * row_step + lanes->order[k] * lane_step] = values[k - g];
         }
     }

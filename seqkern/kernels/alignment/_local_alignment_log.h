@@ -78,14 +78,14 @@ static int add_shares(const log_recursion *f, const uint8_t *x, ptrdiff_t n, con
 }
 
 /* As fill_rectangle. */
-static int fill_logarithms(const log_recursion *f, const records *rows, const int64_t *first, const records *lanes,
+static int fill_logarithms(const log_recursion *f, const records *rows, const int64_t *stop, const records *lanes,
                            double *out, ptrdiff_t row_step, ptrdiff_t lane_step)
 {
     double *state = malloc(sizeof(double) * (3 * longest_record(lanes) + 1));
     if (!state)
         return -1;
     for (ptrdiff_t r = 0; r < rows->n; ++r)
-        for (ptrdiff_t k = first[r]; k < lanes->n; ++k)
+        for (ptrdiff_t k = 0; k < stop[r]; ++k)
             out[rows->order[r] * row_step + lanes->order[k] * lane_step] = log_kernel(
                 f, record_codes(rows, r), record_length(rows, r), record_codes(lanes, k), record_length(lanes, k), state,
                 NULL);

@@ -2,8 +2,8 @@
 
 `LocalSums` is a set of sequences made ready, `product` fills a rectangle with ln K. K(x, y) is computed with one
 sequence as rows and the other one, beside others, in a vector lane. Which is which is a matter of the two sequences
-alone, the smaller one by length and then by its codes being the row: so the bits are the same wherever the pair occurs.
-Neither do they depend on the other lanes. How numbers are made is said in `seqkern.kernels.alignment.local_factors`.
+alone, the larger one by length and then by its codes being the row, so that lanes beside each other differ little in
+length: the bits are the same wherever the pair occurs. Neither do they depend on the other lanes. How numbers are made is said in `seqkern.kernels.alignment.local_factors`.
 """
 
 from bisect import bisect_left
@@ -14,7 +14,7 @@ from ...alphabets import MASK
 from .. import _product
 from . import _local_alignment
 
-SINGLE_ROWS = 1024  # longer rows are computed in double precision
+SINGLE_LETTERS = 1024  # of a lane; longer ones are computed in double precision
 
 
 class LocalSums:
@@ -77,25 +77,25 @@ class LocalSums:
         return _local_alignment.Records(self.codes, self.start[span], self.stop[span], order)
 
     def _by_precision(self, order):
-        """Return the two parts of an order by length, and whether single precision will do for them as rows."""
+        """Return the two parts of an order by length, and whether single precision will do for them in lanes."""
         lengths = (self.stop - self.start)[self.first : self.last][order]
-        cut = np.searchsorted(lengths, SINGLE_ROWS, side="right") if self.factors.single else 0
+        cut = np.searchsorted(lengths, SINGLE_LETTERS, side="right") if self.factors.single else 0
         return (order[:cut], True), (order[cut:], False)
 
-    def fill(self, order, lanes, lane_order, first, out):
-        """Set out[row, lane] for each of these as row, in an order by rank, and the lanes from its `first` on."""
-        at = 0
-        for part, single in self._by_precision(order):
+    def fill(self, order, lanes, lane_order, stop, out):
+        """Set out[row, lane] for each of these as row and the lanes before its `stop`, in orders by rank."""
+        rows = self._records(order)
+        for part, single in lanes._by_precision(lane_order):
             _local_alignment.fill(
                 self.factors.recursion,
                 _product.level(),
                 single,
-                self._records(part),
-                lanes._records(lane_order),
-                first[at : at + len(part)],
+                rows,
+                lanes._records(part),
+                np.clip(stop, 0, len(part)),
                 out,
             )
-            at += len(part)
+            stop = stop - len(part)
 
 
 def product(rows, cols, out):
@@ -103,15 +103,15 @@ def product(rows, cols, out):
     same = rows.rank is cols.rank and rows.first == cols.first and rows.last <= cols.last
     row_rank, col_rank = rows.ranks(), cols.ranks()
     row_order, col_order = (np.argsort(rank, kind="stable") for rank in (row_rank, col_rank))
-    # The smaller one of each pair is the row.
-    first = np.searchsorted(col_rank[col_order], row_rank[row_order], side="left")
-    rows.fill(row_order, cols, col_order, first, out)
+    # The larger one of each pair is the row.
+    stop = np.searchsorted(col_rank[col_order], row_rank[row_order], side="right")
+    rows.fill(row_order, cols, col_order, stop, out)
     others = col_order[col_order >= len(rows)] if same else col_order
-    first = np.searchsorted(row_rank[row_order], col_rank[others], side="right")
-    cols.fill(others, rows, row_order, first, out.T)
+    stop = np.searchsorted(row_rank[row_order], col_rank[others], side="left")
+    cols.fill(others, rows, row_order, stop, out.T)
     if same:
         square = out[:, : len(rows)]
-        np.copyto(square, square.T.copy(), where=row_rank[:, None] > row_rank)
+        np.copyto(square, square.T.copy(), where=row_rank[:, None] < row_rank)
     return out
 
 
