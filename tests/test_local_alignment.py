@@ -157,6 +157,16 @@ def test_three_thousand_times_one_letter():
     np.testing.assert_array_equal(logarithms(X), found)  # longer than what single precision is for
 
 
+def test_a_giant_among_short_ones():
+    rng = np.random.default_rng(11)
+    giant = "".join(rng.choice([*AMINO], 6000))
+    X = proteins("ACD", giant[100:180], giant[5000:5100], "W" * 30, giant, giant[5900:] + giant[:60])
+    exact = logarithms(X, precision="double")
+    check(logarithms(X), exact, X, SINGLE_BOUND)
+    assert np.all(exact[4, [1, 2]] > exact.diagonal()[[1, 2]])  # they are parts of the giant
+    assert exact[4, 4] > 6000
+
+
 def related(rng, letters, share=0.6):
     """Return a sequence that has a share of the letters of another one."""
     return np.where(rng.random(len(letters)) < share, letters, rng.choice([*AMINO], len(letters)))

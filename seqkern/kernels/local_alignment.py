@@ -35,7 +35,8 @@ class LocalAlignmentKernel(AlignmentKernel):
     many powers of ten. Its logarithm is not: an SVM wants it repaired, by an eigenvalue shift or the empirical kernel
     map, as in the paper; a P-SVM takes it as it is.
 
-    Masked letters are aligned too, with the scores of the matrix's X (N for DNA), or else its smallest score.
+    Masked letters (B, J, O, U, X, Z and * in proteins, with ``unknown="mask"``) are aligned too, with the scores of the
+    matrix's X (N for DNA), or else its smallest score; an alphabet of one's own scores each by the matrix.
 
     Parameters
     ----------
@@ -50,8 +51,8 @@ class LocalAlignmentKernel(AlignmentKernel):
         Whether to return (1/β)·ln K, or K.
     precision : {"single", "double"}
         Of the sums. In single precision ln K is wrong by less than 2^−22·(|x| + |y| + 40), in practice by a hundredth
-        of it; in double precision by less than 2^−51·(|x| + |y| + 40). Pairs of which both sequences have more than
-        1,024 letters are computed in double precision, and with β·s or gap costs of more than about 8 everything is.
+        of it; in double precision by less than 2^−51·(|x| + |y| + 40). Double precision is taken anyway for pairs of
+        which both sequences have more than 1,024 letters, and where β·s exceeds about 8 or β·gap_open 50.
     normalize : bool
         Divide by sqrt(K(x, x)·K(y, y)), or the same of their logarithms.
     alphabet : str, optional

@@ -12,6 +12,11 @@ tile's growth; or it passes the row of z, and could as well have come from z by 
 the rows of two tiles. So K ≥ v·(what follows c) / (growth·gap), and the loss, as a share of K, is no more than the
 smallest number / v·growth·gap for each cell. `_range` keeps the sum below 2^−24, and 2^−56 in double precision.
 
+Errors: a pair of letters takes four roundings with fused multiply-adds (E·T, + o·X, + 1, + o·Y) and six without, a
+letter in a gap two or three; K adds up no more than the rows of a block, then in double precision. An alignment has no
+more than (|x| + |y|) / 2 pairs, or twice as many letters in gaps: so ln K is wrong by less than four roundings for each
+letter of the two sequences, and a constant.
+
 Rounded factors of the same letters would add up to an error in proportion to the length. As each column of a pattern
 has a table of its own, each is rounded so that it makes good what the ones before it have lost or gained.
 """

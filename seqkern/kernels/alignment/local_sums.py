@@ -3,7 +3,8 @@
 `LocalSums` is a set of sequences made ready, `product` fills a rectangle with ln K. K(x, y) is computed with one
 sequence as rows and the other one, beside others, in a vector lane. Which is which is a matter of the two sequences
 alone, the larger one by length and then by its codes being the row, so that lanes beside each other differ little in
-length: the bits are the same wherever the pair occurs. Neither do they depend on the other lanes. How numbers are made is said in `seqkern.kernels.alignment.local_factors`.
+length: the bits are the same wherever the pair occurs. Neither do they depend on the other lanes. How numbers are made
+is said in `seqkern.kernels.alignment.local_factors`.
 """
 
 from bisect import bisect_left
@@ -46,9 +47,7 @@ class LocalSums:
         self.first, self.last = 0, len(X)
         self.logarithms = np.zeros(len(X))
         self.values = self.logarithms
-        order = np.argsort(X.lengths, kind="stable")
-        for part, single in self._by_precision(order):
-            _local_alignment.diagonal(factors.recursion, _product.level(), single, self._records(part), self.logarithms)
+        self._fill_diagonal(np.argsort(X.lengths, kind="stable"), X.lengths)
 
     def __len__(self):
         return self.last - self.first
@@ -75,6 +74,18 @@ class LocalSums:
         """Return the compiled Records for an order of these, counted from the first of them."""
         span = slice(self.first, self.last)
         return _local_alignment.Records(self.codes, self.start[span], self.stop[span], order)
+
+    def _fill_diagonal(self, order, lengths):
+        """Set `logarithms`, given the order by length: a long sequence by itself, as any pair, to save memory."""
+        cut = np.searchsorted(lengths[order], SINGLE_LETTERS, side="right")
+        settings = self.factors.recursion, _product.level()
+        _local_alignment.diagonal(*settings, self.factors.single, self._records(order[:cut]), self.logarithms)
+        for k in order[cut:]:
+            record = _local_alignment.Records(
+                self.codes, self.start[k : k + 1], self.stop[k : k + 1], np.zeros(1, dtype=np.int64)
+            )
+            out = self.logarithms[k : k + 1, None]
+            _local_alignment.fill(*settings, False, record, record, np.ones(1, dtype=np.int64), out)
 
     def _by_precision(self, order):
         """Return the two parts of an order by length, and whether single precision will do for them in lanes."""
