@@ -7,10 +7,11 @@ gaps that cost hundreds, it is logarithms.
 
 Nothing is lost that matters. The numbers of a tile are kept near the middle of what a type can hold, by its largest
 one, v at a cell z. What underflows in a cell c of the tile changes K by less than that times the weight of all that may
-follow c. An alignment that goes on from c either ends before the last row of the tile, having grown by no more than a
-tile's growth; or it passes the row of z, and could as well have come from z by a gap, over the columns of a strip and
-the rows of two tiles. So K ≥ v·(what follows c) / (growth·gap), and the loss, as a share of K, is no more than the
-smallest number / v·growth·gap for each cell. `_range` keeps the sum below 2^−24, and 2^−56 in double precision.
+follow c. An alignment that goes on from c has, in the rows of the tile and the columns of the strip, no more pairs than
+these are together, other strips included; without those it could as well have come from z by a gap, over the columns of
+a strip and the rows of two tiles. So K ≥ v·(what follows c) / (those pairs·gap), and the loss, as a share of K, is no
+more than the smallest number / v·pairs·gap for each cell. `_range` keeps the sum below 2^−24, and 2^−56 in double
+precision.
 
 Errors: a pair of letters takes four roundings with fused multiply-adds (E·T, + o·X, + 1, + o·Y) and six without, a
 letter in a gap two or three; K adds up no more than the rows of a block, then in double precision. An alignment has no
@@ -35,6 +36,7 @@ TILE_ROWS = (32, 16, 8, 4)
 # Binary digits: of the largest and the smallest number, and of the share of K that may be lost.
 SINGLE, DOUBLE = (126, 149, 24), (1022, 1074, 56)
 BLOCK_BITS = 5  # by which sums over a block of rows exceed those over a tile
+PASSED_BITS = 6  # by which the best pairs in all rows of a tile and columns of a strip are more than there will be
 CELLS_BITS = 34  # of the number of cells, and of roundings in each
 SLACK_BITS = 12  # by which the numbers that are looked at may be more than those that go on
 QUIET_BITS = 4  # by which what goes on in a block may exceed the bound on it
@@ -122,12 +124,15 @@ def _range(bits, scores, open_cost, extend_cost, even):
     if -worst > largest and 2 * opened + lost + SLACK_BITS > largest:
         return None  # a factor may be lost, and two gaps beside each other are no better
     scaled = (PATTERN + 1) * extended if even else 0.0
+    # The sum of the weights of all gaps before a pair, of up to some thousand letters.
+    ways = math.log2(1 + 2.0**-opened / max(1 - 2.0**-extended, 2.0**-11))
     for rows in TILE_ROWS:
         growth = _growth(rows, best, opened, extended) + scaled
         gap = opened + extended * 2 * (rows + STRIP)
         high = largest - BLOCK_BITS - growth
         low = high - WINDOW_BITS
-        if low >= max(WINDOW_BITS, growth + gap + CELLS_BITS + SLACK_BITS + lost - smallest):
+        passed = (rows + STRIP) * (best + ways) - PASSED_BITS
+        if low >= max(WINDOW_BITS, max(passed, growth + CELLS_BITS + SLACK_BITS) + gap + lost - smallest):
             return rows, int(low), int(low) + WINDOW_BITS // 2, int(high), 2.0 ** (int(high) - QUIET_BITS)
     return None
 
