@@ -210,6 +210,18 @@ def test_letters_that_never_end_up_in_narrow_numbers():
     np.testing.assert_array_equal(K, score * np.array([[2, 1, 0], [1, 3, 1], [0, 1, 2]]))
 
 
+def test_scores_of_sequences_with_themselves_beyond_single_precision():
+    h, e = 2**23 + 1, 2**22 + 1
+    strings = ["HH", "HHE", "HHHH", "HEH", "E" * 5]  # odd numbers and sums above 2^24
+    X, same = encode(strings, "HE"), encode(strings, "HE")
+    own = np.array([h * string.count("H") + e * string.count("E") for string in strings], dtype=float)
+    assert np.any(own.astype(np.float32) != own)
+    kernel = SmithWatermanKernel([[h, -h], [-h, e]], h, h)
+    np.testing.assert_array_equal(kernel.diagonal(X), own)
+    np.testing.assert_array_equal(np.diagonal(kernel(X)), own)
+    np.testing.assert_array_equal(np.diagonal(kernel(X, same)), own)
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_lengths_around_strips_and_numbers_of_sequences_around_lanes(level, set_level):
     set_level(level)
