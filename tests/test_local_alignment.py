@@ -213,6 +213,30 @@ def test_what_is_lost_beside_the_richest_words(set_level):
             check(logarithms(X, gap_open=costs[0], gap_extend=costs[1]), exact, X, SINGLE_BOUND)
 
 
+@pytest.mark.parametrize(
+    ("beta", "scores", "gaps"),
+    [(0.25, (645, 235, 286), (1, 1)), (1, (80, -16, 36), (0, 0)), (1, (80, -16, 36), (16, 0))],
+)
+def test_alignments_that_come_back_to_a_strip_or_its_rows(beta, scores, gaps, set_level):
+    """Next to what underflows there is a way round the largest number of a tile, by many pairs in few columns."""
+    rng = np.random.default_rng(12)
+    table = np.array([[scores[0], scores[1]], [scores[1], scores[2]]], dtype=float)
+    rows = ["H" * 107, "E" * 30 + "H" * 50, "".join(rng.choice([*"HE"], 150))]
+    lanes = ["H" * 8, "EEEEHHHH", "H" * 9 + "EE", "H" * 63]
+    expected = np.array(
+        [
+            [by_recursion(x, y, lambda a, b: table["HE".index(a), "HE".index(b)], beta, *gaps) for y in lanes]
+            for x in rows
+        ]
+    )
+    X, Y = encode(rows, "HE"), encode(lanes, "HE")
+    for level in LEVELS:
+        set_level(level)
+        for precision, bound in (("single", SINGLE_BOUND), ("double", DOUBLE_BOUND)):
+            found = LocalAlignmentKernel(beta, table.tolist(), *gaps, precision=precision)(X, Y) * beta
+            check(found, expected, X, bound, Y)
+
+
 # ---- to the bit ----------------------------------------------------------------------------------
 
 

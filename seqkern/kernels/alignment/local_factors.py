@@ -5,18 +5,31 @@ are scaled by powers of two, which change between tiles of a few rows. `_range` 
 that, whatever the sequences, nothing overflows within a tile. If not even few rows will do, for β·s beyond a hundred or
 gaps that cost hundreds, it is logarithms.
 
-Nothing is lost that matters. The numbers of a tile are kept near the middle of what a type can hold, by its largest
-one, v at a cell z. What underflows in a cell c of the tile changes K by less than that times the weight of all that may
-follow c. An alignment that goes on from c has, in the rows of the tile and the columns of the strip, no more pairs than
-these are together, other strips included; without those it could as well have come from z by a gap, over the columns of
-a strip and the rows of two tiles. So K ≥ v·(what follows c) / (those pairs·gap), and the loss, as a share of K, is no
-more than the smallest number / v·pairs·gap for each cell. `_range` keeps the sum below 2^−24, and 2^−56 in double
-precision.
+Nothing is lost that matters. Where the power is 0, every T is 1 or more: what underflows is 2^−149 of that. Else let v,
+2^low or more, be the largest number that a tile begins with: T or X above it, in a column of the strip, or Y left of
+it, in a row of the tile. Take a cell c of the tile, and an alignment that goes on from c by pairs Q, then S: S begins
+with the first pair below and right of v. What v adds up can go on with S, too, by gaps. So an error of 2^−149 in c
+changes K by a share of no more than 2^−149 / v times the largest sum, over all Q between c and the same S, of
+weight(c, Q, S) / weight(v, S); and if there is no S, four times as much, as T, X, Y < 4K. In this sum,
 
-Errors: a pair of letters takes four roundings with fused multiply-adds (E·T, + o·X, + 1, + o·Y) and six without, a
-letter in a gap two or three; K adds up no more than the rows of a block, then in double precision. An alignment has no
-more than (|x| + |y|) / 2 pairs, or twice as many letters in gaps: so ln K is wrong by less than four roundings for each
-letter of the two sequences, and a constant.
+- v being above, Q are pairs in columns of the strip, in any rows; v being at the left, in rows of the tile, in any
+  columns, of other strips, too. So they are q ≤ P pairs, P = 8 or `rows`, in one of C(P, q) ways in that direction;
+- the length of their gaps in the other direction is that of the way from v, but for q and the distance from c to v:
+  extended letters cancel each other. There remains the number of ways to cut it: C(q + 1, g)·reach^(g − 1) / (g − 1)!
+  into g gaps, and the factor o / e for each but the first. With no gap, g = 0, the way from v has one gap more;
+- the direction of the P pairs has no gap from v that c has not, unless Q is empty: then there may be two gaps more;
+- what is left are no more extended letters than P and the sides of the tile, which bounds scaled columns, too.
+
+Along a lane in single precision, `reach` is 1024 letters. A row may be of any length, but gaps that cost more than v
+can be are nothing beside S alone, which bounds them. A row of fewer than 2·1024 letters has up to 2^21 cells; a longer
+one leaves 2^−25 for each letter of what roundings may take, see below. `_range` keeps all that is lost, over all cells,
+below 2^−20, and 2^−49 in double precision, for sequences of up to 2^24 letters.
+
+Errors, in units u = 2^−24 or 2^−53: a pair of letters takes four roundings with fused multiply-adds (E·T, + o·X, + 1,
++ o·Y) and six without, and E may be wrong by 2u; a letter in a gap takes three, the factor's included. As a pair has
+two letters, ln K is wrong by less than 4u·(|x| + |y|). Sums of M over the rows of a block and the columns of a strip,
+then in double precision, take no more than 137u, and 2^−20 = 16u is lost: 4u·(|x| + |y| + 40) bounds it all. (Roundings
+of scores and of exp, in double precision, are not counted.)
 
 Rounded factors of the same letters would add up to an error in proportion to the length. As each column of a pattern
 has a table of its own, each is rounded so that it makes good what the ones before it have lost or gained.
@@ -25,6 +38,7 @@ has a table of its own, each is rounded so that it makes good what the ones befo
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,14 +47,26 @@ from . import _local_alignment
 PATTERN, STRIP = 8, 8  # columns of the pattern of factors; the most in a strip
 EVEN_BITS = 12  # by which columns of a pattern may be scaled
 TILE_ROWS = (32, 16, 8, 4)
-# Binary digits: of the largest and the smallest number, and of the share of K that may be lost.
-SINGLE, DOUBLE = (126, 149, 24), (1022, 1074, 56)
 BLOCK_BITS = 5  # by which sums over a block of rows exceed those over a tile
-PASSED_BITS = 6  # by which the best pairs in all rows of a tile and columns of a strip are more than there will be
-CELLS_BITS = 34  # of the number of cells, and of roundings in each
-SLACK_BITS = 12  # by which the numbers that are looked at may be more than those that go on
+ERROR_BITS = 5  # of the roundings of small numbers in a cell, up to 10 halves, times 5 for T, X, Y < 4K
 QUIET_BITS = 4  # by which what goes on in a block may exceed the bound on it
 WINDOW_BITS = 20  # of the largest number of a tile, between two changes of powers
+SINGLE_LETTERS = 1024  # of a lane; longer ones are computed in double precision
+LONGEST = 2**24  # letters, for which it is shown that nothing is lost
+
+
+class Numbers(NamedTuple):
+    """A type of numbers: the binary digits of its largest and smallest, of what may be lost, and of the cells."""
+
+    largest: int
+    smallest: int
+    lost: int
+    cells: int
+    letters: int  # of a lane
+
+
+SINGLE = Numbers(126, 149, 20, 21, SINGLE_LETTERS)
+DOUBLE = Numbers(1022, 1074, 49, 48, LONGEST)
 
 
 @dataclass(frozen=True)
@@ -84,7 +110,7 @@ class Factors:
 def _factors(scores, size, open_cost, extend_cost, precision):
     scores = np.frombuffer(scores).reshape(size, size)
     even = PATTERN * extend_cost * math.log2(math.e) <= EVEN_BITS
-    narrow, wide = (_range(bits, scores, open_cost, extend_cost, even) for bits in (SINGLE, DOUBLE))
+    narrow, wide = (_range(numbers, scores, open_cost, extend_cost, even) for numbers in (SINGLE, DOUBLE))
     logarithms = _local_alignment.LogRecursion(scores, open_cost, extend_cost)
     if wide is None:
         return Factors(logarithms, logarithms, "logarithms")
@@ -115,26 +141,48 @@ def _tables(exact, dtype):
     return tables
 
 
-def _range(bits, scores, open_cost, extend_cost, even):
-    """Return (rows of a tile, low, middle, high, quiet) of the compiled `range`; None if this type will not do."""
-    largest, smallest, lost = bits
+def _range(numbers, scores, open_cost, extend_cost, even):
+    """Return (rows of a tile, low, middle, high, quiet) of the compiled `range`; None if these Numbers will not do."""
+    largest, smallest, lost, cells, letters = numbers
     best, worst, opened, extended = (
         value * math.log2(math.e) for value in (scores.max(), scores.min(), open_cost, extend_cost)
     )
-    if -worst > largest and 2 * opened + lost + SLACK_BITS > largest:
+    needed = lost + cells + ERROR_BITS - smallest
+    if -worst + EVEN_BITS > largest and 2 * opened + EVEN_BITS + needed > 0:
         return None  # a factor may be lost, and two gaps beside each other are no better
     scaled = (PATTERN + 1) * extended if even else 0.0
-    # The sum of the weights of all gaps before a pair, of up to some thousand letters.
-    ways = math.log2(1 + 2.0**-opened / max(1 - 2.0**-extended, 2.0**-11))
+    depth = _depth(letters, best, opened, extended)
     for rows in TILE_ROWS:
-        growth = _growth(rows, best, opened, extended) + scaled
-        gap = opened + extended * 2 * (rows + STRIP)
-        high = largest - BLOCK_BITS - growth
+        high = int(largest - BLOCK_BITS - _growth(rows, best, opened, extended) - scaled)
         low = high - WINDOW_BITS
-        passed = (rows + STRIP) * (best + ways) - PASSED_BITS
-        if low >= max(WINDOW_BITS, max(passed, growth + CELLS_BITS + SLACK_BITS) + gap + lost - smallest):
-            return rows, int(low), int(low) + WINDOW_BITS // 2, int(high), 2.0 ** (int(high) - QUIET_BITS)
+        ways = max(
+            _ways(rows, letters, best, opened, extended), _ways(STRIP, depth, best, opened, extended), 2 * opened
+        )
+        if low >= max(WINDOW_BITS, ways + extended * (max(rows, STRIP) + rows + STRIP) + needed):
+            return rows, low, low + WINDOW_BITS // 2, high, 2.0 ** (high - QUIET_BITS)
     return None
+
+
+def _ways(pairs, reach, best, opened, extended):
+    """Return log2 of the weight of all ways through up to `pairs` pairs in as many rows, in place of a single gap.
+
+    `reach` is how far these ways go, in columns.
+    """
+    further = math.log2(reach) - (opened - extended)
+    terms = []
+    for q in range(pairs + 1):
+        cuts = [opened - extended]
+        cuts += [math.log2(math.comb(q + 1, g) / math.factorial(g - 1)) + (g - 1) * further for g in range(1, q + 2)]
+        terms.append(q * best + math.log2(math.comb(pairs, q)) + np.logaddexp2.reduce(cuts))
+    return float(np.logaddexp2.reduce(terms))
+
+
+def _depth(letters, best, opened, extended):
+    """Return the length of a gap in a lane that costs more than all alignments of `letters` letters can weigh."""
+    if extended == 0:
+        return LONGEST
+    gaps = 2 * math.log2(1 + 2.0**-opened / max(1 - 2.0**-extended, 1 / LONGEST))  # before a pair, along both sequences
+    return min(LONGEST, (letters * max(0.0, best + gaps) + 128) / extended)  # 128: for where they begin, v ≤ 4K, …
 
 
 def _growth(rows, best, opened, extended):

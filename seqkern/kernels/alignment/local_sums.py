@@ -14,8 +14,7 @@ import numpy as np
 from ...alphabets import MASK
 from .. import _product
 from . import _local_alignment
-
-SINGLE_LETTERS = 1024  # of a lane; longer ones are computed in double precision
+from .local_factors import SINGLE_LETTERS
 
 
 class LocalSums:
