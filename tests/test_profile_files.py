@@ -41,6 +41,13 @@ def pssm_text(letters, scores=None, percentages=True):
     return "\n".join([*lines, "", "                      K         Lambda", "PSI Ungapped         0.13     0.3176", ""])
 
 
+def with_score(text, score):
+    """Return the text of a PSSM with another last score at position 5."""
+    lines = text.split("\n")
+    lines[7] = f"{lines[7][:66]} {score} {lines[7][69:]}"
+    return "\n".join(lines)
+
+
 def sequences(strings=("MKVLAAGW", "ARNDCQEGH"), ids=("one", "two")):
     return SequenceSet.from_strings(list(strings), "protein", list(ids), unknown="mask")
 
@@ -86,6 +93,12 @@ def test_text_without_percentages_is_read(tmp_path):
     assert X.tracks["pssm"].shape == (8, 20)
 
 
+def test_scores_up_to_the_largest_are_read(folder):
+    path = folder / "one.pssm"
+    path.write_text(with_score(path.read_text(), "-10000"))
+    assert ProfileFiles(folder).add_to(sequences()).tracks["pssm"][4, PROTEIN.letters.index("V")] == -10000
+
+
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])
 def test_an_archive_is_read_in_place(folder, tmp_path, mode):
     archive = tmp_path / "profiles.archive"
@@ -129,6 +142,13 @@ def test_a_folder_is_read_as_far_as_needed(folder):
         (lambda text: text.replace("A  R  N", "A  A  N"), "line 3 does not name the 20 amino acids"),
         (lambda text: text.replace("    5 A", "    6 A"), "line 8 is not position 5"),
         (lambda text: text.replace("    5 A", "    5 A x"), "line 8 is not position 5"),
+        (lambda text: text.replace("    5 A", "    " + "5" * 5000 + " A"), "line 8 is not position 5"),
+        (lambda text: with_score(text, "9" * 5000), "line 8 has a score beyond ±10000; make it with psiblast"),
+        (lambda text: with_score(text, "-" + "9" * 400), "line 8 has a score beyond ±10000"),
+        (lambda text: with_score(text, "9" * 50), "line 8 has a score beyond ±10000"),
+        (lambda text: with_score(text, "-10001"), "line 8 has a score beyond ±10000"),
+        (lambda text: with_score(text, "1_0"), "line 8 is not position 5, a letter and 20 scores"),
+        (lambda text: with_score(text, "9" * 5000 + "x"), "line 8 is not position 5, a letter and 20 scores"),
         (lambda text: "\n".join(text.split("\n")[:3]), "has no positions"),
         (lambda text: "\n".join(text.split("\n")[:9]), "the profile has 6 positions, the sequence 8 letters"),
         (lambda text: text.replace("    3 V", "    3 L"), "record 'one': at position 3 the profile has L, the sequ"),

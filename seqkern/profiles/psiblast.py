@@ -6,6 +6,8 @@ rounded down, and all zero at a position where nothing was aligned.
 Altschul et al.: Gapped BLAST and PSI-BLAST. Nucleic Acids Research 25, 1997.
 """
 
+import re
+
 import numpy as np
 
 from ..alphabets import PROTEIN
@@ -15,7 +17,9 @@ FIRST_LINE = "Last position-specific scoring matrix computed"
 REMEDY = "make it with psiblast -out_ascii_pssm"
 SCORES = PROTEIN.size
 SCORE_WIDTH = 3  # characters; scores below -9 leave no blank before them
-SCORE_PLACES = range(9, 9 + SCORES * SCORE_WIDTH, SCORE_WIDTH)
+SCORES_START, SCORES_END = 9, 9 + SCORES * SCORE_WIDTH
+WHOLE = re.compile("-?[0-9]+")
+LARGEST_SCORE = 10_000  # those of PSI-BLAST are a hundredth of it at most
 
 
 def looks_like_psiblast(text):
@@ -57,10 +61,12 @@ def parse_psiblast(text, name):
         if not fields or not fields[0].isdecimal():
             break
         scores = _scores(line, fields)
-        if scores is None or len(fields[1]) != 1 or int(fields[0]) != len(letters) + 1:
+        if scores is None or len(fields[1]) != 1 or fields[0] != str(len(letters) + 1):
             raise FileError(
                 f"line {number} is not position {len(letters) + 1}, a letter and 20 scores", file=name, remedy=REMEDY
             )
+        if max(map(abs, scores)) > LARGEST_SCORE:
+            raise FileError(f"line {number} has a score beyond ±{LARGEST_SCORE}", file=name, remedy=REMEDY)
         letters.append(fields[1])
         rows.append(scores)
     if not letters:
@@ -70,16 +76,13 @@ def parse_psiblast(text, name):
 
 
 def _scores(line, fields):
-    """Return the scores of a line, or None if there are not 20 whole numbers."""
-    scores = _integers(fields[2 : SCORES + 2])
-    if scores is None:
-        scores = _integers(line[i : i + SCORE_WIDTH] for i in SCORE_PLACES)
-    return scores if scores is not None and len(scores) == SCORES else None
+    """Return the scores of a line as floats, infinite ones too, or None if there are not 20 whole numbers."""
+    cells = fields[2 : SCORES + 2]
+    if not _whole(cells) and not line[SCORES_END : SCORES_END + 1].strip():
+        cells = [line[i : i + SCORE_WIDTH].strip() for i in range(SCORES_START, SCORES_END, SCORE_WIDTH)]
+    return list(map(float, cells)) if len(cells) == SCORES and _whole(cells) else None
 
 
-def _integers(cells):
-    """Return cells as whole numbers, or None if one is something else."""
-    try:
-        return list(map(int, cells))
-    except ValueError:
-        return None
+def _whole(cells):
+    """Tell whether all cells are whole numbers, of any size."""
+    return all(map(WHOLE.fullmatch, cells))
