@@ -20,6 +20,7 @@ from seqkern.archive import load_archive, save_archive
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import KERNELS, blocks, build_kernel, kernel_from_state
 from seqkern.kernels.base import Kernel
+from seqkern.kernels.composite import CompositeKernel
 from seqkern.sequences import SequenceSet
 from seqkern.tables import FeatureTable, SimilarityTable
 
@@ -183,7 +184,15 @@ def test_rectangle_equals_slice_to_the_bit(fitted, X):
     np.testing.assert_array_equal(fitted.kernel(X.take(TEST), X.take(TRAIN)), K[TEST, TRAIN])
     np.testing.assert_array_equal(fitted.kernel(X.take([7, 0, 3])), K[np.ix_([7, 0, 3], [7, 0, 3])])
     np.testing.assert_array_equal(fitted.kernel(X, X), K)
-    assert fitted.kernel(X.take([]), X).shape == (0, N)
+
+
+def test_no_rows_and_no_columns_give_empty_matrices(fitted, X):
+    nothing = X.take([])
+    assert fitted.kernel(nothing, X).shape == (0, N)
+    assert fitted.kernel(X, nothing).shape == (N, 0)
+    assert fitted.kernel(nothing, nothing).shape == (0, 0)
+    assert fitted.kernel(nothing).shape == (0, 0)
+    assert fitted.diagonal(nothing).shape == (0,)
 
 
 def test_thread_counts_give_the_same_bits(fitted, X, monkeypatch):
@@ -439,6 +448,46 @@ def test_an_alphabet_has_one_name_in_specs(kernel):
             assert kernel.set_params(alphabet=other).spec() == expected
             assert kernel.identity() == identity
             assert build_kernel(json.loads(json.dumps(kernel.spec()))).identity() == identity
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+SCORES = " A C G T\nA 5 -4 -4 -4\nC -4 5 -4 -4\nG -4 -4 5 -4\nT -4 -4 -4 {}\n"
+FILES = {
+    "smith_waterman": ("matrix", SCORES, (5, 7)),
+    "local_alignment": ("matrix", SCORES, (5, 7)),
+    "motif": ("motifs", "A-C\nG-x-{}\n", ("T", "A")),
+}
+COMPOSITES = [name for name, cls in KERNELS.classes.items() if issubclass(cls, CompositeKernel)]
+
+
+def made_of(name, part):
+    """Return kernels of a class, made of a kernel: parts, or the base of each of the examples."""
+    cls = KERNELS.classes[name]
+    if "parts" in cls.parameter_names():
+        return [cls([part]), cls([build_kernel("spectrum:k=2"), part])]
+    others = [kernel.get_params(deep=False) for kernel in cls.examples()]
+    return [cls(**{**params, "base": part}) for params in others]
+
+
+@pytest.mark.parametrize("composite", [None, *COMPOSITES])
+@pytest.mark.parametrize("name", FILES)
+def test_identity_and_state_are_of_the_content_of_files(name, composite, tmp_path):
+    parameter, text, values = FILES[name]
+    file = tmp_path / "file"
+    made = []
+    for value in values:
+        file.write_text(text.format(value))
+        part = build_kernel({"kernel": name, parameter: str(file)})
+        kernels = [part] if composite is None else made_of(composite, part)
+        made.append([(kernel.identity(), kernel.state()) for kernel in kernels])
+        assert all(kernel.files() == (str(file),) for kernel in kernels)
+    file.unlink()
+    for (first, state), (second, _) in zip(*made, strict=True):
+        assert first != second
+        again = kernel_from_state(*state)
+        assert again.identity() == first
+        assert not again.fitted
 
 
 # ---- learning from data --------------------------------------------------------------------------

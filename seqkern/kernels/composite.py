@@ -68,6 +68,12 @@ class CompositeKernel(Kernel):
         return getattr(self, "bases_", None) or self._given()
 
     @property
+    def fitted(self):
+        """Whether `fit` has learned something; parts that only know what is in their files have not."""
+        own = any(name.endswith("_") for name in vars(self) if name != "bases_")
+        return own or any(part.fitted for part in vars(self).get("bases_", ()))
+
+    @property
     def accepts(self):
         """The kind of data, as its parts."""
         return self._given()[0].accepts

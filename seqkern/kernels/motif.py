@@ -199,7 +199,7 @@ class MotifKernel(FeatureKernel):
     def _prepare(self, X, like):
         counted = self._counts(X)
         choice = self._choose(X) if like is None else like.choices
-        block = make_block(counted, choice, like and like.blocks[0])
+        block = make_block(counted, choice, None if like is None else like.blocks[0])
         payload = FeatureBlocks([Term(1.0, [(1, block)])], choices=choice, sequences=X)
         if like is None:
             payload.counts = self._left_out(counted)

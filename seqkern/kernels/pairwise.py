@@ -110,10 +110,10 @@ class PairwiseKernel(CompositeKernel):
             self.between_.fit(self._vectors(self.references_))
 
     def fitted_state(self):
-        """Return (JSON dict, dict of arrays): the references, and what base and vector kernel learned."""
-        if not self.fitted:
-            return {}, {}
+        """Return (JSON dict, dict of arrays): the references, and what base and vector kernel learned or read."""
         header, arrays = super().fitted_state()
+        if not self.fitted:
+            return header, arrays
         references, own = self.references_.state()
         between, _ = self.between_.fitted_state()
         header = {**header, "references": references, "between": between}
@@ -122,6 +122,8 @@ class PairwiseKernel(CompositeKernel):
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
         super().restore_fitted(header, arrays)
+        if "references" not in header:
+            return
         self.references_ = _DATA[self.accepts].from_state(header["references"], unnest("references", arrays))
         self.between_ = self._between()
         self.between_.restore_fitted(header["between"], {})

@@ -201,17 +201,21 @@ class WindowVectors(Kernel):
         n, length, columns = vectors.shape
         width = length * columns
         if like is not None:
-            width, wanted = like.values.shape[1], width
-            if n and wanted != width:
+            wanted = like.values.shape[1]
+            if n and len(like) and wanted != width:
                 raise SequenceError(
-                    f"is a window of {length} letters, others have {width // columns}",
+                    f"is a window of {length} letters, others have {wanted // columns}",
                     record=X.ids[0],
                     remedy="cut all windows to one length",
                 )
+            width = width if n else wanted
         values = vectors.reshape(n, width)
         return PreparedVectors(values, np.ascontiguousarray(values.T), ())
 
-    _block = LinearKernel._block
+    def _block(self, rows, cols, out):
+        if len(cols):  # no windows have no length, either
+            LinearKernel._block(self, rows, cols, out)
+
     _fold = LinearKernel._fold
 
     def _attribute(self, X, support, coefficients):
