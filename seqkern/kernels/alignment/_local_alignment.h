@@ -9,7 +9,7 @@
  *
  * and K = 1 + ΣM over all cells. Stored are X / o and Y / o, and if e allows it everything in column j times e^−(j mod
  * PATTERN): then Y(i, j) is a mere sum. The factors that this needs are part of the tables of E, one for each column of
- * the pattern. Those tables also spread the roundings of E: see local_sums.py. */
+ * the pattern. Those tables also spread the roundings of E: see local_factors.py. */
 #ifndef SEQKERN_LOCAL_ALIGNMENT_H
 #define SEQKERN_LOCAL_ALIGNMENT_H
 
