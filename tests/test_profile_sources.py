@@ -13,7 +13,7 @@ from seqkern.kernels import ProfileKernel
 from seqkern.model import load_model
 from seqkern.profiles.files import ProfileFiles
 from seqkern.profiles.search import ProfileSearch
-from seqkern.profiles.sources import describe
+from seqkern.profiles.sources import ProfileSource, describe, differs
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 FILES = ("positive", "negative", "new")
@@ -64,10 +64,29 @@ def test_a_data_set_carries_its_profiles(folder):
             np.testing.assert_array_equal(data.X.tracks[track], expected[name].tracks[track])
         assert data.notes["profiles"].items() >= profiles.items()
         assert ("transductive" in describe(data.notes["profiles"])) == (name == "all")
-    assert entry_files(entry(**given["files"])) == ["positive.fa", "negative.fa", "pssm"]
+    pssms = [f"pssm/{name}{i}.pssm" for name in sorted(FILES) for i in range(4)]
+    assert entry_files(entry(**given["files"])) == ["positive.fa", "negative.fa", *pssms]
     assert entry_files(entry(**given["fasta"]))[2:] == ["new.fa"]
     assert entry_files(entry(**given["all"]))[2:] == []
-    assert entry_files({"public": "globins", "profiles": {"files": "pssm"}}) == ["pssm"]
+    assert entry_files({"public": "globins", "profiles": {"files": "pssm"}}) == pssms
+
+
+def test_a_change_in_a_folder_is_seen(folder):
+    (folder / "pssm" / ".hidden").write_text("x")
+    source = ProfileSource({"files": "pssm"})
+    notes = [source.note()]
+    assert [*notes[0]] == ["files", "sha256"]
+    assert ProfileSource({"files": str(folder / "pssm")}).note()["sha256"] == notes[0]["sha256"]
+    file = folder / "pssm" / "new1.pssm"
+    file.write_text(file.read_text() + "\n")
+    notes.append(source.note())
+    file.rename(folder / "pssm" / "new9.pssm")
+    notes.append(source.note())
+    assert len({note["sha256"] for note in notes}) == 3
+    assert "pssm/new9.pssm" in entry_files(entry(files="pssm"))
+    # other sequences have other files: that is no reason to warn
+    assert not differs(notes[0], notes[1])
+    assert entry_files(entry(files="nowhere"))[2:] == ["nowhere"]
 
 
 def test_the_verb_writes_it_and_gram_reads_it(folder):
@@ -138,7 +157,7 @@ def test_gram_train_predict_and_explain(folder, capsys):
     np.testing.assert_array_equal(np.load("g.npy"), ProfileKernel(2, 4)(ProfileFiles("pssm").add_to(X)))
     assert main(argv("train", "--profiles", "pssm")) == 0
     model = load_model("m.seqkern")
-    assert model.record["profiles"] == {"files": "pssm"}
+    assert model.record["profiles"] == ProfileSource({"files": "pssm"}).note()
     expected = model.decision(ProfileFiles("pssm").add_to(X))
     capsys.readouterr()
     assert main(["predict", "m.seqkern", "new.fa", "--profiles", "pssm"]) == 0
@@ -175,6 +194,10 @@ def test_a_model_that_searches_needs_no_file(folder, capsys):
         (argv("gram"), "needs profiles of the sequences; add --profiles PATH (of PSI-BLAST or HMMER), or --search"),
         (argv("gram", "--profiles", "a", "--search-profiles", "b"), "two sources of profiles"),
         (argv("gram", "--profiles", "pssm", "--profile-iterations", "2"), "is of a search; add --search-profiles"),
+        (
+            argv("gram", "--search-profiles", "all"),
+            "takes a FASTA file; write ./all for a file of that name",
+        ),
         (argv("gram", "--profiles", "pssm", "--track", "profile=x"), "the track 'profile' is no letters"),
         (argv("gram", "--profiles", "nowhere"), "nowhere: no such file"),
         ([item if item != KERNEL else "spectrum" for item in argv("gram", "--profiles", "pssm")], "reads no profiles"),
@@ -190,5 +213,13 @@ def test_one_line_for_a_mistake(folder, given, words, capsys):
 
 def test_a_record_without_profile_is_named(folder):
     (folder / "pssm" / "new2.pssm").unlink()
-    with pytest.raises(SequenceError, match="pssm: record 'new2': has no profile: none of 11 is named after it"):
-        ProfileFiles("pssm").add_to(read_fasta("new.fa", "protein"))
+    X = read_fasta("new.fa", "protein")
+    with pytest.raises(SequenceError, match=r"pssm: record 'new2': has no profile: none of 11 is named.*; add a file"):
+        ProfileFiles("pssm").add_to(X)
+    with pytest.raises(SequenceError, match=r"record 'new1': has no profile: none of 1 is named.*; add a model whose"):
+        ProfileFiles("pssm/new0.pssm").add_to(X)
+
+
+def test_a_file_may_be_called_all(folder):
+    (folder / "all").write_text((folder / "positive.fa").read_text())
+    assert main(argv("gram", "--search-profiles", "./all")) == 0

@@ -33,8 +33,16 @@ def profiles_of(args):
         raise ParameterError("there are two sources of profiles", remedy="leave out --profiles or --search-profiles")
     if args.profile_iterations is not None and not args.search_profiles:
         raise ParameterError("--profile-iterations is of a search", remedy="add --search-profiles FASTA")
+    from ..profiles.sources import ALL
+
     if args.profiles:
         return {"files": args.profiles}
+    if args.search_profiles == ALL:
+        raise ParameterError(
+            "--search-profiles takes a FASTA file",
+            remedy="write ./all for a file of that name; to search the training sequences, give the kernel "
+            "search=training",
+        )
     if args.search_profiles:
         iterations = {} if args.profile_iterations is None else {"iterations": args.profile_iterations}
         return {"search": args.search_profiles, **iterations}

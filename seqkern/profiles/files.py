@@ -12,9 +12,10 @@ from pathlib import Path, PurePosixPath
 
 from ..alphabets import MASK, PROTEIN, to_bytes
 from ..errors import FileError, SequenceError
+from ..hmmer_files import looks_like_hmmer
 from ..parameters import check_choice
 from ..textfiles import open_text
-from .hmmer import looks_like_hmmer, parse_hmmer
+from .hmmer import parse_hmmer
 from .profile import Profile, add_profiles, from_scores, protein_only
 from .psiblast import looks_like_psiblast, parse_psiblast
 
@@ -44,9 +45,7 @@ class ProfileFiles:
         self._unread = {}
         if self.source.is_dir():
             # A folder may hold many more profiles than are wanted: files are read when their record asks for them.
-            for path in sorted(self.source.iterdir()):
-                if path.is_file() and not path.name.startswith("."):
-                    self._unread[path.name] = path
+            self._unread = {path.name: path for path in folder_files(self.source)}
             self._stems = {}
             for name in self._unread:
                 self._stems.setdefault(_stem(name), name)
@@ -81,10 +80,16 @@ class ProfileFiles:
                 f"has no profile: none of {len(self._by_letters)} is named after it, or has its letters",
                 file=self.source,
                 record=record,
-                remedy="add a file whose name is the id and an ending, as .pssm",
+                remedy=self._remedy(),
             )
         letters, pssm, profile, file = entry
         return Profile(letters, pssm, from_scores(pssm) if profile is None else profile, file)
+
+    def _remedy(self):
+        """Return how a profile is added to what this source is."""
+        if self.source.is_dir() or _is_tar(self.source):
+            return "add a file whose name is the id and an ending, as .pssm or .hmm"
+        return "add a model whose NAME is the id, if it is a file of HMMER, or give a folder or a tar archive of files"
 
     def _named(self, record):
         """Return what is named after a record, or None; of a folder no other file is read."""
@@ -144,6 +149,11 @@ class ProfileFiles:
             for key in (*own, *names):
                 self._by_name.setdefault(key, entry)
             self._by_letters.setdefault(_as_record(letters), entry)
+
+
+def folder_files(folder):
+    """Return the paths of a folder's files, sorted, without hidden ones and folders."""
+    return sorted(path for path in Path(folder).iterdir() if path.is_file() and not path.name.startswith("."))
 
 
 def _format_of(text):

@@ -4,13 +4,15 @@
 file; ``{search: all, transductive: true}`` searches the sequences themselves, test sequences too, without labels.
 """
 
+import hashlib
 from pathlib import Path
 
+from ..archive import canonical_json
 from ..datasets.public import is_public, local_path
 from ..errors import ConfigError
 from ..parameters import check_choice
 from ..textfiles import file_sha256
-from .files import FORMATS, ProfileFiles
+from .files import FORMATS, ProfileFiles, folder_files
 from .profile import protein_only
 from .search import ProfileSearch
 
@@ -71,11 +73,17 @@ class ProfileSource:
         return local_path(given) if is_public(given) else self.base_dir / given
 
     def note(self):
-        """Return what is told of the profiles: the entry, with the SHA-256 of a single file."""
+        """Return what is told of the profiles: the entry, with the SHA-256 of its file.
+
+        Of a folder it is that of the names and SHA-256s of its files.
+        """
         note = dict(self.entry)
         if note.get("search") == ALL:
             return note
         path = self._path("files" if "files" in note else "search")
+        if path.is_dir():
+            listed = canonical_json([[file.name, file_sha256(file)] for file in folder_files(path)])
+            return note | {"sha256": hashlib.sha256(listed.encode("utf-8", "surrogateescape")).hexdigest()}
         return note | ({"sha256": file_sha256(path)} if path.is_file() else {})
 
 
@@ -100,13 +108,20 @@ def check_profiles(entry):
 
 
 def profile_files(entry):
-    """Return the paths of the local files that a data set's entry ``profiles`` names, as it names them."""
+    """Return the paths of the local files that a data set's entry ``profiles`` names, as it names them.
+
+    Those in a folder take its place: where one of them changes the folder does not.
+    """
     named = [entry[key] for key in KEYS if key in entry and entry[key] != ALL]
-    return [path for path in named if not is_public(path)]
+    local = [path for path in named if not is_public(path)]
+    return [file for path in local for file in (map(str, folder_files(path)) if Path(path).is_dir() else [path])]
 
 
 def differs(note, other):
-    """Tell whether two notes are of searches of another database or with other options, or of files and a search."""
+    """Tell whether profiles were made otherwise: by a search of another database, with other options, or not by one.
+
+    Of two sources of files that cannot be told: other sequences have other files.
+    """
     if ("files" in note) != ("files" in other):
         return True
     compared = {"sha256": None, "iterations": 3, "inclusion": 0.001}
