@@ -151,7 +151,7 @@ def test_a_file_of_another_alphabet_is_an_error_that_names_file_and_alphabets(fi
     with pytest.raises(SequenceError, match="alphabet protein, the model dna") as error:
         FisherKernel(hmm=str(file)).kernel(encode(["MKV"], "protein"))
     assert str(file) in str(error.value)
-    with pytest.raises(FileError, match="No such file"):
+    with pytest.raises(FileError, match="no such file"):
         FisherKernel(hmm=str(file) + ".gz").kernel(encode(NEW))
 
 

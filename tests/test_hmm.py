@@ -1,5 +1,8 @@
 """Profile HMMs and Markov chains: forward and backward recursions, building, reading."""
 
+import bz2
+import gzip
+import lzma
 import math
 import os
 import subprocess
@@ -297,9 +300,9 @@ def test_files_that_are_no_models_are_errors_that_name_them(tmp_path):
     write_models(tmp_path / "protein.hmm", (b"two", ["MKV", "MKI"], "amino"))
     contents = {
         "": "empty",
-        "a text\n": "not a HMMER3 file",
-        text[: len(text) // 2]: "model 1",
-        text + text[: len(text) // 2]: "model 2",
+        "a text\n": "not a HMMER file",
+        text[: len(text) // 2]: "HMM 1",
+        text + text[: len(text) // 2]: "HMM 2",
         text + (tmp_path / "protein.hmm").read_text(): "different alphabets",
     }
     for number, (content, message) in enumerate(contents.items()):
@@ -308,8 +311,45 @@ def test_files_that_are_no_models_are_errors_that_name_them(tmp_path):
         with pytest.raises(FileError, match=message) as error:
             read_profiles(bad)
         assert str(bad) in str(error.value)
-    with pytest.raises(FileError, match="No such file"):
+    with pytest.raises(FileError, match="no such file"):
         read_profiles(tmp_path / "missing.hmm")
+
+
+def test_a_model_that_is_cut_off_anywhere_is_an_error_packed_or_not(tmp_path):
+    path = tmp_path / "two.hmm"
+    write_models(path, (b"one", ["ACGACGA"], "dna"), (b"two", ["ACCACGA"], "dna"))
+    text, last = path.read_bytes(), path.read_bytes().rindex(b"HMMER3/")
+    for place in [*range(last + 1, len(text) - 2, 7), len(text) - 2]:
+        for content in (text[:place], gzip.compress(text[:place])):
+            path.write_bytes(content)
+            with pytest.raises(FileError, match="record 'HMM 2'") as error:
+                read_profiles(path)
+            assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_packed_files_are_read_and_truncated_ones_refused(tmp_path, pack):
+    plain, packed = tmp_path / "plain.hmm", tmp_path / "packed.hmm"
+    write_models(plain, (b"one", ["ACGACGA", "ACCACGA"], "dna"))
+    packed.write_bytes(pack(plain.read_bytes()))
+    np.testing.assert_array_equal(read_profiles(packed)[0][0].emissions, read_profiles(plain)[0][0].emissions)
+    packed.write_bytes(packed.read_bytes()[:-20])
+    with pytest.raises(FileError, match=r"packed\.hmm: ends too early: truncated"):
+        read_profiles(packed)
+
+
+def test_the_name_of_a_file_is_no_command_and_leads_to_no_other_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a;touch PWNED;b.gz", "$(touch PWNED).gz", "x.hmm"):
+        write_models(name, (b"one", ["ACGACGA"], "dna"))
+        assert read_profiles(name)[0][0].length == 7
+    # What hmmpress makes is beside it, of another model.
+    write_models("y.hmm", (b"two", ["ACGACGACG"], "dna"))
+    with pyhmmer.plan7.HMMFile("y.hmm") as file:
+        pyhmmer.hmmer.hmmpress(file, "x.hmm")
+    assert Path("x.hmm.h3m").exists()
+    assert read_profiles("x.hmm")[0][0].length == 7
+    assert not Path("PWNED").exists()
 
 
 @pytest.mark.skipif(not PFAM.is_dir(), reason="needs the public data")

@@ -1,5 +1,6 @@
 """Profiles from files: PSI-BLAST's ASCII PSSMs, HMMER files, folders, archives, and what is wrong with them."""
 
+import gzip
 import os
 import tarfile
 from pathlib import Path
@@ -175,7 +176,7 @@ def test_a_record_without_profile_is_named(folder):
         ProfileFiles(folder / "empty")
     with pytest.raises(FileError, match="no such file"):
         ProfileFiles(folder / "missing")
-    with pytest.raises(FileError, match=r"one\.pssm: cannot be read as an HMMER file"):
+    with pytest.raises(FileError, match=r"one\.pssm: is not a HMMER file"):
         ProfileFiles(folder, "hmmer").add_to(sequences())
 
 
@@ -195,9 +196,13 @@ def test_hmmer_files(tmp_path):
     check_tracks(X, ("pssm", "profile"))
     with pytest.raises(SequenceError, match="the profile has 9 positions, the sequence 4 letters"):
         ProfileFiles(tmp_path / "two.hmm").add_to(sequences(["MKVL"], ["two"]))
-    (tmp_path / "two.hmm").write_text((tmp_path / "two.hmm").read_text()[:3000])
-    with pytest.raises(FileError, match=r"two\.hmm: "):
-        ProfileFiles(tmp_path / "two.hmm")
+    text = (tmp_path / "two.hmm").read_text()
+    second = text.rindex("HMMER3/")
+    for place in (3000, second + 3, second + 20, text.index("\nALPH", second) + 1, len(text) - 3):
+        for pack in (bytes, gzip.compress):
+            (tmp_path / "two.hmm").write_bytes(pack(text[:place].encode()))
+            with pytest.raises(FileError, match=r"two\.hmm: record 'HMM [12]': "):
+                ProfileFiles(tmp_path / "two.hmm")
     dna = Alphabet.dna()
     hmm, _, _ = Builder(dna).build(TextSequence(name="d", sequence="ACGTACGT").digitize(dna), Background(dna))
     with (tmp_path / "dna.hmm").open("wb") as file:

@@ -4,20 +4,14 @@ Such HMMs are what jackhmmer, phmmer and ``hmmbuild`` on a single sequence make:
 state. An HMM of a family (Pfam) has its own length, and is no profile of one sequence.
 """
 
-import io
-
 import numpy as np
 
 from ..alphabets import PROTEIN
 from ..errors import FileError
+from ..hmmer_files import parse_hmms
 from .profile import normalised, to_scores
 
 REMEDY = "give HMMs of proteins that HMMER 3 wrote, as jackhmmer --chkhmm does"
-
-
-def looks_like_hmmer(text):
-    """Tell whether a text begins as HMMER's files do."""
-    return text.startswith(("HMMER3/", "HMMER2"))
 
 
 def parse_hmmer(text, name):
@@ -32,17 +26,9 @@ def parse_hmmer(text, name):
     Raises
     ------
     FileError
-        If it is of another format, of another alphabet, or damaged.
+        If it is of another format, of another alphabet, damaged, or cut off.
     """
-    from pyhmmer.plan7 import HMMFile
-
-    try:
-        hmms = list(HMMFile(io.BytesIO(text.encode())))
-    except (ValueError, OSError, EOFError, RuntimeError) as error:
-        raise FileError(f"cannot be read as an HMMER file: {error}", file=name, remedy=REMEDY) from error
-    if not hmms:
-        raise FileError("holds no HMM", file=name, remedy=REMEDY)
-    for hmm in hmms:
+    for hmm in parse_hmms(text, name, REMEDY):
         if not hmm.alphabet.is_amino():
             raise FileError(
                 f"the HMM {hmm.name!r} is of {hmm.alphabet.type}, not of proteins", file=name, remedy=REMEDY

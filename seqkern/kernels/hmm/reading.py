@@ -2,6 +2,8 @@
 
 from ...alphabets import ALPHABETS
 from ...errors import FileError
+from ...hmmer_files import parse_hmms
+from ...textfiles import open_text
 from .building import background, from_hmmer
 
 
@@ -11,6 +13,7 @@ def read_profiles(path):
     Parameters
     ----------
     path : path-like
+        Of a text, compressed (gzip, bzip2, xz) or not; or ``public:NAME``, for a file of the project's registry.
 
     Returns
     -------
@@ -21,48 +24,18 @@ def read_profiles(path):
     Raises
     ------
     FileError
-        If the file cannot be read, has no model, or models of several alphabets.
+        If the file cannot be had or read, has no model, or models of several alphabets.
+    ParameterError
+        If there is no such public file.
     """
-    from pyhmmer.errors import AlphabetMismatch
-    from pyhmmer.plan7 import HMMFile
+    from ...datasets.public import local_path
 
-    found = []
-    try:
-        with HMMFile(path) as file:
-            found.extend(file)
-    except AlphabetMismatch:
-        raise FileError(
-            "its models have different alphabets", file=path, record=_next(found), remedy="make one file for each"
-        ) from None
-    except OSError as error:
-        raise FileError(
-            f"cannot be read: {error.strerror or error}", file=path, remedy="give the path of a HMMER3 file"
-        ) from None
-    except (ValueError, EOFError) as error:
-        raise FileError(
-            f"is not a HMMER3 file: {error}", file=path, record=_next(found), remedy="make it with hmmbuild"
-        ) from None
-    # The reader takes a model that is cut off for the end of the file.
-    if _count_begun(path) > len(found):
-        raise FileError("ends in the middle", file=path, record=_next(found), remedy="copy it again")
-    if not found:
-        raise FileError("has no model", file=path, remedy="make it with hmmbuild")
-    name = {"amino": "protein", "DNA": "dna", "RNA": "rna"}.get(found[0].alphabet.type)
-    if name is None:
-        raise FileError(
-            f"has models of {found[0].alphabet.type}", file=path, remedy="give models of dna, rna or protein"
-        )
-    alphabet = ALPHABETS[name]
+    with open_text(local_path(path)) as (text, name):
+        found = parse_hmms(text.read(), name)
+    letters = found[0].alphabet.type
+    alphabet = {"amino": "protein", "DNA": "dna", "RNA": "rna"}.get(letters)
+    if alphabet is None:
+        raise FileError(f"has models of {letters}", file=name, remedy="give models of dna, rna or protein")
+    alphabet = ALPHABETS[alphabet]
     frequencies = background(alphabet)
     return [from_hmmer(model, frequencies) for model in found], alphabet
-
-
-def _count_begun(path):
-    """Return how many models begin in a file of text."""
-    with open(path, "rb") as file:
-        return sum(line.startswith(b"HMMER3/") for line in file)
-
-
-def _next(found):
-    """Return which model is the next after those that were read."""
-    return f"model {len(found) + 1}"
