@@ -90,10 +90,35 @@ def test_a_model_needs_no_file_and_knows_its_content(tmp_path):
         assert MotifKernel(str(file), score_share=kernel.score_share).identity() != before
 
 
+@pytest.mark.parametrize(
+    ("line", "name", "pattern"),
+    [
+        ("[AC] - x - V", "[AC]-x-V", "[AC]-x-V"),
+        ("< A-x(2, 4) - [ST] .", "<A-x(2,4)-[ST].", "<A-x(2,4)-[ST]"),
+        ("A -C", "A-C", "A-C"),
+        ("zinc-finger C-x(2)-C", "zinc-finger", "C-x(2)-C"),
+        ("[4Fe-4S] cluster C-x-C", "[4Fe-4S] cluster", "C-x-C"),
+        ("motif1 A-C", "motif1", "A-C"),
+        ("A C", "A", "C"),
+    ],
+)
+def test_names_and_patterns_with_spaces(tmp_path, line, name, pattern):
+    (tmp_path / "m").write_text(line + "\n")
+    kernel = MotifKernel(str(tmp_path / "m"))
+    assert kernel.feature_names() == [name]
+    X = encode(["ACSTV", "AEVCCAC", "CAAC", "VAASC"], "protein")
+    np.testing.assert_array_equal(kernel.features(X).toarray(), MotifKernel([pattern]).features(X).toarray())
+
+
 BAD_FILES = {
     "": "is empty",
     "# nothing\n": "holds no motif",
     "A-C\nfirst A-[C\n": "line 2: motif 'first': cannot read 'A-[C' at '[C'",
+    "A-C\n[AC] - x V\n": "line 2: '[AC] - x' before 'V' looks like a part of the pattern",
+    "site - A-C\n": "line 1: 'site -' before 'A-C' looks like a part of the pattern",
+    "site -A\n": "line 1: 'site' before '-A' looks like a part of the pattern",
+    "[AC] V\n": "line 1: '[AC]' before 'V' looks like a part of the pattern",
+    "A-x V\n": "line 1: 'A-x' before 'V' looks like a part of the pattern",
     GCG + "lost 1\n": "line 7: 'lost 1' is no pattern",
     "ID   LOST; PATTERN.\nAC   PS9;\n//\n": "line 1: entry 'PS9 LOST' has no PA line",
     ">m\nA [1 2]\nC [1 2]\nG [1]\nT [1 2]\n": "line 1: motif 'm' has no rows of one length",

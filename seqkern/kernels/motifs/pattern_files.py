@@ -64,11 +64,48 @@ def read_gcg(lines):
 
 
 def read_list(lines):
-    """Yield (line number, name, text) of each line: a pattern, or a name, spaces and a pattern; # begins a comment."""
+    """Yield (line number, name, text) of each line: a pattern, or a name, spaces and a pattern; # begins a comment.
+
+    A pattern may have spaces if there is a ``-`` between any two elements, ``[AC] - x - V``; without them a name could
+    be letters of the pattern.
+
+    Raises
+    ------
+    ParameterError
+        If what would be a name is part of a pattern.
+    """
     for number, line in enumerate(lines, start=1):
-        words = line.partition("#")[0].strip().rsplit(None, 1)
-        if words:
-            yield number, words[0], words[-1]
+        line = line.partition("#")[0].strip()
+        if not line:
+            continue
+        name, *text = line.rsplit(None, 1)
+        if not text or _elements(line):
+            yield number, "".join(line.split()), line
+            continue
+        text = text[0]
+        bracketed = any(mark in name for mark in "[{") and _can_be_read(name)
+        if name.endswith("-") or text.startswith("-") or bracketed or _elements(name) > 1:
+            raise ParameterError(
+                f"line {number}: {name!r} before {text!r} looks like a part of the pattern, not like its name",
+                remedy="write a - between any two elements, or no spaces, or change the name",
+            )
+        yield number, name, text
+
+
+def _elements(text):
+    """Return how many elements a text has, if it is a pattern with a ``-`` between any two of them; else 0."""
+    parts = text.split("-")
+    good = _can_be_read(text) and all(_can_be_read(part) and len(parse_pattern(part).elements) == 1 for part in parts)
+    return len(parts) if good else 0
+
+
+def _can_be_read(text):
+    """Return whether a text can be read as a pattern."""
+    try:
+        parse_pattern(text)
+    except ParameterError:
+        return False
+    return True
 
 
 READERS = ((GCG_HEADING, read_gcg), (PROSITE_LINE, read_prosite), (re.compile(""), read_list))
