@@ -18,15 +18,16 @@ def gram_homes(config):
     dict of str to (str, dict)
         For the name of an entry the name under which its matrix is kept, and the spec of the kernel that it is of (see
         `Kernel.stored_form`). Several entries may have one matrix; it is kept under the name of the first that is this
-        kernel itself, or else of the first.
+        kernel itself, without transforms if there is one; or else of the first.
     """
     found = []
     for name, entry in config["kernels"].items():
         if "choose" not in entry:
-            spec, _ = split_transforms(entry)
+            spec, transforms = split_transforms(entry)
             form = build_kernel(spec).stored_form()
             if form is not None:
-                found.append((bool(form[1]), name, form[0].spec() if form[1] else spec, form[0]))
+                order = bool(form[1]), bool(transforms)
+                found.append((order, name, form[0].spec() if form[1] else spec, form[0]))
     kept, homes = {}, {}
     for _, name, spec, kernel in sorted(found, key=lambda item: item[0]):
         kept[name] = homes.setdefault(canonical_json(kernel.spec()), (name, spec))

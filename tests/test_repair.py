@@ -111,6 +111,8 @@ def test_kernels_that_differ_in_repair_share_one_matrix(config):
         "twice": "twice",
         "again": "twice",
     }
+    config["kernels"] = {"clip": {**raw, "repair": "clip"}, "map": {"kernel": "pairwise"}, "raw": raw}
+    assert {home for home, _ in gram_homes(check_config(config)).values()} == {"raw"}
     assert homes["map"][1] == raw
     assert build_kernel(homes["again"][1]).name == "spectrum"
 

@@ -86,11 +86,14 @@ def _scatter_section(view):
 
 def gram_section(view):
     """Return the thumbnails of the Gram matrices."""
-    panels, notes, seen = [], [], {}
+    panels, notes, shown_by = [], [], _shown_by(view.dataset)
     for kernel in view.dataset.kernels:
-        first = seen.setdefault(view.dataset.study.gram_homes.get(kernel, kernel), kernel)
-        if first != kernel and not view.dataset.learns(kernel):
-            notes.append(tag("li", tag("b", kernel), f": the matrix of {first}, of which it is another transform."))
+        other = shown_by.get(kernel, kernel)
+        if other != kernel:
+            how = f"the matrix of {other}, of which it is another transform."
+            if view.dataset.learns(kernel):
+                how = f"made from the matrix of {other}."
+            notes.append(tag("li", tag("b", kernel), f": {how}"))
             continue
         picture = thumbnail(view.dataset, kernel)
         if picture is None:
@@ -113,6 +116,20 @@ def gram_section(view):
     listed = tag("ul", notes) if notes else None
     shown = small_multiples(panels, "kernels", "panels grams") if panels else None
     return view.section("gram", "Gram matrices", paragraph(intro), shown, listed)
+
+
+def _shown_by(dataset):
+    """Return, for each kernel that has a stored matrix, the kernel whose picture shows it.
+
+    That is the one under whose name it is kept, or else the first of the data set's that has this matrix; a kernel
+    that learns from the training part is none of these: its own matrices are others.
+    """
+    homes, shown = dataset.study.gram_homes, {}
+    kernels = [kernel for kernel in dataset.kernels if kernel in homes]
+    for kernel in sorted(kernels, key=lambda kernel: kernel != homes[kernel]):
+        if not dataset.learns(kernel):
+            shown.setdefault(homes[kernel], kernel)
+    return {kernel: shown.get(homes[kernel], kernel) for kernel in kernels}
 
 
 def _why_none(view, kernel):
