@@ -34,7 +34,8 @@ from seqkern.training import train_model
 
 NO_WORDS = {"string-3"}  # its words have any length
 NO_WORDS |= {key for key in EXAMPLES if key.startswith(("locality_improved-", "codon_improved-", "salzberg-"))}
-NO_WORDS |= {key for key in EXAMPLES if key.startswith(("fisher-", "profile-", "profile_alignment-", "smith_waterman-"))}
+NO_WORDS |= {key for key in EXAMPLES if key.startswith(("fisher-", "profile-", "profile_alignment-"))}
+NO_WORDS |= {key for key in EXAMPLES if key.startswith("smith_waterman-")}
 NO_WORDS |= {key for key in EXAMPLES if key.startswith("local_alignment-")}
 NO_WORDS |= {key for key in EXAMPLES if key.startswith("pssm_window-")}
 OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
@@ -218,6 +219,20 @@ def test_occurrences_are_counted():
         first, distance, second = re.fullmatch(r"(..)\((\d)\)(..)", name).groups()
         starts = [(s, i) for s in strings for i in range(len(s) - int(distance) - 1)]
         assert count == sum(s[i : i + 2] == first and s[i + int(distance) :][:2] == second for s, i in starts)
+
+
+def test_words_that_are_no_letters_are_counted_by_their_kernel():
+    X = encode(["ACAGTTACC", "GGACT"])
+    words = {"kernel": "motif", "motifs": ["A-C-x", "[GT](2)", "A-A"], "normalize": False}
+    assert counts_of(build_kernel(words), X, X) == {"A-C-x": 3, "[GT](2)": 3}
+    assert counts_of(build_kernel(words | {"presence": True}), X, X) == {"A-C-x": 3, "[GT](2)": 3}
+    assert counts_of(build_kernel(words | {"part": [1, None]}), X, X) == {"A-C-x [1:]": 2, "[GT](2) [1:]": 2}
+    kernel = build_kernel({"kernel": "sum", "parts": [words, {"kernel": "spectrum", "k": 1, "normalize": False}]})
+    assert counts_of(kernel, X, X) == {"A-C-x": 3, "[GT](2)": 3, "A": 4, "C": 4, "G": 3, "T": 3}
+    table, Z = WordTable(), encode(["ACA"])
+    for part in (X, X.take([0])):  # in pieces
+        table.add(part, word_weights(kernel, part, Z, np.ones(1)))
+    assert {name: count for name, _, count in table.sorted()} == {"A-C-x": 5, "A": 7, "C": 7}
 
 
 def test_a_part_of_a_part_is_counted_where_it_is():

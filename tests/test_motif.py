@@ -313,7 +313,13 @@ def test_letters_of_an_occurrence_share_its_weight(presence, rc):
     words, values, patterns = word_weights(kernel, X, Z, coefficients)
     assert words == [text for text in texts if text not in ("A-x(70)", "TTTTTTT") or text in _occurring(texts, X, Z)]
     np.testing.assert_allclose(values, [weights[texts.index(word)] for word in words], rtol=1e-12, atol=1e-12)
-    assert set(patterns) == {None}
+    counts = dict.fromkeys(texts, 0)
+    for text, regex in zip(texts, regexes, strict=True):
+        for string in strings:
+            counts[text] += len(occurrences(regex, string))
+            if rc and text not in ("ACGT", "R-Y"):
+                counts[text] += len(occurrences(regex, reverse_complement(string)))
+    assert [pattern.count(X)[pattern.name] for pattern in patterns] == [counts[word] for word in words]
 
 
 def _occurring(texts, X, Z):

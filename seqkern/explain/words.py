@@ -47,7 +47,7 @@ class WordTable:
             row[0] += (weight - row[0]) * len(X) / max(1, row[1] + len(X))
             row[1] += len(X)
             if pattern is not None:
-                row[2] += counts[pattern[1:]].get(pattern.letters, 0)
+                row[2] += counts[pattern[1:]].get(pattern[0], 0)
         if len(self._rows) > 2 * MOST_WORDS:
             kept = sorted(self._rows, key=lambda key: (-abs(self._rows[key][0]), key[0]))[:MOST_WORDS]
             self.dropped += len(self._rows) - len(kept)
@@ -58,10 +58,17 @@ class WordTable:
         rows = [(name, weight, count) for (name, _), (weight, _, count) in self._rows.items()]
         return sorted(rows, key=lambda row: (-abs(row[1]), row[0]))
 
-    def _count(self, X, offsets, parts):
-        """Return a dict from letters at `offsets` of a window to how often they occur in a part of each sequence."""
+    def _count(self, X, how, parts):
+        """Return a dict from words to how often they occur in a part of each sequence.
+
+        Words are letters at the offsets `how` of a window, or what a callable `how` counts.
+        """
         for start, stop in parts:
             X = X.part(start, stop)
+        return how(X) if callable(how) else self._count_letters(X, how)
+
+    def _count_letters(self, X, offsets):
+        """Return a dict from letters at `offsets` of a window to how often they occur."""
         letters, size = X.codes[X.positions()], len(offsets)
         room = np.repeat(np.cumsum(X.lengths), X.lengths) - np.arange(len(letters))
         starts = np.flatnonzero(room > max(offsets))

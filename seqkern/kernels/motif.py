@@ -12,12 +12,13 @@ from .motifs.scanner import MatrixScanner, PatternScanner
 from .motifs.sets import MotifSet
 from .planner import Cost, Workload, cheapest, letter_shares, make_plan
 from .product import FeatureBlocks, FeatureKernel, Term
-from .words import WordWeights
+from .words import KernelPattern, WordWeights
 
 P_VALUE = 1e-4
 WORD_NS = (0.55, 0.26, 0.26)  # a word of 64 places of patterns, for each letter; for each level of instructions
 COLUMN_NS = (0.27, 0.08, 0.08)  # a column of a matrix, for each letter
 NOTHING = "motifs that match nothing"
+NAMED = 3  # of them, in a message
 
 
 class MotifKernel(FeatureKernel):
@@ -207,8 +208,11 @@ class MotifKernel(FeatureKernel):
 
     def _left_out(self, counted):
         """Return a dict of counts: what was skipped in the file, and the motifs that do not occur."""
-        idle = counted.n_features - len(np.unique(counted.feature))
-        return self._set().counts | ({NOTHING: idle} if idle else {})
+        idle = np.setdiff1d(np.arange(counted.n_features), counted.feature)
+        if not len(idle):
+            return self._set().counts
+        names = [self._set().names[motif] for motif in idle[:NAMED]] + ["…"] * (len(idle) > NAMED)
+        return self._set().counts | {f"{NOTHING} ({', '.join(names)})": len(idle)}
 
     def _implicit(self, X):
         counted = self._counts(X)
@@ -291,7 +295,13 @@ class MotifKernel(FeatureKernel):
         weights, occurs = self._motif_weights(support, coefficients)
         occurs[self._counts(X).feature] = True
         names = [name for name, here in zip(self._set().names, occurs, strict=True) if here]
-        return WordWeights(names, weights[occurs], [None] * len(names))
+        return WordWeights(names, weights[occurs], [KernelPattern(name, self._occurrences) for name in names])
+
+    def _occurrences(self, X):
+        """Return a dict from motifs to at how many places of `X` each matches, also under `presence`."""
+        counted = self._scanner(X.alphabet).count(X, self.n_threads)
+        sums = np.bincount(counted.feature, weights=counted.count, minlength=counted.n_features)
+        return dict(zip(self._set().names, sums.astype(np.int64).tolist(), strict=True))
 
 
 def _as_list(motifs):

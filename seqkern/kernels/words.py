@@ -121,6 +121,24 @@ class Pattern(NamedTuple):
     parts: tuple = ()
 
 
+class KernelPattern(NamedTuple):
+    """A word that its kernel finds, such as a motif, and not its letters.
+
+    Attributes
+    ----------
+    name : str
+    count : callable
+        ``count(X)`` returns a dict from names to how often they occur in a SequenceSet. Words that are counted together
+        share one, equal to that of the same kernel's words in other sets.
+    parts : tuple of (int or None, int or None)
+        As of a `Pattern`.
+    """
+
+    name: str
+    count: object
+    parts: tuple = ()
+
+
 class WordWeights(NamedTuple):
     """Words, and what one occurrence of each adds to a decision.
 
@@ -128,7 +146,7 @@ class WordWeights(NamedTuple):
     ----------
     names : list of str
     weights : ndarray of float64, shape (words,)
-    patterns : list of Pattern or None, optional
+    patterns : list of Pattern, KernelPattern or None, optional
         How to find the occurrences of each word, None where letters alone do not tell. By default every word is its
         name's letters, next to each other.
     """
