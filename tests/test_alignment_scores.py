@@ -7,10 +7,12 @@ import pytest
 from naive import encode
 
 from seqkern.alphabets import DNA, PROTEIN, RNA, as_alphabet
+from seqkern.datasets import public
 from seqkern.errors import FileError, ParameterError, SequenceError
 from seqkern.kernels import SmithWatermanKernel, kernel_from_state
 from seqkern.kernels.alignment.integers import IntegerScores
 from seqkern.kernels.alignment.scoring import score_table
+from seqkern.textfiles import file_sha256
 
 # ---- parameters ----------------------------------------------------------------------------------
 
@@ -24,6 +26,8 @@ from seqkern.kernels.alignment.scoring import score_table
         ({"gap_open": 1e300}, "scores or gap costs"),
         ({"gap_open": 1 / 3, "gap_extend": 0}, "decimal places; round them"),
         ({"matrix": "BLOSUM63"}, "neither a file nor a matrix of Biopython"),
+        ({"matrix": "/somewhere/blosum63"}, r"or choose a matrix, such as BLOSUM\d\d(, BLOSUM\d\d){3}$"),
+        ({"matrix": "/nope"}, "or choose a matrix, such as BLOSUM62, NUC.4.4$"),
         ({"matrix": "SCHNEIDER"}, "codons"),
         ({"matrix": "NUC.4.4"}, "no scores for the letter E of the alphabet protein"),
         ({"matrix": [[1, 2], [2, 1]]}, "20 rows of 20 scores"),
@@ -110,6 +114,19 @@ def test_a_matrix_from_a_file(tmp_path):
     kernel.set_params(matrix=same.matrix)
     assert kernel.files() == ()
     np.testing.assert_array_equal(kernel(X), K)
+
+
+def test_the_matrix_may_be_a_public_file(tmp_path, monkeypatch):
+    path = tmp_path / "states.mat"
+    path.write_text(MATRIX)
+    given = public.PublicFile("states", public.PARAMETER, path.name, file_sha256(path), "", "by hand")
+    monkeypatch.setattr(public, "_table", lambda *_: (given,))
+    monkeypatch.setenv("SEQKERN_DATA", str(tmp_path))
+    kernel, X = SmithWatermanKernel("public:states", 2, 1), encode(["HEEC", "CCHE"], "HEC")
+    assert kernel.files() == ("public:states",)
+    np.testing.assert_array_equal(kernel(X), SmithWatermanKernel(str(path), 2, 1)(X))
+    with pytest.raises(ParameterError, match="unknown public file 'stats'"):
+        SmithWatermanKernel("public:stats", 2, 1)(X)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,11 @@ from conftest import ROOT
 from naive import encode
 from test_hmm import naive_of, write_models
 
+from seqkern.datasets import public
 from seqkern.errors import FileError, LabelError, ParameterError, SequenceError
 from seqkern.kernels import FisherKernel, build_kernel, kernel_from_state
 from seqkern.kernels.hmm.building import build_profile
+from seqkern.textfiles import file_sha256
 
 POSITIVE = ["ACGTTACG", "ACGTACG", "ACGTTACC", "GGACGTTACG"]
 NEGATIVE = ["TTTTTTTT", "GATTACA", "CCCCC", "TGTGTG"]
@@ -155,6 +157,17 @@ def test_a_file_of_another_alphabet_is_an_error_that_names_file_and_alphabets(fi
         FisherKernel(hmm=str(file) + ".gz").kernel(encode(NEW))
 
 
+def test_the_file_may_be_public(file, monkeypatch):
+    given = public.PublicFile("family", public.PARAMETER, file.name, file_sha256(file), "", "by hand")
+    monkeypatch.setattr(public, "_table", lambda *_: (given,))
+    monkeypatch.setenv("SEQKERN_DATA", str(file.parent))
+    kernel = build_kernel("fisher:hmm=public:family")
+    assert kernel.files() == ("public:family",)
+    np.testing.assert_array_equal(kernel.features(encode(NEW)), FisherKernel(hmm=str(file)).features(encode(NEW)))
+    with pytest.raises(ParameterError, match="unknown public file 'famly'"):
+        FisherKernel(hmm="public:famly").features(encode(NEW))
+
+
 # ---- Markov chains, parameters -------------------------------------------------------------------
 
 
@@ -174,6 +187,7 @@ def test_scores_of_a_markov_chain_for_any_alphabet():
     ("parameters", "message"),
     [
         ({"model": "hmm"}, "model='hmm'"),
+        ({"hmm": 12}, "hmm=12 is not a path"),
         ({"information": "full"}, "information='full'"),
         ({"transitions": "yes"}, "transitions='yes'"),
         ({"order": -1}, "order=-1"),

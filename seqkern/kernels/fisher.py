@@ -55,8 +55,8 @@ class FisherKernel(FeatureKernel):
     model : {"profile", "markov"}
         Profile HMMs are for dna, rna and protein; the Markov chain is for any alphabet.
     hmm : str, optional
-        A HMMER3 file, instead of building a profile HMM; then nothing is learned. The U of several models are put side
-        by side.
+        A HMMER3 file (text, compressed or not; or ``public:NAME``), instead of building a profile HMM; then nothing is
+        learned. The U of several models are put side by side.
     transitions : bool
         Whether the steps of the profile HMM are parameters too, not its emissions only.
     information : {"diagonal", "identity"}
@@ -131,6 +131,8 @@ class FisherKernel(FeatureKernel):
 
     def _check_parameters(self):
         check_choice("model", self.model, tuple(MODELS))
+        if not isinstance(self.hmm, str | None):
+            raise ParameterError(f"hmm={self.hmm!r} is not a path", remedy="give the path of a HMMER3 file, as text")
         check_flag("transitions", self.transitions)
         check_choice("information", self.information, ("diagonal", "identity"))
         check_integer("order", self.order, 0)

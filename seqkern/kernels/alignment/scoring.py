@@ -8,7 +8,6 @@ line that begins with it.
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
@@ -140,6 +139,7 @@ def read_matrix(path):
     Parameters
     ----------
     path : path-like
+        Or ``public:NAME``, for a file of the project's registry.
 
     Returns
     -------
@@ -148,11 +148,14 @@ def read_matrix(path):
     Raises
     ------
     FileError
-        If the file is missing, cannot be read, or is no such matrix.
+        If the file cannot be had or read, or is no such matrix.
     ParameterError
-        If there is neither a file nor a matrix of Biopython with this name.
+        If there is neither a file nor a matrix of Biopython with this name, or no such public file.
     """
-    if not Path(path).exists():
+    from ...datasets.public import local_path
+
+    path = local_path(path)
+    if not path.exists():
         raise ParameterError(
             f"matrix={str(path)!r} is neither a file nor a matrix of Biopython",
             remedy=f"check the path, or choose one of {', '.join(matrix_names())}",
