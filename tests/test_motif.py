@@ -265,8 +265,10 @@ def test_too_many_motifs_for_the_memory(monkeypatch):
 def test_motifs_that_match_nothing_are_counted():
     kernel = MotifKernel(["A", "W", "Y-x(0,3)-Y"])
     X = encode(["ACD", "AA"], "protein")
-    assert kernel.prepare(X).counts == {"motifs that match nothing": 2}
-    assert kernel.implicit(X).counts == {"motifs that match nothing": 2}
+    assert kernel.prepare(X).counts == {"motifs that match nothing (W, Y-x(0,3)-Y)": 2}
+    assert kernel.implicit(X).counts == {"motifs that match nothing (W, Y-x(0,3)-Y)": 2}
+    many = MotifKernel(["W", "A", "Y", "F", "H"])
+    assert many.prepare(X).counts == {"motifs that match nothing (W, Y, F, …)": 4}
     with pytest.raises(SequenceError, match=r"'2'.*cannot be normalised.*zero_diagonal=zero"):
         kernel.kernel(encode(["ACD", "DD"], "protein"))
     K = MotifKernel(["W"], zero_diagonal="zero").kernel(X)

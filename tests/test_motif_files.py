@@ -146,6 +146,12 @@ def test_bad_files_are_one_line(tmp_path, text):
     assert "\n" not in line
 
 
+def test_a_fasta_file_is_not_called_a_bad_matrix_alone(tmp_path):
+    (tmp_path / "m").write_text(">a sequence\nMKVLAA\n")
+    with pytest.raises(ParameterError, match=r"taken for one of JASPAR because a line begins with >"):
+        MotifKernel(str(tmp_path / "m")).feature_names()
+
+
 def test_a_missing_file_and_a_pattern_that_is_no_list():
     with pytest.raises(FileError, match="TATAWAW: no such file"):
         MotifKernel("TATAWAW").kernel(encode(["ACGT"]))

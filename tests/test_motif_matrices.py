@@ -134,9 +134,34 @@ def test_a_matrix_too_short_for_the_p_value_matches_nothing(tmp_path):
     (tmp_path / "m").write_text(JASPAR)
     kernel = MotifKernel(str(tmp_path / "m"), normalize=False)
     prepared = kernel.prepare(encode(["ACGTACATAACATA"]))
-    assert prepared.counts == {"motifs that match nothing": 2}
+    assert prepared.counts == {"motifs that match nothing (MA1.1 one, MA2.1 two)": 2}
     kernel.set_params(p_value=0.01)
-    assert kernel.prepare(encode(["ACGTACATAACATA"])).counts == {"motifs that match nothing": 1}
+    assert kernel.prepare(encode(["ACGTACATAACATA"])).counts == {"motifs that match nothing (MA2.1 two)": 1}
+
+
+def columns_of_a(columns):
+    """Return a file with a motif that has counted nothing but A."""
+    counts = {letter: " ".join(["1" if letter == "A" else "0"] * columns) for letter in "ACGT"}
+    return ">m\n" + "".join(f"{letter} [{own}]\n" for letter, own in counts.items())
+
+
+@pytest.mark.parametrize("columns", [1, 2, 20, 40])
+@pytest.mark.parametrize("pseudocount", [1e-300, 1e-100, 1e-6])
+def test_no_window_goes_beyond_the_end_however_low_the_scores(tmp_path, columns, pseudocount):
+    (tmp_path / "m").write_text(columns_of_a(columns))
+    kernel = MotifKernel(str(tmp_path / "m"), score_share=0, pseudocount=pseudocount)
+    X = encode(["C" * (columns + 3), "A" * (columns - 1), "*" + "A" * columns, "A" * (columns - 1) + "*"])
+    np.testing.assert_array_equal(kernel.features(X).toarray().ravel(), [4, 0, 1, 0])
+
+
+def test_scores_too_far_apart_for_the_lanes_are_refused(tmp_path):
+    (tmp_path / "m").write_text(columns_of_a(200))
+    kernel = MotifKernel(str(tmp_path / "m"), score_share=0, pseudocount=1e-100)
+    X = encode(["A" * 199, "C" * 200])
+    with pytest.raises(ParameterError, match=r"'m': with pseudocount=1e-100 the .* 200 columns .*larger pseudocount"):
+        kernel.features(X)
+    kernel.set_params(pseudocount=1e-6)
+    np.testing.assert_array_equal(kernel.features(X).toarray().ravel(), [0, 1])
 
 
 def test_matrices_of_rna_and_proteins(tmp_path):

@@ -16,6 +16,7 @@ SCALE = 100  # a score of 1 is a hundredth of a bit
 MOST_COLUMNS = 200
 MOST_COUNTS = 1e12
 ROUNDING = 1e-9
+LANE_LIMIT = 1 << 30  # of sums of scores, in lanes of 32 bits
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,18 @@ class Matrix:
         Raises
         ------
         ParameterError
-            If the letters are others; T and U count as the same.
+            If the letters are others; T and U count as the same. If the scores lie so far apart that no score of a
+            column could keep a window from matching whatever its other columns score.
         """
-        return np.rint(SCALE * np.log2(self._probabilities(alphabet, pseudocount))).astype(np.int64)
+        scores = np.rint(SCALE * np.log2(self._probabilities(alphabet, pseudocount))).astype(np.int64)
+        span = np.maximum(scores.max(axis=1), 0).sum() - np.minimum(scores.min(axis=1), 0).sum()
+        if span >= LANE_LIMIT // len(scores):
+            raise ParameterError(
+                f"motif {self.name!r}: with pseudocount={pseudocount:g} the scores of its {len(scores)} columns lie "
+                f"{span // SCALE} bits apart",
+                remedy="give a larger pseudocount",
+            )
+        return scores
 
     def _probabilities(self, alphabet, pseudocount):
         """Return p_j(a)/b(a), float64 (columns, letters), in the alphabet's order."""

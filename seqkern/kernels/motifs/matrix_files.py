@@ -14,6 +14,9 @@ MEME_SITES = re.compile(r"nsites=\s*(\S+)")
 TRANSFAC_HEAD = re.compile(r"P[0O]\s+\S")
 
 
+REMEDY_JASPAR = "mend the file, which was taken for one of JASPAR because a line begins with >"
+
+
 def _fail(number, line, remedy="mend the file"):
     raise ParameterError(f"line {number}: {line.strip()[:60]!r} is not possible here", remedy=remedy)
 
@@ -38,7 +41,7 @@ def read_jaspar(lines):
         elif line.strip():
             found = JASPAR_ROW.fullmatch(line)
             if not found or not entries:
-                _fail(number, line)
+                _fail(number, line, REMEDY_JASPAR)
             entries[-1][2].append((found[1].upper(), _numbers(found[2], number)))
     for number, name, rows in entries:
         letters = "".join(letter for letter, _ in rows)

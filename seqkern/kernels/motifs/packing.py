@@ -5,11 +5,11 @@ import numpy as np
 from ...errors import ParameterError
 from ...memory import available_memory, format_bytes
 from ._scan import LANES, MATRIX_LANES, MatrixBanks, PatternBanks
+from .matrices import LANE_LIMIT
 
 WORD = 64
 MASKS = ("first", "at_end", "last", "at_start", "optional", "block_start", "block_end")
 MEMORY_SHARE = 1 / 3  # of the free memory
-HUGE = 1 << 30
 
 
 def pack_patterns(patterns, classes):
@@ -123,12 +123,12 @@ def pack_matrices(scores, thresholds):
         chosen = order[first : first + MATRIX_LANES]
         width = int(widths[chosen].max())
         table = np.zeros((width, letters + 2, MATRIX_LANES), dtype=np.int32)
-        limits = np.full(MATRIX_LANES, HUGE, dtype=np.int32)
+        limits = np.full(MATRIX_LANES, LANE_LIMIT, dtype=np.int32)
         owner = np.zeros(MATRIX_LANES, dtype=np.int32)
         for lane, motif in enumerate(chosen):
             own = scores[motif]
             table[: len(own), :letters, lane] = own
-            table[: len(own), letters:, lane] = -HUGE // len(own)
+            table[: len(own), letters:, lane] = -(LANE_LIMIT // len(own))  # less than all others together
             limits[lane], owner[lane] = thresholds[motif], motif
         banks.append((table, limits, owner))
     return MatrixBanks(banks)
