@@ -5,6 +5,7 @@ file format is that of the matrices of BLAST and EMBOSS: comments behind ``#``, 
 line that begins with it.
 """
 
+import difflib
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,6 +18,8 @@ from ..scores import as_scores, matrix_names
 
 NUCLEOTIDES = frozenset("ACGTURYSWKMBDHVN")
 NOT_LETTERS = frozenset("*X-")
+NEAREST = 4  # names that a message suggests
+SUGGESTED = ("BLOSUM62", "NUC.4.4")  # where none is near
 TWINS = {"U": "T", "T": "U"}
 
 
@@ -156,9 +159,10 @@ def read_matrix(path):
 
     path = local_path(path)
     if not path.exists():
+        near = difflib.get_close_matches(path.name.upper(), matrix_names(), n=NEAREST) or SUGGESTED
         raise ParameterError(
             f"matrix={str(path)!r} is neither a file nor a matrix of Biopython",
-            remedy=f"check the path, or choose one of {', '.join(matrix_names())}",
+            remedy=f"check the path, or choose a matrix, such as {', '.join(near)}",
         )
     try:
         with open_lines(path) as (lines, name):
