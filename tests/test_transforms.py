@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from seqkern.archive import load_archive, save_archive
-from seqkern.errors import GramError, ParameterError
+from seqkern.errors import GramError, ParameterError, SequenceError
 from seqkern.gram.transforms import (
     TRANSFORMS,
     CentreGram,
@@ -163,6 +163,12 @@ def test_wrong_matrices_are_refused(transform, K):
     transform.fit(square)
     with pytest.raises(GramError, match="needs 20 columns, got 19"):
         transform.transform(rows[:, 1:], new_diagonal)
+    for value in (np.nan, np.inf, -np.inf):
+        wrong = rows.copy()
+        wrong[1, 3] = value
+        with pytest.raises(GramError, match="not a finite number") as error:
+            transform.transform(wrong, new_diagonal)
+        assert error.value.record == 2
 
 
 # ---- centring -----------------------------------------------------------------------------------
@@ -263,6 +269,18 @@ def test_what_was_repaired_needs_no_repair(A, method):
 
 
 # ---- the empirical kernel map -------------------------------------------------------------------
+
+
+def test_an_error_between_vectors_needs_no_record(K, monkeypatch):
+    transform = EmpiricalMapGram().fit(split(K)[0])
+
+    def prepare(*_, **__):
+        raise SequenceError("no good")
+
+    monkeypatch.setattr(transform.between_, "prepare", prepare)
+    with pytest.raises(GramError, match="no good") as error:
+        transform.transform_train()
+    assert error.value.record is None
 
 
 def unit_rows(values):

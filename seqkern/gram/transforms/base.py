@@ -113,13 +113,21 @@ class GramTransform(Parameters):
         Raises
         ------
         GramError
-            If the columns are not as many as the training units, or a diagonal is needed and not given.
+            If the columns are not as many as the training units, a value is not a finite number (with the row), or a
+            diagonal is needed and not given.
         """
         K = np.ascontiguousarray(K, dtype=np.float64)
         if K.ndim != 2 or K.shape[1] != self.n_columns_:
             raise GramError(
                 f"transform {self.name!r} needs {self.n_columns_} columns, got {K.shape[-1]}",
                 remedy="give kernel values against the training units, in their order",
+            )
+        bad = np.flatnonzero(~np.isfinite(K).all(axis=1))
+        if len(bad):
+            raise GramError(
+                f"transform {self.name!r}: a kernel value is not a finite number",
+                record=int(bad[0]) + 1,
+                remedy="leave the unit out",
             )
         return self._apply(K, None if diagonal is None else np.array(diagonal, dtype=np.float64))
 

@@ -66,7 +66,8 @@ class EmpiricalMapGram(GramTransform):
         try:
             return self.between_.prepare(FeatureTable(K), like=like)
         except SequenceError as error:
-            raise GramError(error.problem, record=int(error.record), remedy=error.remedy) from error
+            record = None if error.record is None else int(error.record)
+            raise GramError(error.problem, record=record, remedy=error.remedy) from error
 
     def _references(self):
         """Return the vectors of the training units, prepared once."""
