@@ -98,6 +98,42 @@ def test_a_plan_without_output_is_all(tmp_path, fasta, capsys, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == [os.path.basename(fasta)]
 
 
+@pytest.mark.parametrize("repair", ['"clip"', '{"method": "clip"}'])
+def test_transforms_and_repair_are_left_out_and_told(tmp_path, fasta, capsys, repair):
+    out, config = tmp_path / "gram.npy", tmp_path / "study.yaml"
+    text = f'{{"kernel": "spectrum", "k": 2, "transforms": ["centre"], "repair": {repair}}}'
+    data = "datasets: {some: {simulate: {kind: donor}}}\nsolvers: {svm: {solver: csvc}}\n"
+    config.write_text(f"study: one\n{data}kernels: {{two: {text}}}\n")
+    for kernel in (["--kernel", text], ["--kernel-config", str(config), "--kernel-name", "two"]):
+        assert main(["gram", fasta, *kernel, "-o", str(out)]) == 0
+        said = capsys.readouterr().err
+        assert said == (
+            "seqkern: transforms and repair are fitted on a training part: train and evaluate apply them; "
+            "this is the matrix without\n"
+        )
+        X = read_fasta(fasta)
+        np.testing.assert_array_equal(np.load(out), build_kernel("spectrum:k=2").kernel(X))
+    assert "repair='clp' is not possible" in fails(capsys, fasta, "--kernel", "spectrum:k=2,repair=clp", "-o", str(out))
+
+
+def test_eigenvalues_alone_need_no_output(tmp_path, fasta, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["gram", fasta, "--kernel", "spectrum:k=3", "--spectrum"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == f"{fasta}: 20 × 20 float64"
+    assert "smallest eigenvalue" in second
+    assert [path.name for path in tmp_path.iterdir()] == [os.path.basename(fasta)]
+
+
+def test_a_kernel_that_learns_says_from_what(tmp_path, fasta, capsys):
+    base = ["--kernel", "pairwise:base=(spectrum:k=2)", "-o", str(tmp_path / "gram.npy")]
+    assert main(["gram", fasta, *base]) == 0
+    assert capsys.readouterr().err == "seqkern: kernel pairwise learned from all 20 sequences\n"
+    new = write_fasta(tmp_path / "new.fasta", 5, seed=1)
+    assert main(["gram", new, "--against", fasta, *base]) == 0
+    assert capsys.readouterr().err == f"seqkern: kernel pairwise learned from the 20 sequences of {fasta}\n"
+
+
 def test_kernel_that_learns_is_fitted_on_the_columns(tmp_path, fasta):
     new, out = write_fasta(tmp_path / "new.fasta", 5, seed=1), tmp_path / "gram.npy"
     text = "pairwise:base=(spectrum:k=2)"

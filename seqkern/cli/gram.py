@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import sys
 
 from .common import (
     add_sequence_arguments,
@@ -51,7 +52,7 @@ def add_arguments(parser):
         "--spectrum",
         action="store_true",
         help="print the smallest and largest eigenvalue and the share of negative mass, and keep them beside the "
-        "matrix in .spectrum.tsv",
+        "matrix in .spectrum.tsv; without -o, only print them",
     )
     work.add_argument("--cost", metavar="JSON", help="write what each stage cost")
 
@@ -64,12 +65,11 @@ def run(args):
     from ..gram import compute_gram, compute_tile, count_tiles
     from ..progress import progress_counter
 
-    if not args.output and not args.explain_plan:
-        raise ParameterError("there is no place for the matrix", remedy="give -o FILE.npy, or --explain-plan alone")
-    if args.spectrum and (args.against or args.tile or not args.output):
-        raise ParameterError(
-            "--spectrum is of a whole square matrix", remedy="give -o FILE.npy, and leave out --against and --tile"
-        )
+    if not args.output and not args.explain_plan and not args.spectrum:
+        remedy = "give -o FILE.npy, or --explain-plan or --spectrum without it"
+        raise ParameterError("there is no place for the matrix", remedy=remedy)
+    if args.spectrum and (args.against or args.tile):
+        raise ParameterError("--spectrum is of a whole square matrix", remedy="leave out --against and --tile")
     clock = Clock()
     kernel = _kernel(args)
     if args.cost:
@@ -79,10 +79,12 @@ def run(args):
     with naming_file(source):
         if kernel.data_dependent:
             kernel.fit(X if Y is None else Y)
+            learned = f"all {len(X)} {_units(X)}" if Y is None else f"the {len(Y)} {_units(Y)} of {args.against}"
+            print(f"seqkern: kernel {kernel.name} learned from {learned}", file=sys.stderr)
             clock.lap("fit")
         if args.explain_plan:
             _explain(kernel, X, Y, args.dtype)
-            if not args.output:
+            if not args.output and not args.spectrum:
                 return
         options = {
             "path": args.output,
@@ -108,18 +110,24 @@ def run(args):
         clock.lap("spectrum")
     if args.cost:
         write_cost(args.cost, clock.laps)
-    print(f"{args.output}: {done}")
+    print(f"{args.output or source}: {done}")
     if args.spectrum:
         print(f"  {found}")
 
 
+def _units(X):
+    """Return what the units of a set are called."""
+    return "sequences" if hasattr(X, "alphabet") else "units"
+
+
 def _spectrum(gram, path):
-    """Return the Spectrum of a matrix, kept in its file beside it."""
+    """Return the Spectrum of a matrix, kept in its file beside it if it has one."""
     from ..gram.matrix import spectrum_path
     from ..gram.spectrum import spectrum, write_spectrum
 
     found = spectrum(gram.values)
-    write_spectrum(spectrum_path(path), found)
+    if path:
+        write_spectrum(spectrum_path(path), found)
     return found
 
 
@@ -132,13 +140,29 @@ def _share(text):
 
 
 def _kernel(args):
-    """Return the kernel that the arguments name."""
-    from ..config import load_config, split_transforms
-    from ..errors import ConfigError, unknown_name
-    from ..kernels import build_kernel
+    """Return the kernel that the arguments name; say so if its transforms and repair are left out."""
+    from ..config import split_transforms
+    from ..gram.transforms import build_transform
+    from ..kernels import build_kernel, parse_spec
 
-    if args.kernel is not None:
-        return build_kernel(args.kernel)
+    spec, transforms = split_transforms(_config_entry(args) if args.kernel is None else parse_spec(args.kernel))
+    kernel = build_kernel(spec)
+    for item in transforms:
+        build_transform(item)
+    if transforms:
+        print(
+            "seqkern: transforms and repair are fitted on a training part: train and evaluate apply them; "
+            "this is the matrix without",
+            file=sys.stderr,
+        )
+    return kernel
+
+
+def _config_entry(args):
+    """Return the kernel's entry in the study's config."""
+    from ..config import load_config
+    from ..errors import ConfigError, unknown_name
+
     kernels = load_config(args.kernel_config)["kernels"]
     if args.kernel_name is None:
         raise ConfigError(
@@ -148,7 +172,7 @@ def _kernel(args):
         )
     if args.kernel_name not in kernels:
         raise unknown_name(f"kernel of {args.kernel_config}", args.kernel_name, kernels)
-    return build_kernel(split_transforms(kernels[args.kernel_name])[0])
+    return kernels[args.kernel_name]
 
 
 def _data(args, kernel):
