@@ -4,6 +4,7 @@ import copy
 import json
 import subprocess
 import sys
+import warnings
 
 import naive_hmm
 import numpy as np
@@ -76,7 +77,7 @@ def test_the_model_is_of_the_positives_alone(fitted):
 
 
 def test_without_labels_or_of_one_class_all_are_positives(fitted):
-    for y in (None, [0] * 4):
+    for y in (None, [1] * 4, ["a"] * 4):
         alone = FisherKernel().fit(encode(POSITIVE), y)
         np.testing.assert_array_equal(alone.models_[0].emissions, fitted.models_[0].emissions)
 
@@ -98,10 +99,36 @@ def test_numbers_as_labels_and_too_few_labels_are_errors():
         FisherKernel().fit(encode(POSITIVE), [1, 0, 1])
 
 
-def test_one_positive_or_none_with_letters_has_a_model():
-    for strings in (["ACGT", "TTTT"], ["", "TTTT"], ["***", "TTTT"]):
-        kernel = FisherKernel(zero_diagonal="zero").fit(encode(strings), [1, -1])
+@pytest.mark.parametrize("y", [[-1] * 4, [0] * 4, [-1.0] * 4, [False] * 4])
+def test_labels_without_a_positive_are_an_error(y):
+    for kernel in (FisherKernel(), FisherKernel(model="markov")):
+        with pytest.raises(LabelError, match="learns from positives, and there is none among 4 labels"):
+            kernel.fit(encode(NEGATIVE), y)
+
+
+@pytest.mark.parametrize("model", ["profile", "markov"])
+def test_a_model_of_one_positive_or_none_with_letters_is_told_of(model):
+    alone = "1 positives, 1 with letters: the profile HMM is mostly its priors"
+    none = "{} positives, 0 with letters: the model is the background alone"
+    for strings, y, told in (
+        (["ACGT", "TTTT"], [1, -1], [alone] if model == "profile" else []),
+        (["", "TTTT"], [1, -1], [none.format(1)]),
+        (["***", "", "TTTT"], [1, 1, -1], [none.format(2)]),
+        (["ACGT", "ACCT", "TTTT"], [1, 1, -1], []),
+    ):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            kernel = FisherKernel(model=model, zero_diagonal="zero").fit(encode(strings), y)
+        assert [str(warning.message) for warning in said] == told
         assert np.isfinite(kernel.kernel(encode(NEW))).all()
+
+
+def test_many_fits_alike_warn_once_by_default():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("default")
+        for _ in range(5):
+            FisherKernel().fit(encode(["ACGT", "TTTT"]), [1, -1])
+    assert len(said) == 1
 
 
 def test_radial_basis_function_has_the_width_of_jaakkola():

@@ -1,5 +1,6 @@
 """The Fisher kernel: how sequences would change a model of the positives (Jaakkola et al., J Comput Biol 7, 2000)."""
 
+import warnings
 from dataclasses import asdict
 
 import numpy as np
@@ -44,9 +45,10 @@ class FisherKernel(FeatureKernel):
     probability 350/351. A masked letter is emitted with probability 1 by any state, and counts nowhere.
 
     `fit` aligns the positives (FAMSA) and builds the HMM as hmmbuild does, or counts words. The positives are the
-    examples of the greater of two labels; all, where there is one label or none. For several classes there is a model
-    of each, and their U are put side by side. One positive will do, for the priors; of none that has letters, the
-    profile HMM is one column with the background frequencies.
+    examples of the greater of two labels; all, where there are no labels, or one that is positive. For several classes
+    there is a model of each, and their U are put side by side. One positive will do, for the priors; of none that has
+    letters, the profile HMM is one column with the background frequencies: of both a warning tells. Labels of negatives
+    alone are an error.
 
     With the radial basis function of Jaakkola et al.: ``rbf:gamma=jaakkola,base=(fisher:normalize=false)``.
 
@@ -151,7 +153,12 @@ class FisherKernel(FeatureKernel):
         self.alphabet_ = X.alphabet
 
     def _learn(self, X):
-        """Return the model of some sequences."""
+        """Return the model of some sequences; warn where they say little or nothing about it."""
+        with_letters = sum(bool(set(text) - {"*"}) for text in X.strings())
+        if with_letters == 0:
+            warnings.warn(f"{len(X)} positives, 0 with letters: the model is the background alone", stacklevel=2)
+        elif with_letters == 1 and self.model == "profile":
+            warnings.warn(f"{len(X)} positives, 1 with letters: the profile HMM is mostly its priors", stacklevel=2)
         return build_profile(X) if self.model == "profile" else MarkovChain.learn(X, self.order, self.pseudocount)
 
     def _check_alphabet(self, alphabet):
@@ -294,5 +301,10 @@ def _examples(X, y):
     classes = np.unique(y)
     if len(classes) > 2 and np.issubdtype(y.dtype, np.floating):
         raise LabelError("kernel 'fisher' learns from classes, and the labels are numbers", remedy="give classes")
+    if len(classes) == 0 or (len(classes) == 1 and classes.dtype.kind in "biuf" and classes[0] <= 0):
+        raise LabelError(
+            f"kernel 'fisher' learns from positives, and there is none among {len(y)} labels",
+            remedy="choose a training part with positives, or give no labels if all are",
+        )
     chosen = classes if len(classes) > 2 else classes[-1:]
     return [X.take(np.flatnonzero(y == one)) for one in chosen]
