@@ -11,7 +11,7 @@ from test_report import Page
 from seqkern.report import build_report
 from seqkern.report.comparisons import Compared
 from seqkern.report.families import MOST_LINES, drawn
-from seqkern.report.figures import _line_style
+from seqkern.report.figures import _line_style, families_figure
 from seqkern.report.markup import text_of
 from seqkern.report.results import Method, Study
 from seqkern.report.verdicts import comparisons_section, p_text, result
@@ -25,11 +25,13 @@ GOOD = np.round(POOR + RNG.uniform(0.02, 0.2, 12), 3)
 AUCS = {"good": GOOD, "even": GOOD + np.resize([0.01, -0.011], 12), "poor": np.append(POOR[:10], [GOOD[10], np.nan])}
 
 
-def study(folder, table, families=FAMILIES):
+def study(folder, table, families=FAMILIES, kernels=None, profiles=None):
     """Write a study whose methods have these AUCs on the families; ROC50 is their square, the median RFP 1 − AUC."""
-    kernels = {name: {"kernel": "spectrum", "k": 3} for name in table}
+    kernels = kernels or {name: {"kernel": "spectrum", "k": 3} for name in table}
     solvers = {"svm": {"solver": "csvc", "C": 1}}
-    write_study(folder, {"edd": family_shape(families, n=40, share=0.2)}, kernels, solvers)
+    shape = family_shape(families, n=40, share=0.2)
+    shape.entry |= {"profiles": profiles} if profiles else {}
+    write_study(folder, {"edd": shape}, kernels, solvers)
     for name, aucs in table.items():
         rows = [
             (family, "1", 20, 20, auc, auc**2, 1 - auc)
@@ -99,6 +101,54 @@ def test_the_words_are_true(page):
     assert "By ROC50: 2 differ" in page.text
     assert "All 3 pairs" in page.text
     assert "Number of families with AUC ≥ x" in page.text
+
+
+TRANSDUCTIVE = {
+    "inductive": {"kernel": "spectrum", "k": 3},
+    "own": {"kernel": "profile", "search": "training"},
+    "windows": {"kernel": "pssm_window"},
+    "sum": {"kernel": "sum", "parts": [{"kernel": "spectrum"}, {"kernel": "profile"}]},
+    "map": {"kernel": "pairwise", "base": {"kernel": "profile_alignment"}},
+    "choice": {"choose": ["inductive", "windows"]},
+}
+MARKED = ("windows", "sum", "map", "choice")
+
+
+def marked_study(folder, profiles):
+    table = {name: GOOD - i / 20 for i, name in enumerate(reversed(TRANSDUCTIVE))}
+    return study(folder, table, kernels=TRANSDUCTIVE, profiles=profiles)
+
+
+def test_methods_that_know_test_sequences_have_a_mark(tmp_path):
+    folder = marked_study(tmp_path / "s", {"search": "all", "transductive": True})
+    html = build_report(folder, folder / "report").read_text(encoding="utf-8")
+    for name in TRANSDUCTIVE:
+        assert (f"<b>{name}</b>† with <b>svm</b>" in html) == (name in MARKED)
+    table = html[html.index("means and medians over 12 families") :]
+    table = table[: table.index("</table>")]
+    assert "best of each column. † transductive: its profiles were built with the test sequences, though" in table
+    assert all(f"<b>{name}</b>† with" in table for name in MARKED)
+    text = Page(html).text
+    assert "Number of families with AUC ≥ x. † transductive: its profiles were built with the test" in text
+    assert "choice† with svm is better beyond chance than" in text
+    (view,) = (View(dataset, "d1") for dataset in Study(folder).datasets)
+    assert view.dataset.transductive == set(MARKED)
+    words = text_of(comparisons_section(view))
+    assert "beyond chance (corrected p of at most 0.05). † transductive: its profiles were built with the test" in words
+    assert "edd: choice† with svm, by AUC, against" in words
+
+
+@pytest.mark.parametrize("profiles", [None, {"search": "other.fa"}, {"files": "pssms"}])
+def test_without_profiles_of_test_sequences_no_method_has_a_mark(tmp_path, profiles):
+    folder = marked_study(tmp_path / "s", profiles)
+    assert "†" not in build_report(folder, folder / "report").read_text(encoding="utf-8")
+
+
+def test_the_legend_marks_long_names_too():
+    long = "x" * 40
+    series = [(name, "svm", [0, 0.5, 1], [2, 1, 0]) for name in (long, "short")]
+    draw = families_figure(series, "AUC", "families", "label", {long})
+    assert str(draw).count("†") == 1
 
 
 def test_few_families_cannot_tell_anything(tmp_path):

@@ -7,7 +7,7 @@ from .markup import Column, number, plural, table, tag
 from .scores import STAR, marked
 from .tables import SHOWN_DIGITS, unit_scores
 from .view import method_name, paragraph
-from .words import metric
+from .words import footnote, metric
 
 MOST_LINES = 16
 
@@ -31,7 +31,7 @@ def _means(view):
     compared = view.comparisons.get(ranking.metric)
     rows, several = [], len(ranking.order) > 1
     for method in ranking.order:
-        row = [[method_name(method), _only(ranking.score(method).n, view)]]
+        row = [[method_name(method, view.dataset.transductive), _only(ranking.score(method).n, view)]]
         for key in shown:
             value = getattr(ranking.score(method, key[0]), key[1])
             row.append(marked(number(value), several and round(value, SHOWN_DIGITS) == tops[key]))
@@ -45,6 +45,7 @@ def _means(view):
         columns += [Column("better than", hint=hint), Column("worse than", hint=hint)]
     over = plural(len(view.dataset.units), view.word, view.words)
     caption = [f"{view.dataset.name}: means and medians over {over}. ", STAR, " best of each column."]
+    caption.append(footnote(ranking.order, view.dataset.transductive))
     return table(caption, columns, rows, class_="dense")
 
 
@@ -58,7 +59,7 @@ def _curves(view):
     """Return what the cumulative curves show, and the curves of AUC and ROC50."""
     ranking, units = view.ranking, unit_scores(view.dataset)
     methods, which = drawn(ranking.order)
-    plots = []
+    plots, note = [], footnote(methods, view.dataset.transductive)
     for name in ("auc", "roc50"):
         if name not in ranking.scores or (name == "roc50" and view.few_negatives):
             continue
@@ -66,8 +67,10 @@ def _curves(view):
         series = [(*method, *at_least(values.loc[[tuple(method)]])) for method in methods]
         title = metric(name).name
         label = f"{view.dataset.name}: number of {view.words} with {title} of at least x, {len(series)} methods"
-        svg = figures.families_figure(series, title, view.words, label)
-        plots.append(tag("figure", svg, tag("figcaption", f"Number of {view.words} with {title} ≥ x"), class_="wide"))
+        svg = figures.families_figure(series, title, view.words, label, view.dataset.transductive)
+        caption = f"Number of {view.words} with {title} ≥ x"
+        caption += f".{note}" if note else ""
+        plots.append(tag("figure", svg, tag("figcaption", caption), class_="wide"))
     if not plots:
         return []
     intro = (

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from .curves import simplified
 from .markup import Markup, clean, escape
+from .words import mark
 
 STYLE = {
     "svg.hashsalt": "seqkern",
@@ -146,7 +147,7 @@ def class_roc_panel(curves, label):
     return render(draw, (2.0, 2.0), label)
 
 
-def families_figure(series, metric_name, many, label):
+def families_figure(series, metric_name, many, label, transductive=()):
     """Return the curve "number of families with at least this score" of several methods.
 
     The first eight kernels have colours and filled markers, the others thin grey lines with open markers; solvers have
@@ -160,12 +161,15 @@ def families_figure(series, metric_name, many, label):
     many : str
         What is counted: ``"families"``.
     label : str
+    transductive : collection of str
+        Kernels that have a mark in the legend.
     """
     kernels = list(dict.fromkeys(item[0] for item in series))
     solvers = list(dict.fromkeys(item[1] for item in series))
-    names = [short(item[0], 28) for item in series]
+    width = 28 if len(solvers) == 1 else 24
+    names = [f"{short(item[0], width)}{mark(item[0], transductive)}" for item in series]
     if len(solvers) > 1:
-        names = [f"{short(item[0], 24)}, {short(item[1], 10)}" for item in series]
+        names = [f"{name}, {short(item[1], 10)}" for name, item in zip(names, series, strict=True)]
     columns = 2 if max(map(len, names)) <= 28 else 1  # as wide as the figure
 
     def draw(figure):

@@ -12,7 +12,7 @@ from .scores import MISSING, STAR, marked
 from .tables import SHOWN_DIGITS, Score
 from .verdicts import verdicts
 from .view import method_name, paragraph
-from .words import metric
+from .words import footnote, metric
 
 LEAST = 3
 
@@ -29,6 +29,8 @@ class Overview:
         Mean score on each data set, NaN where there is none; of the methods for two data sets or more.
     means : dict of Method to Score
         Over data sets, of the methods that have a score on all of them; best first.
+    transductive : set of str
+        Kernels whose profiles of a data set were built with its test sequences.
     compared : Compared or None
         These methods, compared over data sets; None where there are too few.
     """
@@ -45,6 +47,7 @@ class Overview:
             method: Score(np.mean(self.values[method]), np.std(self.values[method], ddof=1), len(views))
             for method in complete
         }
+        self.transductive = set().union(*(view.dataset.transductive for view in views))
         self.compared = None
         if len(views) >= LEAST_TESTED and len(complete) > 1:
             values = {method: self.values[method] for method in complete}
@@ -95,7 +98,8 @@ def overview_section(overview):
     rows.append([tag("b", "mean ± standard deviation"), *tops])
     name = metric(overview.metric).name
     caption = [f"Mean {name} of each method on each data set. ", STAR, " best of each row."]
-    columns = [Column("Data set", False), *map(method_name, methods)]
+    caption.append(footnote(methods, overview.transductive))
+    columns = [Column("Data set", False), *(method_name(method, overview.transductive) for method in methods)]
     note = "The last row holds only methods with a score on every data set."
     return tag(
         "section",
@@ -103,7 +107,7 @@ def overview_section(overview):
         paragraph(note),
         table(caption, columns, rows, class_="dense"),
         _curve(overview, name),
-        verdicts(overview.compared, "all data sets") if overview.compared else None,
+        verdicts(overview.compared, "all data sets", overview.transductive) if overview.compared else None,
         id="overview",
     )
 
@@ -126,5 +130,6 @@ def _curve(overview, name):
         return None
     series = [(*method, *at_least(overview.values[method])) for method in methods]
     label = f"Number of data sets with {name} of at least x, {len(series)} methods"
-    svg = figures.families_figure(series, name, "data sets", label)
-    return tag("figure", svg, tag("figcaption", f"Number of data sets with {name} ≥ x. {which}"), class_="wide")
+    svg = figures.families_figure(series, name, "data sets", label, overview.transductive)
+    caption = f"Number of data sets with {name} ≥ x. {which}{footnote(methods, overview.transductive)}"
+    return tag("figure", svg, tag("figcaption", caption), class_="wide")

@@ -11,6 +11,7 @@ from ..errors import ConfigError, FileError, SeqkernError
 from ..gram.spectrum import read_spectrum
 from ..kernels import build_kernel
 from ..stored_grams import gram_homes
+from ..tracks import PROFILE_TRACKS
 from .files import numbers, read_config, read_gram, read_json, read_laps, read_table
 
 Method = namedtuple("Method", ["kernel", "solver"])
@@ -90,6 +91,11 @@ class Study:
             return build_kernel(split_transforms(self.spec("kernels", name))[0])
         except SeqkernError:
             return None
+
+    def reads_profiles(self, name):
+        """Tell whether a kernel, or one that it is chosen among, reads the profiles of the data set."""
+        built = map(self.kernel, self.spec("kernels", name).get("choose") or [name])
+        return any(set(PROFILE_TRACKS) & set(kernel.tracks) for kernel in built if kernel is not None)
 
 
 def _check_mapping(what, value, folder):
@@ -307,6 +313,12 @@ class DatasetResults:
         """Tell whether a kernel learns from the training part; False where it is not known here."""
         built = self.study.kernel(kernel)
         return built is not None and built.data_dependent
+
+    @cached_property
+    def transductive(self):
+        """Set of the names of the kernels whose profiles were built with the test sequences, without their labels."""
+        made = (self.summary or {}).get("profiles") or self.entry.get("profiles") or {}
+        return {name for name in self.kernels if made.get("transductive") and self.study.reads_profiles(name)}
 
     def gram_counts(self, kernel):
         """Return how many units a kernel's policies touched, a dict; empty where none or no matrix is stored."""

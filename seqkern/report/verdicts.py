@@ -4,7 +4,7 @@ from ..evaluation.comparison import MOST_EXACT
 from .comparisons import LEVEL, told_apart
 from .markup import Column, Markup, details, number, plural, table, tag
 from .view import method_name, paragraph
-from .words import metric
+from .words import footnote, metric
 
 MOST_PAIRS = 500
 
@@ -16,12 +16,12 @@ def comparisons_section(view):
         return None
     others = [one for key, one in view.comparisons.items() if key != compared.key]
     more = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
-    content = verdicts(compared, view.dataset.name)
+    content = verdicts(compared, view.dataset.name, view.dataset.transductive)
     more = paragraph(more) if more else None
     return view.section("comparisons", "Which methods are better than others", *content, more)
 
 
-def verdicts(compared, name):
+def verdicts(compared, name, transductive=()):
     """Return paragraphs and tables about one Compared.
 
     Parameters
@@ -29,6 +29,8 @@ def verdicts(compared, name):
     compared : Compared
     name : str
         Of the data set, for captions.
+    transductive : collection of str
+        Kernels that have a mark.
     """
     score, best = metric(compared.key).name, compared.methods[0]
     exact = "exact" if compared.tasks <= MOST_EXACT else f"exact up to {MOST_EXACT} differences, else approximate"
@@ -44,13 +46,15 @@ def verdicts(compared, name):
             f" With {compared.tasks} {compared.words} and so many pairs there can be none: not even a method that is "
             "always better could be told from another."
         )
+    found += footnote(compared.methods, transductive)
     against = [one for one in compared.found if one.first == best]
-    caption = [f"{name}: ", method_name(best), f", by {score}, against each other method"]
+    names = {method: method_name(method, transductive) for method in compared.methods}
+    caption = [f"{name}: ", names[best], f", by {score}, against each other method"]
     columns = [Column("Against", False), Column("Result", False), "median difference", "p", Column("p after Holm")]
-    rows = [[method_name(one.second), *_cells(compared, one)] for one in against]
+    rows = [[names[one.second], *_cells(compared, one)] for one in against]
     content = [paragraph(intro), paragraph(found), table(caption, columns, rows, class_="text")]
     if len(against) < len(compared.found) <= MOST_PAIRS:
-        rows = [[method_name(one.first), method_name(one.second), *_cells(compared, one)] for one in compared.found]
+        rows = [[names[one.first], names[one.second], *_cells(compared, one)] for one in compared.found]
         columns = [Column("Kernel with solver", False), *columns]
         whole = table(f"{name}: every pair by {score}", columns, rows, class_="text")
         content.append(details(f"All {len(rows)} pairs", whole))
@@ -104,4 +108,6 @@ def standing(view):
     link = view.link("tests over all pairs", "comparisons")
     which = f"{better or 'none'} of the {others} others" if others > 1 else "the other" if better else "not the other"
     beaten = f", and worse than {worse}" if worse else ""
-    return Markup(f" By {link} {method_name(best)} is better beyond chance than {which}{beaten}.")
+    name = method_name(best, view.dataset.transductive)
+    note = footnote([best], view.dataset.transductive)
+    return Markup(f" By {link} {name} is better beyond chance than {which}{beaten}.{note}")

@@ -6,7 +6,7 @@ from .comparisons import compare_tasks
 from .markup import Column, Markup, join, tag
 from .outcomes import outcome
 from .tables import Ranking
-from .words import metric, unit_word
+from .words import mark, metric, unit_word
 
 
 class View:
@@ -79,10 +79,10 @@ class View:
         return result
 
 
-def method_name(method):
-    """Return ``kernel with solver``."""
+def method_name(method, transductive=()):
+    """Return ``kernel with solver``; with a mark if the kernel is one of those that are transductive."""
     kernel, solver = method
-    return Markup(f"{tag('b', kernel)} with {tag('b', solver)}")
+    return Markup(f"{tag('b', kernel)}{mark(kernel, transductive)} with {tag('b', solver)}")
 
 
 def method_names(methods, most=6):

@@ -113,6 +113,12 @@ STAGES = {
     "predict": "prediction",
 }
 
+TRANSDUCTIVE = "†"
+EXPLAINED = (
+    f"{TRANSDUCTIVE} transductive: its profiles were built with the test sequences, though without their labels; "
+    "methods without this mark knew nothing of them, so a comparison between the two favours it."
+)
+
 
 def metric(key):
     """Return the Metric of a column; of an unknown one its plain name."""
@@ -166,3 +172,13 @@ def unit_word(dataset):
     if len(dataset.units) == 1:
         return "test part", "test parts"
     return ("group", "groups") if method == "leave-one-group-out" else ("fold", "folds")
+
+
+def mark(kernel, transductive):
+    """Return the mark of a kernel that is one of those that are transductive, or nothing."""
+    return TRANSDUCTIVE if kernel in transductive else ""
+
+
+def footnote(methods, transductive):
+    """Return what the mark means; nothing where no method has it."""
+    return f" {EXPLAINED}" if any(method.kernel in transductive for method in methods) else ""
