@@ -24,6 +24,7 @@ from seqkern.report.figures import inline
 from seqkern.report.findings import caveats, main_finding
 from seqkern.report.markup import Markup, escape, number, tag, text_of
 from seqkern.report.outcomes import hard_cases, outcome
+from seqkern.report.predictions import hard_section
 from seqkern.report.results import Method, Study
 from seqkern.report.tables import Ranking, unit_scores
 from seqkern.report.thumbnails import block_means, thumbnail
@@ -349,6 +350,45 @@ def test_a_good_ranking_with_one_predicted_class_is_a_caveat(tmp_path):
         view = View(Study(folder).datasets[0], "d1")
         found = any("put nearly all of them in one class" in text_of(sentence) for sentence in caveats(view))
         assert found is expected
+
+
+@pytest.mark.parametrize(
+    ("auc", "sensitivity", "specificity", "told"),
+    [(1.0, 0.27, 1.0, True), (0.9, 0.95, 0.5, True), (1.0, 0.7, 1.0, False), (0.7, 0.27, 1.0, False)],
+)
+def test_a_high_auc_with_uneven_classes_is_a_caveat_with_a_remedy(tmp_path, auc, sensitivity, specificity, told):
+    solvers = {"svm": {"solver": "csvc", "C": 1}, "psvm": {"solver": "psvc"}}
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, solvers)
+    columns = ["task", "split", "n_train", "n_test", "auc", "sensitivity", "specificity"]
+    for solver, values in (("svm", (0.9, 0.9, 0.9)), ("psvm", (auc, sensitivity, specificity))):
+        path = folder / "evaluate/d/spectrum" / solver / "metrics.tsv"
+        write_tsv(path, columns, [("all", "1", 9, 9, *values)])
+    found = [text_of(sentence) for sentence in caveats(View(Study(folder).datasets[0], "d1"))]
+    found = [sentence for sentence in found if "far more of one class" in sentence]
+    assert len(found) == told
+    for sentence in found:
+        assert sentence.startswith("d: spectrum with psvm: AUC of at least 0.8")
+        assert f"(sensitivity {sensitivity:.3f}, specificity {specificity:.3f})" in sentence
+        assert "metric: balanced_accuracy" in sentence
+        assert "The P-SVM adds the mean of the labels" in sentence
+        assert "class_weight" not in sentence
+
+
+def test_flawless_predictions_are_said_of_one_method(tmp_path):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, {"svm": ONE["svm"], "other": ONE["svm"]})
+    for solver in ("svm", "other"):
+        place = folder / "evaluate/d/spectrum" / solver
+        rows = read_tsv(place / "decisions.tsv")
+        if solver == "other":
+            for row in rows:
+                row["decision"] = float(row["label"] == "donor")
+            write_tsv(place / "decisions.tsv", list(rows[0]), rows)
+        auc = 1.0 if solver == "other" else 0.53
+        columns = ["task", "split", "n_train", "n_test", "auc"]
+        write_tsv(place / "metrics.tsv", columns, [("all", "1", 9, 9, auc)])
+    text = text_of(hard_section(View(Study(folder).datasets[0], "d1")))
+    assert "spectrum with other ranked no test sequence wrongly" in text
+    assert "No test sequence" not in text
 
 
 # ---- the page ----------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from test_report import Page
 from seqkern.gram.spectrum import Spectrum, write_spectrum
 from seqkern.report import build_report
 from seqkern.report.eigenvalues import eigenvalues_section
+from seqkern.report.findings import caveats
 from seqkern.report.plots import gram_section
 from seqkern.report.results import Study
 from seqkern.report.view import View
@@ -56,6 +57,15 @@ def test_each_kernel_with_its_repair_and_what_runs_without(folder):
     assert "Clip sets negative eigenvalues to zero. The empirical map describes" in text
     exposed = text.split("On an indefinite matrix without repair: ")[1]
     assert exposed == "raw with svm, pairwise with svm and big with svm."
+
+
+def test_findings_name_what_ran_on_much_negative_mass_and_the_remedy(folder):
+    found = [Page(sentence).text for sentence in caveats(View(Study(folder).datasets[0], "d1"))]
+    (found,) = [sentence for sentence in found if "indefinite" in sentence]
+    assert found.startswith("d: raw with svm and big with svm had an indefinite matrix without repair")
+    assert "negative mass up to 25.0 %" in found
+    assert "repair: clip" in found
+    assert "psvc" in found
 
 
 def test_nothing_is_said_where_nothing_is_known(tmp_path):

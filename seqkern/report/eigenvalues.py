@@ -38,15 +38,13 @@ class Eigenvalues:
 
 def eigenvalues_section(view):
     """Return smallest eigenvalue, share of negative mass and repair of each kernel."""
-    dataset, rows, repairs, exposed = view.dataset, [], {}, []
+    dataset, rows, repairs = view.dataset, [], {}
     for kernel in dataset.kernels:
         found = kernel_eigenvalues(dataset, kernel)
         if found is None:
             continue
         used = repairs_of(dataset.study.spec("kernels", kernel))
         repairs |= dict.fromkeys(used)
-        if found.smallest < 0 and not used:
-            exposed += [method for method in dataset.done if method.kernel == kernel and _minds(dataset, method.solver)]
         about = "" if found.exact else "≈ "
         rows.append(
             [
@@ -77,12 +75,28 @@ def eigenvalues_section(view):
     ]
     notes = [f"{REPAIRS[name][0].upper()}{REPAIRS[name][1:]}." for name in repairs]
     warning = None
+    exposed = list(unrepaired(dataset))
     if exposed:
         names = method_names(exposed)
         warning = paragraph("⚠ On an indefinite matrix without repair: ", names, ".", class_="missing")
     caption = f"{dataset.name}: eigenvalues of the kernels' matrices"
     body = [paragraph(intro), table(caption, columns, rows), paragraph(" ".join(notes)) if notes else None, warning]
     return view.section("eigenvalues", "Eigenvalues", *body)
+
+
+def unrepaired(dataset):
+    """Return the share of negative mass of each method on an indefinite matrix without repair, a dict.
+
+    Methods whose solver does not mind are left out.
+    """
+    shares = {}
+    for kernel in dataset.kernels:
+        found = kernel_eigenvalues(dataset, kernel)
+        if found is None or found.smallest >= 0 or repairs_of(dataset.study.spec("kernels", kernel)):
+            continue
+        methods = [method for method in dataset.done if method.kernel == kernel and _minds(dataset, method.solver)]
+        shares |= dict.fromkeys(methods, found.share)
+    return shares
 
 
 def kernel_eigenvalues(dataset, kernel):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .choices import edge_choices
+from .eigenvalues import unrepaired
 from .markup import Markup, escape, number, plural, tag
 from .overview import overall_finding
 from .verdicts import standing
@@ -10,7 +11,10 @@ from .view import method_name, method_names, paragraph
 
 FEW = 10
 GOOD_AUC = 0.6
+HIGH_AUC = 0.8
 ONE_SIDED = 0.1
+UNEVEN = 0.4
+NEGATIVE_MASS = 0.001
 LEAK_SENTENCES = {
     "identical": (
         "also stands, letter for letter, in the training part",
@@ -104,7 +108,7 @@ def _others(view):
 def caveats(view):
     """Return sentences, each linked to its section, about one data set."""
     found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view)]
-    found += [*_few(view), _one_class(view), _edges(view)]
+    found += [*_few(view), _one_class(view), _uneven(view), _indefinite(view), _edges(view)]
     return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
 
 
@@ -189,19 +193,75 @@ def _few(view):
 
 def _one_class(view):
     """Tell of methods that rank well but predict nearly one class only."""
-    ranking = view.ranking
-    found = [
-        method
-        for method in ranking.order
-        if ranking.score(method, "auc").mean >= GOOD_AUC
-        and min(ranking.score(method, side).mean for side in ("sensitivity", "specificity")) <= ONE_SIDED
-    ]
+    found = _one_sided(view)
     if not found:
         return None
     link = view.link("the rankings, not the predicted classes", "scores")
     return Markup(
         f"{method_names(found)} ranked the sequences better than chance, but put nearly all of them in one "
-        f"class: use {link}."
+        f"class: use {link}. {_remedy(view, found)}"
+    )
+
+
+def _one_sided(view):
+    """Return the methods that rank better than chance, but recognise hardly any sequence of one class."""
+    ranking = view.ranking
+    return [
+        method
+        for method in ranking.order
+        if ranking.score(method, "auc").mean >= GOOD_AUC and min(_sides(view, method)) <= ONE_SIDED
+    ]
+
+
+def _sides(view, method):
+    """Return the mean sensitivity and specificity of a method, NaN where unknown."""
+    return [view.ranking.score(method, name).mean for name in ("sensitivity", "specificity")]
+
+
+def _uneven(view):
+    """Tell of methods that rank well but recognise far fewer sequences of one class than of the other."""
+    near_one_class = _one_sided(view)
+    good = [method for method in view.ranking.order if view.ranking.score(method, "auc").mean >= HIGH_AUC]
+    found = [m for m in good if m not in near_one_class and abs(np.subtract(*_sides(view, m))) >= UNEVEN]
+    if not found:
+        return None
+    worst = max(found, key=lambda method: abs(np.subtract(*_sides(view, method))))
+    sensitivity, specificity = _sides(view, worst)
+    link = view.link("recognise far more of one class than of the other", "scores")
+    return Markup(
+        f"{method_names(found)}: AUC of at least {HIGH_AUC}, but the predicted classes {link} (sensitivity "
+        f"{number(sensitivity)}, specificity {number(specificity)}{' at worst' if len(found) > 1 else ''}). "
+        f"{_remedy(view, found)}"
+    )
+
+
+def _remedy(view, methods):
+    """Return what helps where the threshold, not the ranking, is at fault."""
+    text = (
+        "For classes choose another threshold on the decision values, or the hyperparameters by balanced accuracy "
+        "(inner: {metric: balanced_accuracy})."
+    )
+    solvers = {view.dataset.study.spec("solvers", method.solver).get("solver") for method in methods}
+    if "csvc" in solvers:
+        text += " The C-SVM takes weights of classes (class_weight: balanced)."
+    if "psvc" in solvers:
+        text += (
+            " The P-SVM adds the mean of the labels (\N{MINUS SIGN}1 and 1) to its decisions, so that where classes "
+            "are unbalanced it leans towards the larger one."
+        )
+    return text
+
+
+def _indefinite(view):
+    """Tell of solvers that need a positive semi-definite matrix and had one with much negative mass, unrepaired."""
+    found = {method: share for method, share in unrepaired(view.dataset).items() if share >= NEGATIVE_MASS}
+    if not found:
+        return None
+    link = view.link("indefinite matrix without repair", "eigenvalues")
+    return Markup(
+        f"{method_names(list(found))} had an {link} (negative mass up to {number(100 * max(found.values()), 1)} %), on "
+        "which a C-SVM may stop at a poor solution: repair it (repair: clip; or flip, shift), or use the P-SVM (solver "
+        "psvc), which needs no such matrix."
     )
 
 

@@ -64,7 +64,9 @@ def hard_section(view):
     where = paragraph("Every prediction is in the results folder, in ", tag("code", path), ".")
     cases = hard_cases(view.dataset, view.dataset.decisions(method))
     if not cases:
-        return view.section("predictions", "Predictions", paragraph("No test sequence was ranked wrongly."), where)
+        done = "predicted" if view.dataset.kind == "multiclass" else "ranked"
+        right = paragraph(method_name(method), f" {done} no test sequence wrongly.")
+        return view.section("predictions", "Predictions", right, where)
     meaning, middle, last = HARD[view.dataset.kind]
     share = view.dataset.kind == "binary"
     rows = [
