@@ -50,6 +50,22 @@ class SequenceError(SeqkernError, ValueError):
     """A sequence or FASTA record that cannot be used."""
 
 
+class PolicyError(SequenceError):
+    """A sequence that a kernel would take if its parameter `policy` were ``"zero"``."""
+
+
+class ShortError(PolicyError):
+    """A sequence shorter than a word of the kernel."""
+
+    policy = "short"
+
+
+class ZeroDiagonalError(PolicyError):
+    """A sequence whose kernel with itself is not positive, where the kernel is normalised."""
+
+    policy = "zero_diagonal"
+
+
 class LetterError(SequenceError):
     """A letter that is not in the alphabet."""
 

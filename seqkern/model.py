@@ -21,7 +21,7 @@ import numpy as np
 from .affine import affine_form
 from .archive import load_archive, nest, save_archive, unnest
 from .calibration import Calibration
-from .errors import FileError, GramError, ModelError, ParameterError
+from .errors import FileError, GramError, ModelError, ParameterError, PolicyError
 from .gram.transforms import naming_rows, transform_from_state
 from .kernels import kernel_from_state
 from .kernels.blocks import fill
@@ -99,7 +99,8 @@ class Model:
         shape = () if self.kind != "multiclass" else (len(self.classes),)
         out = np.empty((len(X), *shape))
         for start in range(0, len(X), step):
-            rows = self.kernel.prepare(X.take(slice(start, start + step)), like=columns)
+            with _remedy_after_training():
+                rows = self.kernel.prepare(X.take(slice(start, start + step)), like=columns)
             with naming_rows(X.ids[start : start + step]):
                 values = self._by_matrix(rows, n_threads) if self._folded is None else self._folded(rows)
             out[start : start + step] = values
@@ -201,6 +202,16 @@ class Model:
                 remedy="give the same columns in the same order",
             )
         return X if named else FeatureTable(X.values, X.ids, names)
+
+
+@contextlib.contextmanager
+def _remedy_after_training():
+    """Say of a unit that the kernel's policies refuse what can be done where they cannot be chosen any more."""
+    try:
+        yield
+    except PolicyError as error:
+        error.remedy = f"leave it out, or train again with {error.policy}=zero"
+        raise
 
 
 def load_model(path):

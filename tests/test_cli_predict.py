@@ -342,3 +342,19 @@ def test_train_doubts_dna_among_proteins(tmp_path, capsys):
     files = [str(tmp_path / "dna.fa"), str(tmp_path / "protein.fa")]
     assert main(["train", *files, "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", str(tmp_path / "m")]) == 0
     assert "class positive look like DNA" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kernel", "policy", "problem"),
+    [
+        ('{"kernel": "motif", "motifs": ["G-T-T", "A-C"]}', "zero_diagonal", "its kernel with itself is zero"),
+        ("spectrum:k=3", "short", "1 letter is fewer than k=3"),
+        ("gappy_pair:k=1,m=1", "short", "1 letter is too few: a pair of k-mers needs 2"),
+    ],
+)
+def test_the_remedy_for_a_refused_sequence_is_one_of_training(tmp_path, files, capsys, kernel, policy, problem):
+    path, new = str(tmp_path / "m.seqkern"), write(tmp_path / "odd.fa", ">good\nGTTGTTACGT\n>odd\nG\n")
+    assert main(["train", *files, "--kernel", kernel, "--solver", "csvc:C=1", "-o", path]) == 0
+    line = fails(capsys, "predict", path, new)
+    assert line.startswith(f"seqkern: {new}: record 'odd': {problem}")
+    assert line.endswith(f"; leave it out, or train again with {policy}=zero\n")

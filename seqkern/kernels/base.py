@@ -18,7 +18,7 @@ import numpy as np
 
 from ..alphabets import ALPHABETS, as_alphabet
 from ..archive import canonical_json
-from ..errors import NoWordsError, ParameterError, SequenceError
+from ..errors import NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
 from ..parameters import Parameters, check_choice, check_integer
 from ..sequences import SequenceSet, as_sequences
 from ..tables import as_features, as_similarities
@@ -372,7 +372,7 @@ class Kernel(Parameters):
             return counts
         zero = np.flatnonzero(~(raw > 0))
         if len(zero) and self.zero_diagonal == "error":
-            raise SequenceError(
+            raise ZeroDiagonalError(
                 "its kernel with itself is zero, so it cannot be normalised",
                 record=X.ids[zero[0]],
                 remedy="leave it out, or choose zero_diagonal=zero or normalize=false",

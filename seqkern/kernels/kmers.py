@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ParameterError, SequenceError
+from ..errors import ParameterError, SequenceError, ShortError
 from . import _kmers
 
 CODE_LIMIT = 2**63
@@ -119,9 +119,13 @@ def check_lengths(X, k, name="k"):
         if len(short) == len(X) > 1:
             longest = f"all {len(X)} sequences are too short, the longest has {X.lengths.max()}"
             remedy = f"choose a smaller {name} ({longest}), or short=zero"
-        raise SequenceError(
-            f"{X.lengths[short[0]]} letters are fewer than {name}={k}", record=X.ids[short[0]], remedy=remedy
-        )
+        letters = count_letters(X.lengths[short[0]])
+        raise ShortError(f"{letters} fewer than {name}={k}", record=X.ids[short[0]], remedy=remedy)
+
+
+def count_letters(number):
+    """Return ``"2 letters are"``, ``"1 letter is"``."""
+    return f"{number} letter is" if number == 1 else f"{number} letters are"
 
 
 def per_record(numbers):

@@ -5,12 +5,12 @@ from itertools import repeat
 
 import numpy as np
 
-from ..errors import ParameterError, SequenceError
+from ..errors import ParameterError, SequenceError, ShortError
 from ..parameters import check_choice, check_real
 from .dense import WIDEST, dense_block
 from .kmer_kernel import KmerKernel
 from .kmer_pairs import Pairs, annotation_letters, check_pair_space, find_symbols, pairs_fit
-from .kmers import MOST_CODES
+from .kmers import MOST_CODES, count_letters
 from .pair_explanations import PairExplanations
 from .pair_names import name_pairs, note_name
 from .planner import SAMPLE_RECORDS, Workload
@@ -76,8 +76,8 @@ class PairKernel(PairExplanations, KmerKernel):
             return
         short = np.flatnonzero(X.lengths < self.min_length())
         if len(short):
-            raise SequenceError(
-                f"{X.lengths[short[0]]} letters are too few: a pair of k-mers needs {self.min_length()}",
+            raise ShortError(
+                f"{count_letters(X.lengths[short[0]])} too few: a pair of k-mers needs {self.min_length()}",
                 record=X.ids[short[0]],
                 remedy="leave it out, choose a smaller k, or short=zero",
             )
