@@ -347,7 +347,7 @@ def test_train_doubts_dna_among_proteins(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("kernel", "policy", "problem"),
     [
-        ('{"kernel": "motif", "motifs": ["G-T-T", "A-C"]}', "zero_diagonal", "its kernel with itself is zero"),
+        ('{"kernel": "motif", "motifs": ["[AC]", "G-T-T"]}', "zero_diagonal", "its kernel with itself is zero"),
         ("spectrum:k=3", "short", "1 letter is fewer than k=3"),
         ("gappy_pair:k=1,m=1", "short", "1 letter is too few: a pair of k-mers needs 2"),
     ],
