@@ -5,8 +5,8 @@ import difflib
 import reprlib
 from pathlib import Path
 
-from .datasets import check_entry_profiles, check_options, entry_kind, entry_window, is_public
-from .errors import ConfigError, ParameterError, SeqkernError, unknown_name
+from .datasets import check_entry_profiles, check_options, entry_kind, entry_window
+from .errors import ConfigError, SeqkernError, unknown_name
 from .folds.methods import options_of
 from .gram.transforms import build_transform, repair_transforms
 from .kernels import build_kernel, check_kind
@@ -200,7 +200,7 @@ def _built_kernels(config, file):
         with _place(f"kernels.{name}", file):
             kernel_spec, transforms = split_transforms(spec)
             built[name] = build_kernel(kernel_spec)
-            _check_files(built[name])
+            built[name].check_files()
             for transform in transforms:
                 build_transform(transform)
     for name, spec in config["kernels"].items():
@@ -209,13 +209,6 @@ def _built_kernels(config, file):
                 if choice not in known:
                     raise _not_defined(f"kernels.{name}.{part}", choice, known, file)
     return {name: [built[choice] for choice in kernel_candidates(config, name)] for name in config["kernels"]}
-
-
-def _check_files(kernel):
-    """Raise ParameterError if a file that a kernel's parameters name is not there."""
-    for path in kernel.files():
-        if not is_public(path) and not Path(path).is_file():
-            raise ParameterError(f"there is no file {str(path)!r}", remedy="check the path")
 
 
 def _not_defined(place, name, known, file):

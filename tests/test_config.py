@@ -154,3 +154,16 @@ def test_a_missing_file_of_a_kernel_is_found_before_any_work(config, tmp_path, m
         check_config(config)
     path.touch()
     check_config(config)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "remedy"),
+    [
+        ({"kernel": "smith_waterman", "matrix": "BLOSSUM62"}, "or choose a matrix of Biopython, such as BLOSUM62"),
+        ({"kernel": "motif", "motifs": "W-W-W"}, "or put patterns in brackets"),
+    ],
+)
+def test_a_name_that_is_no_file_is_told_with_what_else_it_may_be(config, kernel, remedy):
+    for spec in (kernel, {"kernel": "pairwise", "base": kernel}):
+        with pytest.raises(ConfigError, match=rf"kernels\.spectrum1: there is no file .*; check the path, {remedy}"):
+            check_config({**config, "kernels": {**config["kernels"], "spectrum1": spec}})

@@ -153,7 +153,7 @@ def test_a_fasta_file_is_not_called_a_bad_matrix_alone(tmp_path):
 
 
 def test_a_missing_file_and_a_pattern_that_is_no_list():
-    with pytest.raises(FileError, match="TATAWAW: no such file"):
+    with pytest.raises(FileError, match="there is no file 'TATAWAW'; check the path, or put patterns in brackets"):
         MotifKernel("TATAWAW").kernel(encode(["ACGT"]))
     with pytest.raises(ParameterError, match="did you mean 'prosite1995'"):
         MotifKernel("public:prosite95").kernel(encode(["ACGT"]))
@@ -183,7 +183,7 @@ def test_command_line_and_config(tmp_path, capsys):
     assert inline.motifs == ["TATAWAW", "G-x-{A}", "W"]
     assert build_kernel("motif:motifs=public:prosite1995").files() == ("public:prosite1995",)
     assert main(["gram", str(fasta), "--kernel", f"motif:motifs={tmp_path / 'lost'}", "-o", str(out)]) == 1
-    assert "lost: no such file" in capsys.readouterr().err
+    assert "lost'; check the path, or put patterns in brackets" in capsys.readouterr().err
     assert main(["gram", str(fasta), "--kernel", "motif", "-o", str(out)]) == 1
     assert "needs the parameter 'motifs'" in capsys.readouterr().err
 

@@ -69,8 +69,10 @@ def test_values_are_typed_without_eval(word, value):
     ["", "+", "spectrum:", "spectrum:k", "spectrum:k=", "spectrum:k=3)", "(spectrum", "a+", "3", "3*", "a b"],
 )
 def test_unreadable_text_names_the_text_and_the_remedy(text):
-    with pytest.raises(ParameterError, match=r"cannot read .*; write name:parameter=value"):
+    with pytest.raises(ParameterError, match=r"cannot read .*; write name:parameter=value.* write the kernel as JSON"):
         parse_spec(text)
+    with pytest.raises(ParameterError, match=r"nested ones in parentheses$"):
+        parse_spec(text, "solver")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_unreadable_text_names_the_text_and_the_remedy(text):
         ("rbf:gama=1", "'gama'; did you mean 'gamma'"),
         ("rbf:base=(rbf:gama=1)", "'gama'; did you mean 'gamma'"),
         ("spectrum:k=3,k=4", "'k' is given twice"),
-        ("pairwise", "needs the parameter 'base'; add base="),
+        ("motif", "needs the parameter 'motifs'; add motifs="),
         ("rbf:gamma=0", "gamma=0 is not possible; give a number > 0"),
         ("rbf:gamma=often", "gamma='often' is not possible"),
         ("spectrum:part=3", "part=3 is not possible; write it as 0:40"),

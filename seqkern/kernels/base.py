@@ -13,12 +13,13 @@ threads. A new family is found by its `name` and tested by its `examples`; nothi
 
 import hashlib
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from ..alphabets import ALPHABETS, as_alphabet
 from ..archive import canonical_json
-from ..errors import NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
+from ..errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
 from ..parameters import Parameters, check_choice, check_integer
 from ..sequences import SequenceSet, as_sequences
 from ..tables import as_features, as_similarities
@@ -122,6 +123,8 @@ class Kernel(Parameters):
         Fewer rows in a block of the matrix would waste work on the columns.
     has_weights_at_positions : bool
         Whether `weights_at_positions` gives some.
+    missing_file_remedy : str
+        What to do where a file that the parameters name is not there.
     """
 
     name = None
@@ -136,6 +139,7 @@ class Kernel(Parameters):
     words_vary = False
     least_block_rows = 1
     has_weights_at_positions = False
+    missing_file_remedy = "check the path"
     normalize = False
     zero_diagonal = "error"
     alphabet = None
@@ -194,6 +198,14 @@ class Kernel(Parameters):
         `identity`, and a saved model does not need the files. A workflow makes them inputs.
         """
         return ()
+
+    def check_files(self):
+        """Raise FileError if a local file that the parameters name is not there."""
+        from ..datasets.public import is_public
+
+        for path in self.files():
+            if not is_public(path) and not Path(path).is_file():
+                raise FileError(f"there is no file {str(path)!r}", remedy=self.missing_file_remedy)
 
     def _fold(self, columns, coefficients):
         """Return ``values(payload)`` for Σ_j coefficients[j]·K(x, z_j), not normalised; None: by the matrix.

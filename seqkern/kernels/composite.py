@@ -107,6 +107,11 @@ class CompositeKernel(Kernel):
         """Return the paths of the files that the parts name."""
         return tuple(dict.fromkeys(file for part in self._given() for file in part.files()))
 
+    def check_files(self):
+        """Raise FileError if a local file that a part names is not there."""
+        for part in self._given():
+            part.check_files()
+
     def _check_parameters(self):
         kinds = {part.accepts for part in self._given()}
         if len(kinds) > 1:

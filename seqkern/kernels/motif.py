@@ -48,7 +48,7 @@ class MotifKernel(FeatureKernel):
         comment), weight matrices of JASPAR, MEME (minimal motif format) or TRANSFAC. Which, its content tells. Or
         ``public:prosite1995``, the 1,149 patterns of PROSITE in December 1995 as GCG had them, frequent ones included
         (``[G>]`` has become ``(G)>`` there, and is read so). On the command line patterns without brackets, parentheses
-        and commas can be listed as they are, ``motif:motifs=[TATAWAW,G-x-{A}]``; any, as JSON:
+        and commas can be listed as they are, ``motif:motifs=[TATAWAW,G-x-{A}]``; any, as JSON, in quotes for the shell:
         ``{"kernel": "motif", "motifs": ["[AC]-x-V-x(4)-{ED}"]}``.
     normalize : bool
         Divide by sqrt(K(x, x)·K(y, y)).
@@ -86,6 +86,7 @@ class MotifKernel(FeatureKernel):
     name = "motif"
     plain = "Counts the known motifs that two sequences share, each a pattern of letters or a weight matrix."
     algorithms = ("dense", "index")
+    missing_file_remedy = "check the path, or put patterns in brackets"
 
     def __init__(
         self,
@@ -154,6 +155,7 @@ class MotifKernel(FeatureKernel):
         key = self.motifs if isinstance(self.motifs, str) else _as_list(self.motifs)
         made = vars(self).get("_made")
         if made is None or made[0] != key:
+            self.check_files()
             made = key, MotifSet.from_file(key) if isinstance(key, str) else MotifSet.from_list(key)
             self._made = made
         return made[1]

@@ -172,10 +172,10 @@ class _Reader:
 
     def fail(self):
         """Raise ParameterError naming the place."""
-        raise ParameterError(
-            f"cannot read {self.text!r} at {self.text[self.place :]!r}",
-            remedy="write name:parameter=value,parameter=value, sums with +, nested ones in parentheses",
-        )
+        remedy = "write name:parameter=value,parameter=value, sums with +, nested ones in parentheses"
+        if self.key == "kernel":
+            remedy += "; patterns with brackets: write the kernel as JSON"
+        raise ParameterError(f"cannot read {self.text!r} at {self.text[self.place :]!r}", remedy=remedy)
 
     def skip(self, token):
         """Step over `token` and the spaces around it, if it comes next; return whether it did."""

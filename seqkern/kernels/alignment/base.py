@@ -27,6 +27,7 @@ class AlignmentKernel(Kernel):
     """
 
     positive_semidefinite = False
+    missing_file_remedy = "check the path, or choose a matrix of Biopython, such as BLOSUM62"
     _loaded = None
 
     def _check_parameters(self):
