@@ -20,8 +20,11 @@ FUNCTION_SECONDS = 1e-8  # for one exponential or power
 class PSSMWindowKernel(ProfileTracks, Kernel):
     """Kernel between windows of PSSM rows: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
 
-    Sequences are windows of one length around a residue, as `seqkern.profiles.windows.residue_windows` cuts them. φ(x)
-    has for each position the 20 scores s of the track ``pssm`` (as many as the alphabet has letters), scaled, and one
+    Sequences are windows of one length around a residue. `seqkern.profiles.windows.residue_windows` cuts one around
+    every residue, in Python only: no key of a study and no verb does. The keys ``window`` and ``sites`` of a data set
+    cut them around listed residues, where they do not run past an end of the chain.
+
+    φ(x) has for each position the 20 scores s of the track ``pssm`` (as many as the alphabet has letters), scaled, and one
     more number that is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked; there
     the scores count as 0.
 
