@@ -2,6 +2,7 @@
 
 import copy
 import json
+import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from seqkern.errors import ParameterError
 from seqkern.evaluation import crossval
 from seqkern.evaluation.crossval import evaluate_fold, write_results
 from seqkern.evaluation.sources import FittedKernel, StoredGram
-from seqkern.folds import make_folds
+from seqkern.folds import make_folds, read_folds
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.kernels import SpectrumKernel, build_kernel
@@ -272,6 +273,28 @@ def test_the_verb_writes_the_same_bytes_every_time(study, tmp_path):
     assert not (tmp_path / "one" / ".finished").exists()
     decided = [row["id"] for row in read_tsv(tmp_path / "one" / "decisions.tsv")]
     assert sorted(decided) == sorted(sequences().ids)
+
+
+@pytest.mark.parametrize("masked", [(), (3,), (2, 3)])
+def test_constant_columns_are_counted_and_told_once(study, tmp_path, capsys, masked):
+    X = sequences()
+    strings = ["N" * 30 if i in masked else string for i, string in enumerate(X.strings())]
+    X = SequenceSet.from_strings(strings, "dna", ids=X.ids, unknown="mask")
+    save_dataset(Dataset("toy", "sequences", X, {"all": binary_task(X)}), tmp_path / "data")
+    assert main(["folds", str(tmp_path / "data"), "--method", "stratified", "--k", "4", "-o", str(study[3])]) == 0
+    capsys.readouterr()
+    study[study.index("spectrum:k=3")] += ",zero_diagonal=zero"
+    study[-1] = json.dumps({"solver": "psvc", "epsilon": [0.1, 0.3]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert main([*study, "-o", str(tmp_path / "o")]) == 0
+    splits = read_folds(tmp_path / "folds" / "all.tsv", X.ids, binary_task(X).labels).splits
+    counts = [len(set(masked) & set(split.train)) for split in splits]
+    assert [int(row["constant_columns"]) for row in read_tsv(tmp_path / "o" / "fits.tsv")] == counts
+    told = [line for line in capsys.readouterr().err.splitlines() if "constant" in line]
+    fits = sum(count > 0 for count in counts)
+    text = f"seqkern: P-SVM: up to {max(counts)} of 30 columns were constant and left out, in {fits} of 4 fits"
+    assert told == ([text] if masked else [])
 
 
 @pytest.fixture

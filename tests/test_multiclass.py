@@ -10,6 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 from seqkern.solvers import CSVC, PSVC, PairwiseVoting, make_solver, solver_from_state
+from seqkern.solvers.base import ConstantColumnWarning
 
 
 def problem(classes=4, n=80, seed=0):
@@ -111,3 +112,12 @@ def test_scikit_learn_slices_rows_and_columns():
     _, K, y, _, _, _ = problem(3)
     ours = cross_val_score(make_solver("csvc", "multiclass"), K, y, cv=4)
     np.testing.assert_array_equal(ours, cross_val_score(SVC(kernel="precomputed", break_ties=True), K, y, cv=4))
+
+
+def test_constant_columns_of_any_pair_are_reported():
+    K = np.random.default_rng(0).normal(size=(12, 12))
+    K[:, [0, 1]] = 0.5  # rows 0 and 1 are of two classes: one pair of classes has both columns
+    y = np.arange(12) % 3
+    with pytest.warns(ConstantColumnWarning):
+        assert PairwiseVoting(PSVC()).fit(K, y).report_["constant_columns"] == 2
+    assert "constant_columns" not in PairwiseVoting(CSVC()).fit(K @ K.T, y).report_

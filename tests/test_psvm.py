@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import Lasso
 
 from seqkern.solvers import PSVC, PSVR, _psvm, dual
+from seqkern.solvers.base import ConstantColumnWarning
 
 SHAPES = ("square", "tall", "wide", "rank-deficient", "constant column", "indefinite", "repeated columns")
 
@@ -309,13 +310,17 @@ def test_epsilon_zero_is_least_squares():
 def test_constant_column_is_left_out_with_a_warning(value):
     K, y = matrix("constant column")
     K[:, [3, 7]] = value
-    with pytest.warns(UserWarning, match="2 of 24 columns are constant") as record:
+    with pytest.warns(ConstantColumnWarning, match="2 of 24 columns are constant and are left out") as record:
         solver = PSVR(kernel="features", epsilon=0.0, C=1.0).fit(K, y)
     assert len(record) == 1
     assert record[0].filename == __file__
     assert not {3, 7} & set(solver.support_)
     assert solver.report_["constant_columns"] == 2
     assert np.isfinite(solver.decision_function(K)).all()
+    K, y = matrix("constant column")
+    K[:, 3] = value
+    with pytest.warns(ConstantColumnWarning, match="1 of 24 columns is constant and is left out"):
+        PSVR(kernel="features", epsilon=0.0, C=1.0).fit(K, y)
 
 
 def test_constant_labels():

@@ -1,6 +1,7 @@
 """``seqkern evaluate``: one method over all folds of a data set."""
 
 import contextlib
+import sys
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -73,6 +74,20 @@ def run(args):
         results.append(FoldResult(**row))
     write_results(output, results)
     done.clear()
+    text = _constant_columns(results)
+    if text is not None:
+        print(f"seqkern: {text}", file=sys.stderr)
+
+
+def _constant_columns(results):
+    """Return a sentence on the columns that the P-SVM left out of the fits of all folds; None where there are none."""
+    counts = [(result.fit.get("constant_columns") or 0, result.metrics["n_train"]) for result in results]
+    most, size = max(counts, default=(0, 0))
+    if not most:
+        return None
+    fits = sum(count > 0 for count, _ in counts)
+    were = "column was" if size == 1 else "columns were"
+    return f"P-SVM: up to {most} of {size} {were} constant and left out, in {fits} of {len(counts)} fits"
 
 
 def _learned_from(task, fold_set):

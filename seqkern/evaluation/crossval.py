@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..cost import Clock, write_cost
 from ..gram.spectrum import spectrum
 from ..solvers import common_input, make_solver
+from ..solvers.base import ConstantColumnWarning
 from ..tsv import write_tsv
 from .metrics import scores
 from .selection import select
@@ -23,7 +24,7 @@ CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
 SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
 FIT_COLUMNS = (
     *PLACE_COLUMNS,
-    *("converged", "iterations", "residual", "n_support", "support_share"),
+    *("converged", "iterations", "residual", "n_support", "support_share", "constant_columns"),
     *SPECTRUM_COLUMNS,
 )
 
@@ -75,8 +76,9 @@ def evaluate_fold(task, split, sources, grid, *, inner_folds, metric, seed, grou
         check_source(source, wanted)
     clock = Clock()
     with warnings.catch_warnings():
-        # whether each fit converged is a column of fits.tsv
+        # whether each fit converged, and how many columns it left out, are columns of fits.tsv
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ConstantColumnWarning)
         labels = task.labels
         y = labels.signs() if labels.kind == "binary" else labels.y
         train_labels = labels.take(split.train)

@@ -27,6 +27,10 @@ from ..parameters import Parameters, check_real
 from .specs import plain, solver_from_state
 
 
+class ConstantColumnWarning(UserWarning):
+    """Columns of the matrix are constant on the training rows, so that a solver leaves them out."""
+
+
 class Solver(Parameters, BaseEstimator):
     """Base of all solvers.
 

@@ -99,7 +99,9 @@ class PairwiseVoting(ClassSolver):
             machine.renumber(np.searchsorted(self.support_, columns), size) for machine, columns in fitted
         ]
         reports = [machine.report_ for machine in self.machines_]
+        constant = [report["constant_columns"] for report in reports if "constant_columns" in report]
         return {
+            **({"constant_columns": max(constant)} if constant else {}),
             "converged": all(report["converged"] for report in reports),
             "iterations": sum(report["iterations"] for report in reports),
             "residual": max(report["residual"] for report in reports),

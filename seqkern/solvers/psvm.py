@@ -8,7 +8,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..parameters import check_choice, check_integer, check_real
 from . import _linear, _psvm
-from .base import BinarySolver, RealSolver, Solver, check_cost
+from .base import BinarySolver, ConstantColumnWarning, RealSolver, Solver, check_cost
 from .dual import Dual, minimise
 
 
@@ -63,7 +63,9 @@ class PotentialSVM(Solver):
         _psvm.moments(columns, means, scales)
         constant = int(np.sum(scales == 0))
         if constant:
-            warnings.warn(f"{constant} of {len(scales)} columns are constant and are left out", stacklevel=3)
+            are = "is" if constant == 1 else "are"
+            text = f"{constant} of {len(scales)} columns {are} constant and {are} left out"
+            warnings.warn(text, ConstantColumnWarning, stacklevel=3)
         self.intercept_ = float(np.mean(y))
         target = y - self.intercept_
         largest = np.empty(len(columns))
