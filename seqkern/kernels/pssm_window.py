@@ -24,9 +24,9 @@ class PSSMWindowKernel(ProfileTracks, Kernel):
     every residue, in Python only: no key of a study and no verb does. The keys ``window`` and ``sites`` of a data set
     cut them around listed residues, where they do not run past an end of the chain.
 
-    φ(x) has for each position the 20 scores s of the track ``pssm`` (as many as the alphabet has letters), scaled, and one
-    more number that is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked; there
-    the scores count as 0.
+    φ(x) has for each position the 20 scores s of the track ``pssm`` (as many as the alphabet has letters), scaled, and
+    one more number that is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
+    there the scores count as 0.
 
     Parameters
     ----------
