@@ -5,6 +5,7 @@ import pytest
 
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import ProfileKernel, kernel_from_state
+from seqkern.kernels.blocks import given_threads
 from seqkern.profiles import cache as caches
 from seqkern.profiles.cache import ProfileCache
 from seqkern.profiles.profile import check_tracks
@@ -157,3 +158,15 @@ def test_a_kernel_that_searches_knows_the_training_part_alone():
     np.testing.assert_array_equal(again(test, train), expected)
     bare = ProfileKernel(3, 6.5).plan(ProfileSearch(train).add_to(train)).seconds
     assert kernel.plan(train).seconds > bare + 3 * 0.03 * len(train)
+
+
+def test_threads_that_are_given_count_before_the_kernels_own(monkeypatch):
+    used = []
+    monkeypatch.setattr(ProfileSearch, "add_to", lambda self, X, n_threads: used.append(n_threads))
+    kernel = ProfileKernel(search="training", n_threads=3)
+    kernel.fit(family())
+    used.clear()
+    kernel.with_profiles(family())
+    with given_threads(2):
+        kernel.with_profiles(family())
+    assert used == [3, 2]

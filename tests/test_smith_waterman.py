@@ -13,9 +13,10 @@ from naive_alignment import best_by_listing, best_by_recursion, scores_of
 from seqkern import read_fasta
 from seqkern.alphabets import PROTEIN, as_alphabet
 from seqkern.errors import SequenceError
-from seqkern.kernels import SmithWatermanKernel, _product, blocks
+from seqkern.kernels import LocalAlignmentKernel, SmithWatermanKernel, StringKernel, _product, blocks
 from seqkern.kernels.additive import attributions
 from seqkern.kernels.alignment import _smith_waterman, smith_waterman
+from seqkern.kernels.alignment.profile_product import working_bytes
 from seqkern.kernels.alignment.scoring import score_table
 from seqkern.sequences import SequenceSet
 
@@ -342,3 +343,14 @@ def test_the_plan_grows_with_the_work():
     assert (narrow.algorithm, wide.algorithm) == ("int8", "int32")
     assert narrow.seconds < wide.seconds
     assert SmithWatermanKernel().plan(X, X).seconds > narrow.seconds
+
+
+@pytest.mark.parametrize("kernel", [SmithWatermanKernel, LocalAlignmentKernel, StringKernel])
+def test_threads_that_are_given_count_before_the_kernels_own(kernel):
+    X = SequenceSet.from_strings(proteins(50, 50, 60, masked=0), "protein")
+    found = {}
+    for own, given in ((1, None), (4, None), (4, 1), (1, 4)):
+        made = kernel(n_threads=own)
+        with blocks.given_threads(given):
+            found[own, given] = made.plan(X).bytes, made.least_block_rows, working_bytes(50, 20, own)
+    assert found[4, 1] == found[1, None] != found[4, None] == found[1, 4]

@@ -13,6 +13,7 @@ from .alignment.base import AlignmentKernel
 from .alignment.local_factors import Factors
 from .alignment.local_sums import LocalSums, product, shares
 from .base import Plan
+from .blocks import GIVEN_THREADS
 from .planner import Cost, Workload
 
 LEAST_BLOCK_ROWS = 512  # fewer leave too many vector lanes idle
@@ -33,7 +34,12 @@ class LocalAlignmentKernel(AlignmentKernel):
 
     K itself is positive semi-definite if the matrix exp(β·s(a, b)) is, but of little use: K(x, x) exceeds K(x, y) by
     many powers of ten. Its logarithm is not: an SVM wants it repaired, by an eigenvalue shift or the empirical kernel
-    map, as in the paper; a P-SVM takes it as it is.
+    map, as in the paper; a P-SVM takes it as it is. Often a matrix happens to have no negative eigenvalue: ``seqkern
+    gram --spectrum`` tells. Repaired models can be explained, but after the empirical kernel map only with
+    ``normalize=false`` there, or by the kernel `pairwise` instead.
+
+    With ``normalize=false`` logarithms are in the hundreds or thousands, and the C of an SVM counts in units of 1/K:
+    normalise, or choose C of about 1e-4 to 1e-2.
 
     Masked letters (B, J, O, U, X, Z and * in proteins, with ``unknown="mask"``) are aligned too, with the scores of the
     matrix's X (N for DNA), or else its smallest score; an alphabet of one's own scores each by the matrix.
@@ -112,7 +118,7 @@ class LocalAlignmentKernel(AlignmentKernel):
     @property
     def least_block_rows(self):
         """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
-        return ONE_THREAD_BLOCK_ROWS if self.n_threads == 1 else LEAST_BLOCK_ROWS
+        return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
     def positive_semidefinite(self):

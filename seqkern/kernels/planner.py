@@ -14,7 +14,7 @@ import numpy as np
 from ..memory import available_memory
 from . import _product
 from .base import Plan
-from .blocks import available_threads, row_blocks
+from .blocks import GIVEN_THREADS, available_threads, row_blocks
 
 OUTPUT_NS = 1.4  # an entry of the matrix: converted, normalised, mirrored
 CODE_NS = 8.0  # a window: found, coded
@@ -108,7 +108,7 @@ class Workload:
     def output(self, n_threads):
         """Return the Cost that every algorithm has: of the matrix, and of the sums of the blocks in work."""
         rows = max((stop - start for start, stop in row_blocks(self.rows, self.cols, LEAST_BLOCK_ROWS)), default=0)
-        work = 8 * rows * self.cols * available_threads(n_threads)
+        work = 8 * rows * self.cols * available_threads(GIVEN_THREADS.get() or n_threads)
         return Cost(OUTPUT_NS * 1e-9 * self.rows * self.cols, work)
 
     def dense(self, width, share, tallies=1.0, smoothing=0):

@@ -10,7 +10,7 @@ from .alignment.base import AlignmentKernel
 from .alignment.integers import LARGEST, IntegerScores
 from .alignment.smith_waterman import AlignedSequences, product, shares
 from .base import Plan
-from .blocks import available_threads
+from .blocks import GIVEN_THREADS, available_threads
 from .planner import Cost, Workload
 
 CELL_NS = (
@@ -29,7 +29,11 @@ class SmithWatermanKernel(AlignmentKernel):
 
     An alignment pairs letters of a part of x with letters of a part of y, in order. Each pair scores as the
     substitution matrix says, each gap of n letters costs gap_open + (n − 1)·gap_extend; gaps in x and y may follow
-    each other. K is at least 0, and exact; it is not positive semi-definite.
+    each other. K is at least 0, and exact; it is not positive semi-definite. Often a matrix happens to have no negative
+    eigenvalue: ``seqkern gram --spectrum`` tells.
+
+    With ``normalize=false`` values are in the hundreds or thousands, and the C of an SVM counts in units of 1/K:
+    normalise, or choose C of about 1e-4 to 1e-2.
 
     Parameters
     ----------
@@ -101,7 +105,7 @@ class SmithWatermanKernel(AlignmentKernel):
     @property
     def least_block_rows(self):
         """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
-        return ONE_THREAD_BLOCK_ROWS if self.n_threads == 1 else LEAST_BLOCK_ROWS
+        return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -142,7 +146,8 @@ class SmithWatermanKernel(AlignmentKernel):
         both = (X, X) if Y is None else (X, Y)
         longest = [int(Z.lengths.max(initial=0)) for Z in both]
         columns = min(longest) if Y is not None else int(np.sort(X.lengths)[-2:].min(initial=longest[0]))
-        vectors = (columns * len(scores.table) + 2 * max(longest)) * available_threads(self.n_threads)
+        threads = available_threads(GIVEN_THREADS.get() or self.n_threads)
+        vectors = (columns * len(scores.table) + 2 * max(longest)) * threads
         own = Cost(each * cells * 1e-9, VECTOR_BYTES[level] * vectors + sum(len(Z.codes) for Z in both))
         total = own + work.output(self.n_threads)
         return Plan(f"int{width}", total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")

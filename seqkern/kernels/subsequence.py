@@ -11,6 +11,7 @@ from ..sequences import SequenceSet
 from . import _product
 from .additive import spread_evenly
 from .base import Kernel, Plan
+from .blocks import GIVEN_THREADS
 from .kmers import check_lengths
 from .letter_weights import definite, letter_weights
 from .planner import Cost, Workload
@@ -120,7 +121,7 @@ class StringKernel(Kernel):
     @property
     def least_block_rows(self):
         """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
-        return ONE_THREAD_BLOCK_ROWS if self.n_threads == 1 else LEAST_BLOCK_ROWS
+        return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
     def positive_semidefinite(self):

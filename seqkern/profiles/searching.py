@@ -62,7 +62,7 @@ class ProfileTracks:
             return X
         from ..kernels.blocks import GIVEN_THREADS
 
-        return self._searched().add_to(X, n_threads=self.n_threads or GIVEN_THREADS.get())
+        return self._searched().add_to(X, n_threads=GIVEN_THREADS.get() or self.n_threads)
 
     def search_seconds(self, *sets):
         """Return about how many CPU seconds the searches for sets of sequences take, none of them in the cache."""

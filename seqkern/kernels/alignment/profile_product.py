@@ -13,7 +13,7 @@ import numpy as np
 from ...errors import SequenceError
 from ...profiles.profile import check_tracks
 from .. import _product
-from ..blocks import available_threads
+from ..blocks import GIVEN_THREADS, available_threads
 from . import _profile_alignment
 
 LARGEST = 1e6  # of a score in a track, and of the shift
@@ -236,4 +236,4 @@ def shares(rows, cols, coefficients):
 def working_bytes(longest, size, n_threads):
     """Return the bytes that threads need for sequences of up to `longest` letters of an alphabet of `size`."""
     panel = min(longest, _profile_alignment.PANEL_COLUMNS) * (2 * size + 1)
-    return available_threads(n_threads) * VECTOR_BYTES * (panel + 4 * longest)
+    return available_threads(GIVEN_THREADS.get() or n_threads) * VECTOR_BYTES * (panel + 4 * longest)
