@@ -19,6 +19,7 @@ from seqkern.cli.main import main
 from seqkern.errors import ConfigError, FileError
 from seqkern.report import build_report
 from seqkern.report.choices import edge_choices
+from seqkern.report.cost import cost_section
 from seqkern.report.curves import SNAP, area, at_least, mean_curve, roc_points, simplified
 from seqkern.report.figures import inline
 from seqkern.report.findings import caveats, main_finding
@@ -372,6 +373,20 @@ def test_a_high_auc_with_uneven_classes_is_a_caveat_with_a_remedy(tmp_path, auc,
         assert "metric: balanced_accuracy" in sentence
         assert "The P-SVM adds the mean of the labels" in sentence
         assert "class_weight" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"kernel": "profile", "k": 3, "sigma": 5, "search": "training"}, True),
+        ({"kernel": "pairwise", "base": "profile:k=3,sigma=5,search=training"}, True),
+        ({"kernel": "profile", "k": 3, "sigma": 5}, False),
+    ],
+)
+def test_the_cost_of_a_search_is_said_to_be_the_first_methods(tmp_path, entry, told):
+    folder = write_study(tmp_path / "s", {"d": Shape()}, {"searched": entry}, ONE)
+    text = text_of(cost_section(View(Study(folder).datasets[0], "d1")))
+    assert ("bears the cost of the search" in text) == told
 
 
 def test_flawless_predictions_are_said_of_one_method(tmp_path):

@@ -1,5 +1,6 @@
 """Run time and memory: the only part of the page that differs between two equal runs."""
 
+from ..archive import canonical_json
 from .markup import Column, number, table, tag
 from .view import method_name, paragraph
 from .words import STAGES
@@ -40,6 +41,11 @@ def cost_section(view):
         "matrix is computed once for each kernel and serves all its solvers and splits, and the kernels that differ "
         "from it in transforms only."
     )
+    if _searches(dataset):
+        intro += (
+            " Profiles that a kernel builds by searching the training part are kept: the first method to need them "
+            "bears the cost of the search, later ones read them, so that these times do not compare such methods."
+        )
     caption = f"{dataset.name}: CPU seconds of each stage, and peak memory"
     body = table(caption, columns, rows)
     return tag(
@@ -50,6 +56,14 @@ def cost_section(view):
         id=f"{view.anchor}-cost",
         class_="cost",
     )
+
+
+def _searches(dataset):
+    """Tell whether a kernel, or one inside it or that it is chosen among, builds profiles by search."""
+    study = dataset.study
+    names = [name for kernel in dataset.kernels for name in study.spec("kernels", kernel).get("choose") or [kernel]]
+    built = [kernel for kernel in map(study.kernel, names) if kernel is not None]
+    return any('"search":"training"' in canonical_json(kernel.spec()) for kernel in built)
 
 
 def seconds_text(value):
