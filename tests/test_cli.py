@@ -9,7 +9,7 @@ import sys
 import pytest
 from conftest import ROOT
 
-from seqkern.cli.main import VERBS, main
+from seqkern.cli.main import VERBS, build_parser, main
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -18,6 +18,17 @@ def test_every_verb_has_help_with_an_example(verb, capsys):
     out = capsys.readouterr().out
     assert "example:" in out
     assert f"seqkern {verb}" in out
+
+
+def test_more_examples_of_help_are_read_by_the_parser(capsys):
+    lines = importlib.import_module("seqkern.cli.train").MORE_EXAMPLES
+    assert main(["train", "--help"]) == 0
+    out = capsys.readouterr().out
+    for line in lines:
+        assert line in out
+        program, *argv = shlex.split(line)
+        assert (program, argv[0]) == ("seqkern", "train")
+        assert build_parser("train").parse_args(argv).repair == "empirical_map"
 
 
 def test_the_examples_run_one_after_the_other(tmp_path, monkeypatch, capsys):

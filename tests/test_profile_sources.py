@@ -176,7 +176,9 @@ def test_a_model_says_how_its_profiles_are_made(folder, capsys):
     for more, doubt in (("2", False), ("1", True)):
         options = ["--search-profiles", "positive.fa", "--profile-iterations", more]
         assert main(["predict", "m.seqkern", "new.fa", *options]) == 0
-        assert ("are made otherwise than those of the training" in capsys.readouterr().err) == doubt
+        err = capsys.readouterr().err
+        assert ("are made otherwise than those of the training" in err) == doubt
+        assert ("up to 1 times" in err and "those were built by iterated search, up to 2 times" in err) == doubt
 
 
 def test_a_model_that_searches_needs_no_file(folder, capsys):

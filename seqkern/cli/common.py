@@ -161,11 +161,17 @@ def _profile_source(entry, made):
     """Return the ProfileSource of an entry, or None; say if a model's profiles were made otherwise."""
     if entry is None:
         return None
-    from ..profiles.sources import ProfileSource, differs
+    from ..profiles.sources import ProfileSource, describe, differs
 
     source = ProfileSource(entry)
     if made is not None and differs(source.note(), made):
-        print("seqkern: warning: these profiles are made otherwise than those of the training", file=sys.stderr)
+        own, other = describe(source.note()), describe(made)
+        how = f"those were {other}" if own != other else "since then the content of the file has changed"
+        print(
+            "seqkern: warning: these profiles are made otherwise than those of the training; "
+            f"these are {own}, {how}; make them in the same way, or train again with such as these",
+            file=sys.stderr,
+        )
     return source
 
 

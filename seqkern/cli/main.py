@@ -1,7 +1,8 @@
 """``seqkern VERB …``: find the verb's module, parse, run, and turn errors into one line and an exit code.
 
 The table of verbs is static so that ``seqkern --help`` imports nothing heavy; a module is imported only when
-its verb is called. It offers ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``.
+its verb is called. It offers ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``, and where one is not enough,
+``MORE_EXAMPLES``.
 """
 
 import argparse
@@ -57,7 +58,7 @@ def build_parser(verb=None):
             name,
             help=summary,
             description=summary[0].upper() + summary[1:] + ".",
-            epilog=f"example:\n  {module.EXAMPLE}",
+            epilog="\n  ".join(["example:", module.EXAMPLE, *getattr(module, "MORE_EXAMPLES", ())]),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )

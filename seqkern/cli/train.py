@@ -22,6 +22,11 @@ EXAMPLE = (
     " -o model.seqkern"
 )
 
+MORE_EXAMPLES = (
+    "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --positive s1"
+    " --kernel smith_waterman --repair empirical_map --solver csvc -o relatives.seqkern",
+)
+
 
 def add_arguments(parser):
     """Add the verb's arguments."""

@@ -21,7 +21,11 @@ class ProfileAlignmentKernel(ProfileTracks, Kernel):
     p are the probabilities of the letters at a position, the track ``profile``, and s their log-odds scores in half
     bits, the track ``pssm``; a position with a masked letter has both, too. With the method ``"smith_waterman"`` K is
     the score of the best alignment, 0 at least. With ``"local_alignment"`` it is (1/β)·ln(1 + Σ exp(β·score)), the sum
-    over all local alignments (Vert, Saigo, Akutsu 2004). Neither is positive semi-definite.
+    over all local alignments (Vert, Saigo, Akutsu 2004). Neither is positive semi-definite; often a matrix happens to
+    have no negative eigenvalue: ``seqkern gram --spectrum`` tells.
+
+    With ``normalize=false`` values grow with the lengths of sequences, to hundreds and more, and the C of an SVM counts
+    in units of 1/K: normalise, or choose C of about 1e-4 to 1e-2.
 
     Column scores, and the sums of Smith-Waterman, are in single precision: K is wrong by less than
     2^−23·(|x| + |y| + letters of the alphabet) times what the absolute values of all that is summed add up to, and by
