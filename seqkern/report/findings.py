@@ -227,9 +227,9 @@ def _uneven(view):
         return None
     worst = max(found, key=lambda method: abs(np.subtract(*_sides(view, method))))
     sensitivity, specificity = _sides(view, worst)
-    link = view.link("recognise far more of one class than of the other", "scores")
+    link = view.link("far more of one class is recognised than of the other", "scores")
     return Markup(
-        f"{method_names(found)}: AUC of at least {HIGH_AUC}, but the predicted classes {link} (sensitivity "
+        f"{method_names(found)}: the AUC is at least {HIGH_AUC}, but {link} (sensitivity "
         f"{number(sensitivity)}, specificity {number(specificity)}{' at worst' if len(found) > 1 else ''}). "
         f"{_remedy(view, found)}"
     )
@@ -238,8 +238,8 @@ def _uneven(view):
 def _remedy(view, methods):
     """Return what helps where the threshold, not the ranking, is at fault."""
     text = (
-        "For classes choose another threshold on the decision values, or the hyperparameters by balanced accuracy "
-        "(inner: {metric: balanced_accuracy})."
+        "To predict classes, choose another threshold on the decision values, or the hyperparameters by balanced "
+        "accuracy (inner: {metric: balanced_accuracy})."
     )
     solvers = {view.dataset.study.spec("solvers", method.solver).get("solver") for method in methods}
     if "csvc" in solvers:
