@@ -174,5 +174,5 @@ def test_it_has_no_explicit_features():
 
 
 def test_short_sequences_are_named():
-    with pytest.raises(SequenceError, match=r"record '2': 1 letters are fewer than k=3"):
+    with pytest.raises(SequenceError, match=r"record '2': 1 letter is fewer than k=3"):
         OligoKernel(3, 5)(encode(["ACGTACGT", "A"]))

@@ -379,7 +379,9 @@ class Kernel(Parameters):
         """
         counts = dict(counts)
         if isinstance(X, SequenceSet):
-            _count(counts, f"sequences with fewer than {self.min_length()} letters", X.lengths < self.min_length())
+            least = self.min_length()
+            letters = "letter" if least == 1 else "letters"
+            _count(counts, f"sequences with fewer than {least} {letters}", X.lengths < least)
         if not self.normalize:
             return counts
         zero = np.flatnonzero(~(raw > 0))
