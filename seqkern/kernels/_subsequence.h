@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "_records.h"
 #include "_simd.h"
 
 /* Which chains count: of exactly levels + 1 pairs, of up to as many, or of any number. */
@@ -42,30 +43,6 @@ typedef struct {
 static inline int counts_singles(const recursion *f)
 {
     return f->mode != EXACTLY || f->levels == 0;
-}
-
-/* Records `order[0]`, `order[1]`, … of a buffer of codes. */
-typedef struct {
-    const uint8_t *codes;
-    const int64_t *start, *stop, *order;
-    ptrdiff_t n;
-} records;
-
-static inline const uint8_t *record_codes(const records *r, ptrdiff_t k)
-{
-    return r->codes + r->start[r->order[k]];
-}
-
-static inline ptrdiff_t record_length(const records *r, ptrdiff_t k)
-{
-    return r->stop[r->order[k]] - r->start[r->order[k]];
-}
-
-/* Return `size` bytes aligned to 64 inside *block, which is to be freed; NULL without memory. */
-static inline void *aligned_memory(size_t size, void **block)
-{
-    *block = malloc(size + 64);
-    return *block ? (void *)(((uintptr_t)*block + 63) & ~(uintptr_t)63) : NULL;
 }
 
 /* Masks of lanes, stored in place of a vector. */

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "_records.h"
 #include "_simd.h"
 
 enum { TABLE = 32 };   /* codes that one table for vector look-up holds */
@@ -27,23 +28,6 @@ typedef struct {
     const int8_t *table;  /* (letters, TABLE): the same in 8 bits, or NULL where they do not fit */
     int32_t open, extend, largest;
 } scoring;
-
-/* Records `order[0]`, `order[1]`, … of a buffer of codes, by length. */
-typedef struct {
-    const uint8_t *codes;
-    const int64_t *start, *stop, *order;
-    ptrdiff_t n;
-} records;
-
-static inline const uint8_t *record_codes(const records *r, ptrdiff_t k)
-{
-    return r->codes + r->start[r->order[k]];
-}
-
-static inline ptrdiff_t record_length(const records *r, ptrdiff_t k)
-{
-    return r->stop[r->order[k]] - r->start[r->order[k]];
-}
 
 /* A rectangle of a matrix: for each row the lanes 0 … reach[row] − 1 of their order. */
 typedef struct {
