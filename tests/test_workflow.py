@@ -152,6 +152,11 @@ def test_a_changed_kernel_reruns_its_own_jobs_only(finished):
     assert found == {"gram": 1, "evaluate": 2, "report": 1, "default": 1}
 
 
+def test_other_kernels_for_a_data_set_do_not_read_it_again(finished):
+    datasets = {name: {**entry, "kernels": ["spectrum2"]} for name, entry in STUDY["datasets"].items()}
+    assert jobs(finished, *write_study(finished, datasets=datasets)) == {"report": 1, "default": 1}
+
+
 def test_changed_input_is_read_again(tmp_path):
     (tmp_path / "mine.fa").write_text("".join(f">s{i}\n{'ACGT' * 5}\n" for i in range(8)))
     (tmp_path / "labels.tsv").write_text("id\tlabel\n" + "".join(f"s{i}\t{'ab'[i % 2]}\n" for i in range(8)))

@@ -46,6 +46,7 @@ METHODS = [(dataset, *method) for dataset in STUDY["datasets"] for method in dat
 KERNELS = {
     name: build_kernel(split_transforms(spec)[0]) for name, spec in STUDY["kernels"].items() if "choose" not in spec
 }
+METHOD_KEYS = ("kernels", "solvers", "importance")  # of a data set's entry: what is run on the data, not the data
 STORED = gram_homes(STUDY)
 STORED_KERNELS = dict(STORED.values())
 
@@ -65,6 +66,11 @@ def option(name, value):
     """Return a command-line option with its value, or nothing where there is no value."""
     values = [value] if isinstance(value, str) else value
     return f"{name} {shlex.join(values)}" if values else ""
+
+
+def data_entry(dataset):
+    """Return what a data set's entry says of the data: which methods run on them reruns none of its jobs."""
+    return {key: value for key, value in STUDY["datasets"][dataset].items() if key not in METHOD_KEYS}
 
 
 def kernel_entry(kernel):

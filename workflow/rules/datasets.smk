@@ -16,7 +16,7 @@ rule datasets:
         "../envs/seqkern.yaml"
     threads: lambda wildcards: 2 if searches(wildcards.dataset) else 1
     params:
-        entry=lambda wildcards: as_json(STUDY["datasets"][wildcards.dataset]),
+        entry=lambda wildcards: as_json(data_entry(wildcards.dataset)),
         seed=STUDY["seed"],
         data_dir=option("--data-dir", STUDY["data_dir"]),
         build=BUILD,
