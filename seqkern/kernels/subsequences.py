@@ -7,7 +7,6 @@ are the same wherever the pair occurs.
 """
 
 import math
-from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +15,7 @@ import numpy as np
 from ..alphabets import MASK
 from ..errors import SequenceError
 from . import _product, _subsequence
+from .ranks import order_keys, ranks
 
 EXACTLY, UP_TO, ANY_LENGTH = 0, 1, 2
 PADDING = 16  # positions after the last one that a strip of columns may touch
@@ -191,14 +191,13 @@ class Subsequences:
                 remedy="choose a smaller n, or cut the sequences into parts",
             )
         self.recursion = chains.recursion(self.longest)
-        texts = [self.codes[a:b].tobytes() for a, b in zip(self.start, self.stop, strict=True)]
-        keys = [(len(text), text) for text in texts]
+        keys = order_keys(self.codes, self.start, self.stop)
         self.keys = sorted(set(keys))
-        self.rank = _ranks(keys, self.keys if like is None else like.keys)
+        self.rank = ranks(keys, self.keys if like is None else like.keys)
         self.burden = chains.burdens(X.lengths)
         self.limit = chains.single_limit if single else -1.0
         self.first, self.last = 0, len(X)
-        unmasked = np.array([len(text) - text.count(size) for text in texts], dtype=np.int64)
+        unmasked = np.array([length - text.count(size) for length, text in keys], dtype=np.int64)
         self._fill_diagonal(unmasked)
         return self
 
@@ -247,15 +246,6 @@ class Subsequences:
             self.squares[i] = math.ldexp(mantissa, int(power - 2 * self.powers[i]))
         if self.empty:
             self.squares += np.ldexp(1.0, -2 * self.powers)
-
-
-def _ranks(keys, among):
-    """Return the place of each key among sorted ones: 2·place + 1 if it is one of them, else even."""
-    places = [bisect_left(among, key) for key in keys]
-    return np.array(
-        [2 * place + (place < len(among) and among[place] == key) for place, key in zip(places, keys, strict=True)],
-        dtype=np.int64,
-    )
 
 
 def _doubtful(values):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...errors import ParameterError
+from ...errors import ParameterError, SequenceError
 from ...parameters import check_real
 from ..base import Kernel
 from .scoring import ScoreMatrix, is_file, load_matrix, score_table
@@ -16,6 +16,15 @@ def check_gaps(gap_open, gap_extend):
         raise ParameterError(
             f"gap_extend={gap_extend} is more than gap_open={gap_open}",
             remedy="gap_open is the cost of a gap's first letter, gap_extend that of each further one",
+        )
+
+
+def check_cells(row_lengths, col_lengths, most):
+    """Raise SequenceError if two sequences, of int64 (n,) and (m,) letters, have more than `most` pairs of letters."""
+    rows, cols = (int(lengths.max(initial=0)) for lengths in (row_lengths, col_lengths))
+    if rows * cols > most:
+        raise SequenceError(
+            f"sequences of {rows} and {cols} letters are too long to be taken apart", remedy="cut them into parts"
         )
 
 

@@ -7,12 +7,11 @@ length: the bits are the same wherever the pair occurs. Neither do they depend o
 is said in `seqkern.kernels.alignment.local_factors`.
 """
 
-from bisect import bisect_left
-
 import numpy as np
 
 from ...alphabets import MASK
 from .. import _product
+from ..ranks import order_keys, ranks
 from . import _local_alignment
 from .local_factors import SINGLE_LETTERS
 
@@ -39,10 +38,9 @@ class LocalSums:
         self.factors = factors
         self.ids, self.start, self.stop = X.ids, X.starts, X.stops
         self.codes = np.where(X.codes == MASK, np.uint8(X.alphabet.size), X.codes)
-        texts = [self.codes[a:b].tobytes() for a, b in zip(self.start, self.stop, strict=True)]
-        keys = [(len(text), text) for text in texts]
+        keys = order_keys(self.codes, self.start, self.stop)
         self.keys = sorted(set(keys)) if like is None else like.keys
-        self.rank = _ranks(keys, self.keys)
+        self.rank = ranks(keys, self.keys)
         self.first, self.last = 0, len(X)
         self.logarithms = np.zeros(len(X))
         self.values = self.logarithms
@@ -137,12 +135,3 @@ def shares(rows, cols, values):
     records = [payload._records(np.arange(len(payload))) for payload in (rows, cols)]
     _local_alignment.share(rows.factors.logarithms, *records, values, result)
     return result
-
-
-def _ranks(keys, among):
-    """Return the place of each key among sorted ones: 2·place + 1 if it is one of them, else even."""
-    places = [bisect_left(among, key) for key in keys]
-    return np.array(
-        [2 * place + (place < len(among) and among[place] == key) for place, key in zip(places, keys, strict=True)],
-        dtype=np.int64,
-    )

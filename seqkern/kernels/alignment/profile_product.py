@@ -15,6 +15,7 @@ from ...profiles.profile import check_tracks
 from .. import _product
 from ..blocks import GIVEN_THREADS, available_threads
 from . import _profile_alignment
+from .base import check_cells
 
 LARGEST = 1e6  # of a score in a track, and of the shift
 # Of a pair of columns, β times its score. What ends within `REACH` positions is stored with one power of two: so many
@@ -219,11 +220,7 @@ def shares(rows, cols, coefficients):
         If two sequences are too long.
     """
     row_lengths, col_lengths = rows.stop - rows.start, cols.stop - cols.start
-    if row_lengths.max(initial=0) * col_lengths.max(initial=0) > MOST_CELLS:
-        raise SequenceError(
-            f"sequences of {row_lengths.max()} and {col_lengths.max()} letters are too long to be taken apart",
-            remedy="cut them into parts",
-        )
+    check_cells(row_lengths, col_lengths, MOST_CELLS)
     values = np.empty((len(rows), len(cols)))
     product(rows, cols, values)
     values *= coefficients

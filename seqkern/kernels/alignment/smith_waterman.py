@@ -11,6 +11,7 @@ from ...alphabets import MASK
 from ...errors import SequenceError
 from .. import _product
 from . import _smith_waterman
+from .base import check_cells
 from .integers import LARGEST_TOTAL
 
 WIDTHS = (8, 16, 32)
@@ -202,12 +203,7 @@ def shares(rows, cols, coefficients):
     SequenceError
         If two sequences are too long.
     """
-    cells = int(rows.lengths.max(initial=0)) * int(cols.lengths.max(initial=0))
-    if cells > MOST_CELLS:
-        raise SequenceError(
-            f"sequences of {rows.lengths.max()} and {cols.lengths.max()} letters are too long to be taken apart",
-            remedy="cut them into parts",
-        )
+    check_cells(rows.lengths, cols.lengths, MOST_CELLS)
     result = np.zeros(int(rows.lengths.sum()))
     weights = rows.scores.scaled(np.asarray(coefficients, dtype=np.float64))
     every = [these.records(np.arange(len(these))) for these in (rows, cols)]
