@@ -1,8 +1,8 @@
 """Which Gram matrices over all units a study keeps: one for kernels that differ in transforms and repair only."""
 
 from .archive import canonical_json
-from .config import split_transforms
 from .kernels import build_kernel
+from .methods import split_transforms
 
 
 def gram_homes(config):

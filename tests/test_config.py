@@ -6,10 +6,11 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from seqkern.config import check_config, dataset_methods, kernel_candidates, load_config, split_transforms
+from seqkern.config import check_config, load_config
 from seqkern.errors import ConfigError
 from seqkern.kernels import build_kernel
 from seqkern.memory import parse_bytes
+from seqkern.methods import dataset_methods, kernel_candidates, split_transforms
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.config import check_config, dataset_methods, needs_gram
+from seqkern.config import check_config
 from seqkern.datasets import Task
 from seqkern.errors import ConfigError, GramError, ParameterError
 from seqkern.evaluation.crossval import evaluate_fold
@@ -16,6 +16,7 @@ from seqkern.folds import make_folds
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
 from seqkern.labels import make_labels
+from seqkern.methods import dataset_methods, needs_gram
 from seqkern.model import load_model
 from seqkern.sequences import SequenceSet
 from seqkern.training import train_model

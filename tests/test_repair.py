@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.config import check_config, split_transforms
+from seqkern.config import check_config
 from seqkern.datasets import Dataset, Task, save_dataset
 from seqkern.errors import ConfigError, GramError
 from seqkern.evaluation.sources import StoredGram
@@ -16,6 +16,7 @@ from seqkern.gram.spectrum import read_spectrum
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
 from seqkern.labels import make_labels
+from seqkern.methods import split_transforms
 from seqkern.model import load_model
 from seqkern.sequences import SequenceSet
 from seqkern.stored_grams import gram_homes

@@ -117,11 +117,11 @@ def kernel_sources(dataset, args, wanted="gram"):
     `wanted` is what the solvers take, a Gram matrix or an Implicit.
     """
     from ..build import build_digest
-    from ..config import split_choice, split_transforms
     from ..evaluation.sources import FittedKernel, ImplicitSource, StoredGram
     from ..gram import open_gram
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
+    from ..methods import split_choice, split_transforms
 
     kernels = {}
     for name, entry in split_choice(parse_spec(args.kernel)).items():

@@ -141,9 +141,9 @@ def _share(text):
 
 def _kernel(args):
     """Return the kernel that the arguments name; say so if its transforms and repair are left out."""
-    from ..config import split_transforms
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, parse_spec
+    from ..methods import split_transforms
 
     spec, transforms = split_transforms(_config_entry(args) if args.kernel is None else parse_spec(args.kernel))
     kernel = build_kernel(spec)

@@ -99,9 +99,9 @@ def _training_part(dataset, args):
 
 def _trained(X, labels, notes, args):
     """Return the Model."""
-    from ..config import split_transforms
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
+    from ..methods import split_transforms
     from ..solvers import expand_grid
     from ..training import train_model
 

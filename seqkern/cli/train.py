@@ -88,11 +88,11 @@ def add_arguments(parser):
 def run(args):
     """Run the verb."""
     from ..archive import check_writable
-    from ..config import split_transforms
     from ..errors import ParameterError
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
     from ..lsgkm import check_lsgkm, write_lsgkm
+    from ..methods import split_transforms
     from ..progress import progress_counter
     from ..solvers import build_solver, expand_grid
     from ..training import train_model

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ..config import split_transforms
 from ..errors import SeqkernError
 from ..gram.transforms import build_transform
+from ..methods import split_transforms
 from ..solvers import SOLVERS
 from .markup import Column, Markup, number, plural, table, tag
 from .view import method_names, paragraph

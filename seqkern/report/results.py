@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..config import dataset_methods, split_transforms
 from ..errors import ConfigError, FileError, SeqkernError
 from ..gram.spectrum import read_spectrum
 from ..kernels import build_kernel
+from ..methods import dataset_methods, split_transforms
 from ..stored_grams import gram_homes
 from ..tracks import PROFILE_TRACKS
 from .files import numbers, read_config, read_gram, read_json, read_laps, read_table

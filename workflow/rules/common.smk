@@ -12,7 +12,8 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
 from seqkern.build import build_digest
-from seqkern.config import check_config, dataset_methods, kernel_candidates, load_config, needs_gram, split_transforms
+from seqkern.config import check_config, load_config
+from seqkern.methods import dataset_methods, kernel_candidates, needs_gram, split_transforms
 from seqkern.datasets import entry_files, is_public
 from seqkern.errors import SeqkernError
 from seqkern.kernels import build_kernel

@@ -1,0 +1,131 @@
+"""The methods of a study: which kernel, with which transforms, runs with which solver on a data set."""
+
+from .datasets import entry_kind
+from .errors import ConfigError, SeqkernError
+from .gram.transforms import repair_transforms
+from .kernels import build_kernel
+from .solvers import common_input, expand_grid
+
+
+def split_transforms(spec, more=(), repair=None):
+    """Return a config's kernel entry as (kernel spec, list of Gram transforms, the repair last).
+
+    The transforms `more` are added to the entry's, and `repair`, if given, takes the place of the entry's. What is
+    repaired is the matrix that the solver is to get: before it is centred and normalised its negative eigenvalues may
+    mean nothing (−D²/2 of points in space has some), and neither makes any new.
+    """
+    spec = {key: value for key, value in spec.items() if key != "solvers"}
+    transforms = spec.pop("transforms", [])
+    if not isinstance(transforms, list):
+        raise ConfigError(f"transforms={transforms!r} is not possible", remedy="give a list, such as [centre]")
+    own = spec.pop("repair", None)
+    return spec, [*transforms, *more, *repair_transforms(own if repair is None else repair)]
+
+
+def kernel_candidates(config, name):
+    """Return the names of the kernels that a config's kernel entry chooses among; of a plain kernel, its own."""
+    return config["kernels"][name].get("choose", [name])
+
+
+def split_choice(spec):
+    """Return {name: kernel entry} of a kernel entry, or of one that lists those to choose among, each with its name.
+
+    Parameters
+    ----------
+    spec : dict
+        ``{"kernel": "spectrum", "k": 3}`` or ``{"choose": [{"name": "three", "kernel": "spectrum", "k": 3}, …]}``.
+
+    Raises
+    ------
+    ConfigError
+        If a kernel to choose has no name of its own.
+    """
+    if "choose" not in spec:
+        return {str(spec.get("kernel")): spec}
+    found = {}
+    for item in spec["choose"] if isinstance(spec["choose"], list) else [None]:
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(name, str) or name in found:
+            raise ConfigError(f"choose={spec['choose']!r} is not possible", remedy="list kernels, each with its name")
+        found[name] = {key: value for key, value in item.items() if key != "name"}
+    return found
+
+
+def dataset_methods(config, name, kind=None):
+    """Return what runs on a data set of a study.
+
+    Parameters
+    ----------
+    config : dict
+        As `check_config` returns it.
+    name : str
+        The data set.
+    kind : str, optional
+        Its kind of data; by default what its entry says. With ``""``, not known, every kernel runs.
+
+    Returns
+    -------
+    list of (kernel name, solver name)
+        The kernels and solvers that its entry lists; by default all kernels that take its kind of data, all solvers. A
+        kernel that names its own solvers runs with these only, one that chooses among kernels with those that all of
+        them allow. A solver that needs no Gram matrix runs on kernels that can do without, those without transforms.
+
+    Raises
+    ------
+    ConfigError, ParameterError
+        If the entry does not say which kind of data it gives.
+    """
+    entry = config["datasets"][name]
+    kernels = entry.get("kernels")
+    if not kernels:
+        kind = entry_kind(entry) if kind is None else kind
+        kernels = [
+            kernel
+            for kernel in config["kernels"]
+            if all(_takes(config["kernels"][part], kind) for part in kernel_candidates(config, kernel))
+        ]
+    solvers = entry.get("solvers") or config["solvers"]
+    bare = {solver for solver in solvers if not needs_gram(config["solvers"][solver])}
+    able = {kernel for kernel in kernels if bare and not _needs_matrix(config, kernel)}
+    return [
+        (kernel, solver)
+        for kernel in kernels
+        for solver in solvers
+        if _allows(config, kernel, solver) and (solver not in bare or kernel in able)
+    ]
+
+
+def _allows(config, kernel, solver):
+    """Tell whether a kernel, and each that it chooses among, names this solver or none."""
+    names = {kernel, *kernel_candidates(config, kernel)}
+    return all(solver in config["kernels"][name].get("solvers", [solver]) for name in names)
+
+
+def needs_gram(spec):
+    """Tell whether the solver of a config's entry takes a Gram matrix; True for one that is not known here."""
+    try:
+        return common_input(expand_grid(spec)) == "gram"
+    except SeqkernError:
+        return True
+
+
+def _needs_matrix(config, kernel):
+    """Tell whether one of the kernels behind a name cannot be trained without a Gram matrix."""
+    for part in kernel_candidates(config, kernel):
+        spec, transforms = split_transforms(config["kernels"][part])
+        try:
+            build_kernel(spec).check_implicit()
+        except SeqkernError:
+            return True
+        if transforms:
+            return True
+    return False
+
+
+def _takes(spec, kind):
+    """Tell whether a kernel takes a kind of data; True where the kind or the kernel is not known here."""
+    try:
+        # dissimilarities are taken by the kernels that accept similarities
+        return not kind or kind.endswith(build_kernel(split_transforms(spec)[0]).accepts)
+    except SeqkernError:
+        return True
