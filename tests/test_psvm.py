@@ -11,6 +11,7 @@ from sklearn.linear_model import Lasso
 
 from seqkern.solvers import PSVC, PSVR, _psvm, dual
 from seqkern.solvers.base import ConstantColumnWarning
+from seqkern.solvers.potential.columns import DenseColumns
 
 SHAPES = ("square", "tall", "wide", "rank-deficient", "constant column", "indefinite", "repeated columns")
 
@@ -206,8 +207,7 @@ def test_gap_bounds_the_distance_to_the_minimum(shape, C):
 def test_gap_twin():
     K, y = matrix("square", seed=3)
     Kt = standardised(K)
-    columns, target = np.ascontiguousarray(K.T), y - y.mean()
-    means, scales = K.mean(axis=0), K.std(axis=0)
+    columns, target = DenseColumns.of(K, False), y - y.mean()
     alpha = np.random.default_rng(0).uniform(-0.04, 0.04, size=24)
     r = Kt @ alpha - target
     g = Kt.T @ r
@@ -216,9 +216,9 @@ def test_gap_twin():
         box += C * np.maximum(np.abs(g) - epsilon, 0).sum() if np.inf > C else np.inf
         s = min(1, epsilon / np.abs(g).max())
         lasso = 0.5 * (r @ r) + epsilon * np.abs(alpha).sum() + 0.5 * s**2 * (r @ r) + s * (r @ target)
-        problem = dual.Dual(columns, means, scales, target, epsilon, C)
+        problem = dual.Dual(columns, target, epsilon, C)
         assert problem.gap(alpha, r, g) == pytest.approx(min(box, lasso), rel=1e-10)
-    assert dual.Dual(columns, means, scales, target, 0.0, np.inf).gap(alpha, r, g) is None
+    assert dual.Dual(columns, target, 0.0, np.inf).gap(alpha, r, g) is None
 
 
 def test_report():
@@ -360,20 +360,6 @@ def test_layouts_give_the_same_bytes(tmp_path):
         assert PSVR().fit(other, y).decision_function(K).tobytes() == expected
 
 
-def test_a_symmetric_matrix_is_not_copied(tmp_path):
-    from seqkern.solvers.psvm import _columns
-
-    K, _ = matrix("indefinite")
-    np.save(tmp_path / "K.npy", K)
-    mapped = np.load(tmp_path / "K.npy", mmap_mode="r")
-    assert np.shares_memory(_columns(mapped, True), mapped)
-    K[3, 20] += 1e-13
-    assert not np.shares_memory(_columns(K, True), K)
-    np.testing.assert_array_equal(_columns(K, True), K.T)
-    fortran = np.asfortranarray(K)
-    assert np.shares_memory(_columns(fortran, False), fortran)
-
-
 # ---- the algorithm's parts -------------------------------------------------------------------------------
 
 
@@ -415,13 +401,12 @@ def test_a_jump_lowers_the_objective():
     for trial in range(40):
         K, y = matrix(SHAPES[trial % len(SHAPES)], seed=trial)
         epsilon, C = (0.0 if trial % 5 == 0 else 3.0), (0.3 if trial % 2 else np.inf)
-        columns = np.ascontiguousarray(K.T)
-        means, scales = np.empty(len(columns)), np.empty(len(columns))
-        _psvm.moments(columns, means, scales)
-        problem = dual.Dual(columns, means, scales, y - y.mean(), epsilon, C)
+        columns = DenseColumns.of(K, False)
+        varies = columns.scales > 0
+        problem = dual.Dual(columns, y - y.mean(), epsilon, C)
         working = dual.WorkingSet(problem)
-        working.extend(np.zeros(len(columns)), np.where(scales > 0, 1.0, 0.0))
-        alpha = np.where(scales > 0, rng.uniform(-0.3, 0.3, size=len(columns)), 0)
+        working.extend(np.zeros(len(varies)), np.where(varies, 1.0, 0.0))
+        alpha = np.where(varies, rng.uniform(-0.3, 0.3, size=len(varies)), 0)
         alpha[::3] = 0
         own = alpha[working.members]
         before = own.copy()
@@ -500,37 +485,3 @@ def test_violations_twin():
     out = np.empty(len(cases))
     _psvm.violations(alpha, gradient, 1.0, 2.0, out)
     np.testing.assert_allclose(out, expected, atol=1e-15)
-
-
-@pytest.mark.parametrize("length", [1, 2, 7, 8, 9, 31])
-def test_products_twins(length):
-    rng = np.random.default_rng(length)
-    K = 1e6 + rng.normal(size=(length, 6))
-    K[:, 2] = 4.0
-    columns = np.ascontiguousarray(K.T)
-    means, scales = np.empty(6), np.empty(6)
-    _psvm.moments(columns, means, scales)
-    np.testing.assert_allclose(means, K.mean(axis=0), rtol=1e-15)
-    np.testing.assert_allclose(scales, K.std(axis=0), atol=1e-9)
-    assert scales[2] == 0
-    Kt = np.where(scales > 0, (K - means) / np.where(scales > 0, scales, 1), 0)
-    vector, alpha = rng.normal(size=length), rng.normal(size=6)
-    alpha[1] = 0
-    out = np.empty(6)
-    _psvm.products(columns, means, scales, vector, out)
-    np.testing.assert_allclose(out, Kt.T @ vector, atol=1e-12)
-    out = np.ones(length)
-    _psvm.combine(columns, means, scales, alpha, out)
-    np.testing.assert_allclose(out, 1 + Kt @ alpha, atol=1e-12)
-
-
-@pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 70])
-def test_symmetry_twin(n):
-    K = np.random.default_rng(n).normal(size=(n, n))
-    K = K + K.T
-    assert _psvm.is_symmetric(K)
-    for i, j in {(0, n - 1), (n - 1, 0), (n // 2, n // 3)}:
-        if i != j:
-            other = K.copy()
-            other[i, j] = np.nextafter(other[i, j], np.inf)
-            assert not _psvm.is_symmetric(other)

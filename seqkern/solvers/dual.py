@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from . import _psvm
+from .potential.columns import Columns
 
 FIRST = 128  # variables in the first working set; it doubles from there
 LARGEST = 4096  # so that Q takes at most 128 MiB
@@ -34,34 +35,26 @@ class Dual:
 
     Attributes
     ----------
-    columns : ndarray of float64, shape (N, l)
-        Row j is column j of K, not standardised.
-    means, scales : ndarray of float64, shape (N,)
-        Of the columns; a scale of zero leaves the column out.
+    columns : Columns
+        K and the means and scales of its columns; a scale of zero leaves a column out.
     target : ndarray of float64, shape (l,)
         y, centred.
     epsilon, cost : float
         ε ≥ 0 and C > 0, which may be infinite.
     """
 
-    columns: np.ndarray
-    means: np.ndarray
-    scales: np.ndarray
+    columns: Columns
     target: np.ndarray
     epsilon: float
     cost: float
 
     def residual(self, alpha):
         """Return K̃α − y, shape (l,)."""
-        out = -self.target
-        _psvm.combine(self.columns, self.means, self.scales, alpha, out)
-        return out
+        return self.columns.combine(alpha) - self.target
 
     def gradient(self, residual):
         """Return g = K̃ᵀ(K̃α − y), shape (N,)."""
-        out = np.empty(len(self.means))
-        _psvm.products(self.columns, self.means, self.scales, residual, out)
-        return out
+        return self.columns.products(residual)
 
     def violations(self, alpha, gradient):
         """Return by how much each variable violates its optimality condition, shape (N,).
@@ -97,13 +90,6 @@ class Dual:
             )
         return max(0.0, float(min(gaps))) if gaps else None
 
-    def standardised(self, which):
-        """Return the columns `which` of K̃, as rows."""
-        rows = self.columns[which]
-        rows -= self.means[which, None]
-        rows /= self.scales[which, None]
-        return rows
-
 
 def minimise(dual, *, tol, max_iter):
     """Minimise a `Dual`, from α = 0.
@@ -125,7 +111,7 @@ def minimise(dual, *, tol, max_iter):
         (the largest violation) and ``gap`` in the units above (``gap`` None where there is no bound),
         ``objective``.
     """
-    alpha = np.zeros(len(dual.means))
+    alpha = np.zeros(dual.columns.n_columns)
     working = WorkingSet(dual)
     unit = np.abs(dual.gradient(-dual.target)).max(initial=0.0) or 1.0
     energy = 0.5 * float(dual.target @ dual.target) or 1.0
@@ -186,7 +172,7 @@ class WorkingSet:
         if outside.any() and size == LARGEST:
             self.members, self.Q = self.members[:0], self.Q[:0, :0]
             worst = _largest(violations, np.flatnonzero(violations > 0), LARGEST // 2)
-            others = self._free(alpha) & (self.dual.scales > 0)
+            others = self._free(alpha) & (self.dual.columns.scales > 0)
             others[worst] = False
             fill = _largest(violations, np.flatnonzero(others), LARGEST - len(worst))
             self._add(np.concatenate([worst, fill]))
@@ -201,15 +187,12 @@ class WorkingSet:
     def _add(self, new):
         """Append members and their rows and columns of Q."""
         old, size = len(self.members), len(self.members) + len(new)
-        rows = self.dual.standardised(new)
+        columns = self.dual.columns
         Q = np.empty((size, size))
         Q[:old, :old] = self.Q
-        for start in range(0, old, FIRST):
-            part = slice(start, min(start + FIRST, old))
-            Q[part, old:] = self.dual.standardised(self.members[part]) @ rows.T
+        Q[:, old:] = columns.gram(np.concatenate([self.members, new]), new)
         Q[old:, :old] = Q[:old, old:].T
-        Q[old:, old:] = rows @ rows.T
-        np.fill_diagonal(Q, float(rows.shape[1]))
+        np.fill_diagonal(Q, float(columns.n_rows))
         self.Q = Q
         self.members = np.concatenate([self.members, new])
 

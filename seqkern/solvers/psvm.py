@@ -7,9 +7,10 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..parameters import check_choice, check_integer, check_real
-from . import _linear, _psvm
+from . import _linear
 from .base import BinarySolver, ConstantColumnWarning, RealSolver, Solver, check_cost
 from .dual import Dual, minimise
+from .potential.columns import DenseColumns
 
 
 class PotentialSVM(Solver):
@@ -58,9 +59,8 @@ class PotentialSVM(Solver):
 
     def _fit(self, K, y):
         """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
-        columns = _columns(K, self.input == "gram")
-        means, scales = np.empty(len(columns)), np.empty(len(columns))
-        _psvm.moments(columns, means, scales)
+        columns = DenseColumns.of(K, self.input == "gram")
+        means, scales = columns.means, columns.scales
         constant = int(np.sum(scales == 0))
         if constant:
             are = "is" if constant == 1 else "are"
@@ -68,11 +68,9 @@ class PotentialSVM(Solver):
             warnings.warn(text, ConstantColumnWarning, stacklevel=3)
         self.intercept_ = float(np.mean(y))
         target = y - self.intercept_
-        largest = np.empty(len(columns))
-        _psvm.products(columns, means, scales, target, largest)
-        largest = float(np.abs(largest).max(initial=0.0))
+        largest = float(np.abs(columns.products(target)).max(initial=0.0))
         epsilon = float(self.epsilon) * (largest if self.epsilon_scale == "max" else 1.0)
-        dual = Dual(columns, means, scales, target, epsilon, float(self.C))
+        dual = Dual(columns, target, epsilon, float(self.C))
         with _libraries().limit(limits=1):
             alpha, report = minimise(dual, tol=self.tol, max_iter=self.max_iter)
         self.support_ = np.flatnonzero(alpha).astype(np.int64)
@@ -172,9 +170,3 @@ class PSVR(PotentialSVM, RealSolver):
 def _libraries():
     """Return the handle of the loaded BLAS libraries; finding them takes longer than a small fit."""
     return ThreadpoolController()
-
-
-def _columns(K, square):
-    """Return the columns of `K` as contiguous rows: `K` itself where symmetric, a copy where need be."""
-    symmetric = square and K.flags.c_contiguous and _psvm.is_symmetric(K)
-    return np.ascontiguousarray(K if symmetric else K.T)

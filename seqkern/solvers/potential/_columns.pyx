@@ -1,0 +1,121 @@
+"""Loops over the columns of a dense matrix: moments, products with the standardised matrix, symmetry.
+
+Everywhere `columns` is the transposed matrix (N, l): its row j is column j of K, contiguous in memory. The
+standardised column k̃_j = (k_j − means[j]) / scales[j] is never stored; scales[j] = 0 marks a constant one,
+whose k̃_j is 0.
+"""
+
+from libc.math cimport fabs, sqrt
+from libc.stdint cimport int64_t
+
+
+def is_symmetric(const double[:, :] matrix):
+    """Return whether a square matrix equals its transpose, bit for bit; by tiles that fit the cache."""
+    cdef Py_ssize_t n = matrix.shape[0], top, left, i, j
+    cdef bint same = True
+    with nogil:
+        for top in range(0, n, 32):
+            for left in range(0, top + 1, 32):
+                for i in range(top, min(top + 32, n)):
+                    for j in range(left, min(left + 32, i)):
+                        same &= matrix[i, j] == matrix[j, i]
+            if not same:
+                break
+    return same
+
+
+def moments(const double[:, ::1] columns, double[::1] means, double[::1] scales):
+    """Write mean and standard deviation (divisor l) of each column; 0 for one constant but for rounding."""
+    cdef Py_ssize_t length = columns.shape[1], i, j
+    cdef double total, square, largest, mean
+    with nogil:
+        for j in range(columns.shape[0]):
+            total = 0.0
+            largest = 0.0
+            for i in range(length):
+                total += columns[j, i]
+                largest = max(largest, fabs(columns[j, i]))
+            mean = total / length
+            square = 0.0
+            for i in range(length):
+                square += (columns[j, i] - mean) * (columns[j, i] - mean)
+            means[j] = mean
+            scales[j] = sqrt(square / length)
+            if scales[j] <= 1e-12 * largest:
+                scales[j] = 0.0
+
+
+def products(
+    const double[:, ::1] columns,
+    const double[::1] means,
+    const double[::1] scales,
+    const int64_t[::1] which,
+    const double[::1] vector,
+    double[::1] out,
+):
+    """Write the elements `which`, or all if it is None, of K̃ᵀ · vector to `out`.
+
+    The mean is taken off before the product: were it far above the scale, the sum would lose its last digits.
+    Eight partial sums let the compiler use vector instructions without reordering anything.
+    """
+    cdef Py_ssize_t length = columns.shape[1], whole = length - length % 8, place, i, j, lane
+    cdef double mean, total
+    cdef double[8] sums
+    cdef const double *column
+    with nogil:
+        for place in range(out.shape[0]):
+            j = place if which is None else which[place]
+            if scales[j] == 0:
+                out[place] = 0.0
+                continue
+            mean = means[j]
+            column = &columns[j, 0]
+            for lane in range(8):
+                sums[lane] = 0.0
+            for i in range(0, whole, 8):
+                for lane in range(8):
+                    sums[lane] += (column[i + lane] - mean) * vector[i + lane]
+            total = 0.0
+            for i in range(whole, length):
+                total += (column[i] - mean) * vector[i]
+            for lane in range(8):
+                total += sums[lane]
+            out[place] = total / scales[j]
+
+
+def combine(
+    const double[:, ::1] columns,
+    const double[::1] means,
+    const double[::1] scales,
+    const double[::1] alpha,
+    double[::1] out,
+):
+    """Add K̃ · alpha to `out`, shape (l,)."""
+    cdef Py_ssize_t i, j
+    cdef double weight, mean
+    with nogil:
+        for j in range(columns.shape[0]):
+            if alpha[j] != 0 and scales[j] != 0:
+                weight = alpha[j] / scales[j]
+                mean = means[j]
+                for i in range(columns.shape[1]):
+                    out[i] += weight * (columns[j, i] - mean)
+
+
+def standardise(
+    const double[:, ::1] columns,
+    const double[::1] means,
+    const double[::1] scales,
+    const int64_t[::1] which,
+    double[:, ::1] out,
+):
+    """Write the columns `which` of K̃ to the rows of `out`, (w, l)."""
+    cdef Py_ssize_t place, i, j
+    cdef double mean, scale
+    with nogil:
+        for place in range(which.shape[0]):
+            j = which[place]
+            mean = means[j]
+            scale = scales[j]
+            for i in range(columns.shape[1]):
+                out[place, i] = (columns[j, i] - mean) / scale if scale != 0 else 0.0
