@@ -1,0 +1,239 @@
+"""The contract of every feature selector.
+
+A selector subclasses `Selector` and writes ``__init__`` (parameters only, `n_features` among them),
+``check_parameters``, ``_fit`` and ``examples`` for tests/test_selector_contract.py. Checks of the input, the coding
+of labels, the ranking and what scikit-learn expects of a transformer are done here. Who calls whom::
+
+    fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_
+    get_support(), transform(X): the `n_features` best
+
+A selector learns from what it is given and from nothing else: inside cross-validation, fit it on the training part.
+"""
+
+import functools
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import ClassifierTags
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from threadpoolctl import ThreadpoolController
+
+from ...errors import GramError, LabelError
+from ...parameters import Parameters, check_integer
+from ..specs import plain
+
+
+class Selector(Parameters, SelectorMixin, BaseEstimator):
+    """Base of all feature selectors.
+
+    Attributes
+    ----------
+    name : str
+        The name in configs; a class without one is not registered.
+    plain : str
+        One sentence for readers of a report who know no selectors.
+    targets : tuple of {"binary", "multiclass", "real"}
+        The kinds of label that it takes.
+    n_features : int or None
+        How many features to choose: at most so many, for one that cannot be rated is never chosen. None for all
+        that can.
+    scores_ : ndarray of float64, shape (d,)
+        After `fit`: how good each feature is, greater being better; −inf for one that cannot be rated, as a
+        constant one.
+    ranking_ : ndarray of int64, shape (d,)
+        After `fit`: the place of each feature, 1 for the best. Equal scores are in the order of the columns,
+        unless the selector has a better rule.
+    kind_ : {"binary", "multiclass", "real"}
+        After `fit`: what the labels were.
+    classes_ : ndarray, shape (c,)
+        After `fit` with classes: these, sorted.
+    """
+
+    name = None
+    plain = ""
+    targets = ("binary", "multiclass")
+
+    # ---- what a selector writes --------------------------------------------------------------------------
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain; one that overrides this calls it, too."""
+        if self.n_features is not None:
+            check_integer("n_features", self.n_features, 1)
+
+    def _fit(self, X, y):
+        """Return a score for each feature, float64 (d,): greater is better, −inf if it cannot be rated.
+
+        Parameters
+        ----------
+        X : ndarray of float64, shape (n, d)
+            Finite, C-ordered.
+        y : ndarray, shape (n,)
+            Of classes: int64, their places in `classes_`. Of real labels: float64.
+        """
+        raise NotImplementedError
+
+    def _order(self, scores):
+        """Return the features from best to worst, int64 (d,)."""
+        return np.argsort(-scores, kind="stable")
+
+    def inner(self):
+        """Return a new selector that ranks the features of one of several parts of the training data.
+
+        One that cuts the data into parts itself returns what it does in one of them.
+        """
+        return type(self)(**self.get_params(deep=False))
+
+    def fit_scaled(self, X, y, scaler):
+        """Fit to X as `scaler` scales it; one that cuts the data into parts fits the scaler to each anew.
+
+        Parameters
+        ----------
+        X : array_like of float64, shape (n, d)
+            Not scaled.
+        y : array_like, shape (n,)
+        scaler : transformer
+            Not fitted; it is left so.
+
+        Returns
+        -------
+        self
+        """
+        return self.fit(_new(scaler).fit_transform(X), y)
+
+    @classmethod
+    def examples(cls):
+        """Return selectors, small and fast, that the contract suite tests."""
+        return [cls()]
+
+    # ---- what its users call -----------------------------------------------------------------------------
+
+    def fit(self, X, y):
+        """Rate and rank the features.
+
+        Parameters
+        ----------
+        X : array_like of float64, shape (n, d)
+            Columns are features.
+        y : array_like, shape (n,)
+            Classes; or real labels, which are numbers that are not all integers, or those that a selector gets
+            that takes no classes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterError
+            For a parameter outside its domain.
+        GramError
+            If `X` is not a matrix of finite numbers.
+        LabelError
+            If `y` does not fit `X` or the selector.
+        """
+        self.check_parameters()
+        X = self._checked(X)
+        target = self._coded(_checked_labels(self, y, len(X)))
+        with _libraries().limit(limits=1):  # the same sums on every machine, whatever its number of cores
+            scores = np.asarray(self._fit(X, target), dtype=np.float64)
+        order = self._order(scores)
+        self.scores_ = scores
+        self.ranking_ = np.empty(len(order), dtype=np.int64)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
+        return self
+
+    def _get_support_mask(self):
+        """Return which features are chosen, bool (d,)."""
+        check_is_fitted(self)
+        chosen = self.scores_ > -np.inf
+        return chosen if self.n_features is None else chosen & (self.ranking_ <= self.n_features)
+
+    def spec(self):
+        """Return the selector as a config would write it: ``{"selector": name, parameter: value, …}``."""
+        return {
+            "selector": self.name,
+            **{key: plain(value) for key, value in self.get_params(deep=False).items()},
+        }
+
+    def __sklearn_tags__(self):
+        """Tell scikit-learn that labels are needed, and whether more than two classes are an error."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if "multiclass" not in self.targets:
+            tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+    # ---- checks ------------------------------------------------------------------------------------------
+
+    def _checked(self, X):
+        """Return `X` as a finite, C-ordered float64 matrix, not copied if it is one."""
+        try:
+            matrix = check_array(
+                X, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=2, estimator=self
+            )
+        except ValueError as error:
+            raise GramError(str(error)) from error
+        good = np.isfinite(matrix).all(axis=1)
+        if not good.all():
+            raise GramError(
+                f"row {int(np.argmin(good))} of the features contains NaN or inf",
+                remedy="mend the table or leave the record out",
+            )
+        try:
+            validate_data(self, X, reset=True, skip_check_array=True)
+        except ValueError as error:
+            raise GramError(str(error)) from error
+        return matrix
+
+    def _coded(self, y):
+        """Set `kind_` and `classes_`, and return the labels as `_fit` takes them."""
+        numbers = y.dtype.kind in "fiub"
+        kind = type_of_target(y)
+        kind = "real" if kind == "continuous" else kind
+        if kind not in self.targets and numbers and "real" in self.targets:
+            kind = "real"
+        if kind != "real" or kind not in self.targets:
+            classes, codes = np.unique(y, return_inverse=True)
+            if len(classes) < 2:
+                raise LabelError(
+                    f"all {len(y)} training labels are of one class, {classes[0]!s}",
+                    remedy="a selector of features needs members of two classes",
+                )
+        self.kind_ = kind
+        if kind not in self.targets:
+            raise LabelError(
+                f"Unknown label type: selector {self.name!r} does not take {kind} labels",
+                remedy=f"it takes: {', '.join(self.targets)}",
+            )
+        if kind == "real":
+            return y.astype(np.float64)
+        self.classes_ = classes
+        return codes.astype(np.int64)
+
+
+@functools.cache
+def _libraries():
+    """Return the handle of the loaded BLAS libraries; finding them takes longer than a small fit."""
+    return ThreadpoolController()
+
+
+def _new(estimator):
+    """Return an unfitted copy of an estimator of ours."""
+    return type(estimator)(**estimator.get_params(deep=False))
+
+
+def _checked_labels(selector, y, n):
+    """Return `y` as an array of n labels."""
+    if y is None:
+        raise LabelError(f"{type(selector).__name__} requires y to be passed, but the target y is None")
+    try:
+        y = column_or_1d(y, warn=True)
+    except ValueError as error:
+        raise LabelError(str(error)) from error
+    if len(y) != n:
+        raise LabelError(f"{len(y)} labels for {n} rows", remedy="give one label for each row")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise LabelError("y contains NaN or inf", remedy="leave the records without a label out")
+    return y
