@@ -7,7 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqkern.errors import LabelError
 from seqkern.evaluation import delong_interval, delong_test, roc_auc
+
+# pROC's data set aSAH (Robin et al. 2011, BMC Bioinformatics 12:77): 113 patients, 1 is a poor outcome
+OUTCOME = (
+    "00001101001011001011101000000000100110110000000001100010001010011101101111000110100000010000000000001111110001000"
+)
+WFNS = (
+    "11113254125255125225211112121134214541425511241125521251222151125214524414121421232421451154221113125225552445111"
+)
+S100B = (  # in 1/100 μg/l
+    "13 14 10 4 13 10 47 16 18 10 12 10 44 71 4 8 49 4 7 33 9 9 7 11 7 17 7 11 13 19 5 16 41 14 34 35 48 "
+    "9 96 25 50 46 16 7 43 45 11 8 9 86 52 8 6 13 207 10 14 15 7 6 77 5 9 30 3 9 4 23 70 9 27 71 8 26 8 "
+    "16 9 13 10 8 11 33 11 28 7 10 32 22 7 5 24 38 10 15 8 14 10 7 4 19 56 14 58 32 82 74 15 47 17 44 15 "
+    "50 48 "
+)
 
 
 def naive_delong(y, *decisions):
@@ -140,3 +155,44 @@ def test_what_is_not_defined_is_nan():
     assert math.isnan(delong_interval([1, 1], [1.0, 2]).auc)
     assert math.isnan(delong_test([1, 1], [1.0, 2], [1.0, 2]).p)
     assert math.isnan(delong_test([1, 1, 0, 0], [4.0, 3, 2, 1], [1.0, 2, 3, 4]).p)
+
+
+def test_worked_example_of_proc():
+    """The numbers that pROC gives for its own example, ``roc.test(outcome, wfns, s100b)`` and ``ci.auc``."""
+    y = np.array(list(map(int, OUTCOME)))
+    wfns, s100b = np.array(list(map(int, WFNS))), np.array(list(map(int, S100B.split())))
+    assert (len(y), y.sum()) == (113, 41)
+    test = delong_test(y, wfns, s100b)
+    assert (test.first, test.second) == pytest.approx((0.8236789, 0.7313686), abs=5e-8)
+    assert test.z == pytest.approx(2.20898359144091, abs=1e-12)
+    assert test.p == pytest.approx(0.0271757822291882, abs=1e-12)
+    ends = [test.difference + sign * 1.959963984540054 * test.se for sign in (-1, 1)]
+    assert ends == pytest.approx([0.0104061769564846, 0.174214419249478], abs=1e-12)
+    assert delong_interval(y, s100b, scale="plain")[2:] == pytest.approx((0.6301, 0.8326), abs=5e-5)
+
+
+def test_folds_are_compared_within_and_averaged():
+    y, first, second = sample(7, n=300)
+    folds = np.arange(300) % 3
+    parts = [naive_delong(y[folds == f], first[folds == f], second[folds == f]) for f in range(3)]
+    areas = np.mean([area for area, _ in parts], axis=0)
+    covariance = sum(cov for _, cov in parts) / 9
+    # decisions of other folds on quite another scale change nothing
+    test = delong_test(y, first + 10 * folds, second * (folds + 1), folds=folds)
+    assert (test.first, test.second) == pytest.approx(tuple(areas))
+    assert test.se**2 == pytest.approx(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    assert delong_interval(y, first, folds=folds).se == pytest.approx(math.sqrt(covariance[0, 0]))
+    one = delong_test(y, first, second, folds=np.zeros(300))
+    assert one == pytest.approx(delong_test(y, first, second))
+
+
+def test_parts_with_one_class_are_left_out_and_lone_units_give_no_variance():
+    y, first, second = sample(8, n=60)
+    y, more = np.append(y, [0, 0]), np.append(first, [1.0, 2.0])
+    folds = np.repeat([0, 1], [60, 2])
+    test = delong_test(y, more, np.append(second, [0.0, 0.0]), folds=folds)
+    assert test == pytest.approx(delong_test(y[:60], first, second))
+    assert math.isnan(delong_interval(np.append(y[:60], [0, 1]), more, folds=folds).se)
+    assert math.isnan(delong_interval([0, 1], [0.0, 1.0], folds=[0, 1]).auc)
+    with pytest.raises(LabelError, match="one fold for each label"):
+        delong_interval(y[:60], first, folds=[0])

@@ -2,6 +2,11 @@
 
 Placements of each unit among those of the other class come from mid-ranks, in O(n log n).
 
+Decisions of several test parts are compared within each part only: those of different fits need not be on one scale.
+The area is then the mean of the parts', and its variance that of a mean of independent areas. It is that of the fitted
+classifiers on new units: how they would have come out with other training parts is not in it, so that over the folds
+of a cross-validation, whose training parts overlap, it is somewhat too small.
+
 References
 ----------
 DeLong, DeLong, Clarke-Pearson 1988, Biometrics 44:837-845.
@@ -13,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import LabelError
 from ..parameters import check_choice, check_real
 from .ranking import as_binary
 
@@ -37,7 +43,7 @@ class AucComparison(NamedTuple):
     p: float
 
 
-def delong_interval(labels, decisions, level=0.95, scale="logit"):
+def delong_interval(labels, decisions, level=0.95, scale="logit", *, folds=None):
     """Return a confidence interval of the AUC from DeLong's variance.
 
     Parameters
@@ -49,11 +55,13 @@ def delong_interval(labels, decisions, level=0.95, scale="logit"):
     scale : {"logit", "plain"}
         ``logit``: symmetric on ln(A/(1−A)) with standard error se/(A(1−A)), so that it stays within 0 and 1
         and fits better near them. ``plain``: A ± z·se, cut to 0 and 1.
+    folds : array_like, shape (n,), optional
+        The test part of each unit; by default there is one. Parts that hold one class only are left out.
 
     Returns
     -------
     AucInterval
-        NaN if a class has fewer than two units. The ends are NaN too where the classes are perfectly
+        NaN if a class has fewer than two units in some part. The ends are NaN too where the classes are perfectly
         separated (A is 0 or 1): the estimated variance is 0 there and says nothing.
     """
     from scipy.special import expit
@@ -61,7 +69,7 @@ def delong_interval(labels, decisions, level=0.95, scale="logit"):
 
     check_real("level", level, 0, 1, open_low=True)
     check_choice("scale", scale, ("logit", "plain"))
-    (auc,), covariance = _delong(labels, [decisions])
+    (auc,), covariance = _delong_mean(labels, [decisions], folds)
     se = math.sqrt(covariance[0, 0])
     if not se > 0 or auc in (0.0, 1.0):
         return AucInterval(auc, se, math.nan, math.nan)
@@ -72,7 +80,7 @@ def delong_interval(labels, decisions, level=0.95, scale="logit"):
     return AucInterval(auc, se, float(expit(centre - half)), float(expit(centre + half)))
 
 
-def delong_test(labels, first, second):
+def delong_test(labels, first, second, *, folds=None):
     """Test whether two decisions on the same units have the same AUC.
 
     Parameters
@@ -80,16 +88,18 @@ def delong_test(labels, first, second):
     labels : array_like, shape (n,)
     first, second : array_like, shape (n,)
         Decisions of two methods.
+    folds : array_like, shape (n,), optional
+        As in `delong_interval`.
 
     Returns
     -------
     AucComparison
-        p = 1 where both order every pair alike; NaN if a class has fewer than two units, or where the
-        variance of an existing difference is 0.
+        p = 1 where both order every pair alike; NaN if a class has fewer than two units in some part, or where
+        the variance of an existing difference is 0.
     """
     from scipy.stats import norm
 
-    (a, b), covariance = _delong(labels, [first, second])
+    (a, b), covariance = _delong_mean(labels, [first, second], folds)
     difference = a - b
     variance = float(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
     # cancellation leaves rounding errors of this size
@@ -99,6 +109,22 @@ def delong_test(labels, first, second):
         return AucComparison(a, b, difference, se, 0.0 if alike else math.nan, 1.0 if alike else math.nan)
     z = difference / se
     return AucComparison(a, b, difference, se, z, float(2 * norm.sf(abs(z))))
+
+
+def _delong_mean(labels, decisions, folds):
+    """Return what `_delong` does for the means over the test parts that hold both classes."""
+    if folds is None:
+        return _delong(labels, decisions)
+    labels, folds = np.asarray(labels), np.asarray(folds)
+    if folds.shape != labels.shape:
+        raise LabelError(f"{labels.shape} labels in {folds.shape} folds", remedy="give one fold for each label")
+    rows = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+    parts = [_delong(labels[part], [np.asarray(values)[part] for values in decisions]) for part in rows]
+    parts = [(areas, covariance) for areas, covariance in parts if not math.isnan(areas[0])]
+    if not parts:
+        return [math.nan] * len(decisions), np.full((len(decisions), len(decisions)), np.nan)
+    areas = np.mean([areas for areas, _ in parts], axis=0)
+    return areas.tolist(), sum(covariance for _, covariance in parts) / len(parts) ** 2
 
 
 def _delong(labels, decisions):

@@ -63,8 +63,8 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
     X : SequenceSet, FeatureTable or SimilarityTable, optional
         The data; `locus` takes its default gap, the longest sequence, from it.
     method : str
-        ``stratified``, ``grouped``, ``predefined``, ``locus``, ``leave-one-out``, ``leave-one-group-out`` or
-        ``liao-noble``.
+        ``stratified``, ``grouped``, ``five_by_two``, ``predefined``, ``locus``, ``leave-one-out``,
+        ``leave-one-group-out`` or ``liao-noble``.
     task : str
         The task's name.
     roles : array_like of str, shape (n,), optional
@@ -73,8 +73,8 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
         Groups of units that the leakage check found alike, to be kept together. Predefined parts and
         chromosomes are never changed.
     **options
-        Parameters of the method: `k` and `seed` (stratified, grouped, locus), `gap`, `block`, `train`, `test`
-        (locus: bases, or names of chromosomes).
+        Parameters of the method: `k` and `seed` (stratified, grouped, locus; five_by_two has `seed` alone), `gap`,
+        `block`, `train`, `test` (locus: bases, or names of chromosomes).
 
     Returns
     -------

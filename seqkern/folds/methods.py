@@ -14,6 +14,9 @@ from ..parameters import check_integer
 from .splitters import deal, locus_blocks, merge_groups
 
 PARTS = ("train", "test")
+FIVE = 5
+ATTEMPTS = 50
+"""Draws of a halving that is not one of those before it."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,15 @@ def _parts(roles):
 
 
 def _dealt(units, k, seed, groups):
-    """Return k splits, after checking that every class has a member (a group) for each fold."""
+    """Return k splits."""
     check_integer("k", k, 2)
     check_integer("seed", seed, 0)
+    _check_members(units, k, groups)
+    return _parted([str(f + 1) for f in range(k)], deal(units.classes(), k, seed, groups))
+
+
+def _check_members(units, k, groups):
+    """Raise FoldError unless every class has a member (a group) for each fold."""
     y, labels = units.classes(), units.labels
     counted = np.arange(len(y)) if groups is None else groups
     members, code = min((len(np.unique(counted[y == code])), code) for code in np.unique(y))
@@ -71,7 +80,6 @@ def _dealt(units, k, seed, groups):
         what = ("unit" if groups is None else "group") + "s" * (members != 1)
         remedy = f"choose k of at most {members}" if members > 1 else "give more, or leave the class out"
         raise FoldError(f"{name} has {members} {what} for {k} folds in task {units.task!r}", remedy=remedy)
-    return _parted([str(f + 1) for f in range(k)], deal(y, k, seed, groups))
 
 
 def _parted(names, fold):
@@ -89,6 +97,30 @@ def _grouped(units, *, k=5, seed=0):
     """No group is divided; the shares of the classes are as even as that allows."""
     groups = units.column("groups", "grouped")
     return _dealt(units, k, seed, units.groups(groups))
+
+
+def _five_by_two(units, *, seed=0):
+    """Five times two halves, each with its share of each class and tested once; given groups are not divided."""
+    check_integer("seed", seed, 0)
+    given = None if units.labels.groups is None else units.column("groups", "five_by_two")
+    groups = units.groups(given)
+    _check_members(units, 2, groups)
+    halves, splits = set(), []
+    for repeat in range(FIVE):
+        for attempt in range(ATTEMPTS):
+            fold = deal(units.classes(), 2, [seed, repeat, attempt], groups, largest_first=False)
+            sides = {fold.tobytes(), (1 - fold).tobytes()}
+            if not sides & halves:
+                break
+        else:
+            what = "units" if groups is None else "groups"
+            raise FoldError(
+                f"task {units.task!r} has too few {what} for five different halvings",
+                remedy="choose the fold method stratified or leave-one-out",
+            )
+        halves |= sides
+        splits += _parted([f"{repeat + 1}.{half}" for half in (1, 2)], fold)
+    return splits
 
 
 def _predefined(units):
@@ -217,6 +249,7 @@ def _each_group(groups, key):
 METHODS = {
     "stratified": (_stratified, False),
     "grouped": (_grouped, False),
+    "five_by_two": (_five_by_two, False),
     "predefined": (_predefined, False),
     "locus": (_locus, False),
     "leave-one-out": (_leave_one_out, True),

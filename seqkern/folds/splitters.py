@@ -67,7 +67,7 @@ def _level(counts, units, totals):
     return given
 
 
-def deal(y, k, seed, groups=None):
+def deal(y, k, seed, groups=None, *, largest_first=True):
     """Deal units into k folds, each with its share of every class, no group divided.
 
     Groups of several units go first, from the largest to the smallest, each to the fold where its classes are
@@ -79,8 +79,11 @@ def deal(y, k, seed, groups=None):
     y : ndarray of int, shape (n,)
         The class of each unit; zeros where there are no classes.
     k : int
-    seed : int
+    seed : int or list of int
     groups : ndarray of int, shape (n,), optional
+    largest_first : bool
+        False takes groups of several units in an order drawn with `seed`: folds are less even, but each seed has its
+        own even where no two groups are of one size.
 
     Returns
     -------
@@ -98,7 +101,8 @@ def deal(y, k, seed, groups=None):
     counts = np.zeros((k, n_classes), dtype=np.int64)
 
     several = rng.permutation(np.flatnonzero(sizes > 1))
-    several = several[np.argsort(-sizes[several], kind="stable")]
+    if largest_first:
+        several = several[np.argsort(-sizes[several], kind="stable")]
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(sizes)[:-1])
     for g in several:
         inside = np.bincount(y[members[g]], minlength=n_classes)

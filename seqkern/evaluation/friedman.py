@@ -1,0 +1,263 @@
+"""Many methods compared over many tasks at once: Friedman's test of their ranks, and Nemenyi's critical difference.
+
+On each task the methods are ranked, 1 the best, equal scores sharing their mean rank. Friedman's test asks whether the
+mean ranks differ by more than chance; Nemenyi's critical difference tells by how much two mean ranks must differ so
+that, with so many methods, no pair of equal ones is called different in more than a share `level` of studies. Against
+a single control there are fewer pairs, and `compare_to_control` needs less.
+
+References
+----------
+Friedman 1937, J. Am. Stat. Assoc. 32:675-701. Iman & Davenport 1980, Commun. Stat. 9:571-595.
+Nemenyi 1963, thesis, Princeton. Dunn 1961, J. Am. Stat. Assoc. 56:52-64.
+Demšar 2006, J. Mach. Learn. Res. 7:1-30: on their use for classifiers.
+"""
+
+import math
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import LabelError, unknown_name
+from ..parameters import check_choice, check_integer, check_real
+from .comparison import DIGITS, holm
+
+MOST_STEPS = 300_000
+"""Sums of ranks times orders of one task up to which p is exact."""
+
+
+class FriedmanTest(NamedTuple):
+    """Friedman's test.
+
+    Attributes
+    ----------
+    methods : tuple
+        In the order given.
+    ranks : ndarray of float64, shape (methods,)
+        Mean rank of each; 1 is best.
+    tasks : int
+        On which all have a score.
+    left_out : int
+        Tasks without a score of some method.
+    statistic : float
+        χ² with methods − 1 degrees of freedom.
+    f : float
+        Iman and Davenport's F_F = (N − 1)χ² / (N(k − 1) − χ²), less conservative; infinite where all tasks agree.
+    p : float
+        Exact over all orders of the methods on each task where these are few enough to count, else that of `f` with
+        k − 1 and (k − 1)(N − 1) degrees of freedom. 1 where all scores are equal, NaN below two tasks.
+    p_chi2, p_f : float
+        Of the two approximations.
+    exact : bool
+        Whether `p` is.
+    """
+
+    methods: tuple
+    ranks: np.ndarray
+    tasks: int
+    left_out: int
+    statistic: float
+    f: float
+    p: float
+    p_chi2: float
+    p_f: float
+    exact: bool
+
+
+class ControlComparison(NamedTuple):
+    """One method against the control: its mean rank less the control's, z, two-sided p, and p corrected."""
+
+    method: object
+    difference: float
+    z: float
+    p: float
+    p_corrected: float
+
+
+def friedman(scores, *, higher=True, correct_ties=True):
+    """Test whether methods differ over tasks.
+
+    Parameters
+    ----------
+    scores : dict of method to array_like of float, shape (tasks,)
+        All in one order of the tasks; NaN where a method has no score: the task is left out.
+    higher : bool
+        Whether a higher score is better.
+    correct_ties : bool
+        Whether χ² is divided by 1 − Σ(t³ − t) / (N(k³ − k)) over the t scores of each tie. Demšar's formulas are
+        without.
+
+    Returns
+    -------
+    FriedmanTest
+
+    Raises
+    ------
+    LabelError
+        For fewer than two methods, numbers of scores that differ, or an infinite one.
+    """
+    from scipy.stats import chi2
+    from scipy.stats import f as f_distribution
+
+    ranks, left_out = task_ranks(scores, higher=higher)
+    n, k = ranks.shape
+    mean = ranks.mean(axis=0) if n else np.full(k, np.nan)
+    if n < 2:
+        return FriedmanTest(tuple(scores), mean, n, left_out, *[math.nan] * 5, False)
+    statistic = 12 * n / (k * (k + 1)) * float(((mean - (k + 1) / 2) ** 2).sum())
+    if correct_ties:
+        statistic = statistic / _tie_share(ranks) if _tie_share(ranks) > 0 else 0.0
+    room = n * (k - 1) - statistic
+    f = (n - 1) * statistic / room if room > 1e-9 else math.inf
+    p_chi2 = float(chi2.sf(statistic, k - 1))
+    p_f = float(f_distribution.sf(f, k - 1, (k - 1) * (n - 1)))
+    p = _exact_p(ranks)
+    exact = p is not None
+    if not exact:
+        p = max(p_f, least_friedman_p(n, k))
+    return FriedmanTest(tuple(scores), mean, n, left_out, statistic, f, p, p_chi2, p_f, exact)
+
+
+def task_ranks(scores, *, higher=True):
+    """Return (ranks, left out): float64 (tasks, methods), 1 the best, and the number of tasks without all scores."""
+    from scipy.stats import rankdata
+
+    if len(scores) < 2:
+        raise LabelError(f"{len(scores)} methods to compare", remedy="give two or more")
+    columns = [np.asarray(values, dtype=np.float64) for values in scores.values()]
+    if any(column.shape != columns[0].shape or column.ndim != 1 for column in columns):
+        raise LabelError("the methods have different numbers of scores", remedy="give one for each task")
+    table = np.round(np.stack(columns, axis=1), DIGITS)
+    if np.isinf(table).any():
+        raise LabelError("a score is infinite", remedy="give NaN where a method has no score")
+    known = ~np.isnan(table).any(axis=1)
+    table = table[known]
+    return rankdata(-table if higher else table, axis=1).reshape(table.shape), int((~known).sum())
+
+
+def _tie_share(ranks):
+    """Return 1 − Σ(t³ − t) / (N(k³ − k)): the variance of the ranks as a share of that without ties."""
+    n, k = ranks.shape
+    return float(((ranks - (k + 1) / 2) ** 2).sum()) / (n * k * (k * k - 1) / 12)
+
+
+def _exact_p(ranks):
+    """Return the share of all orders within tasks whose sums of ranks are as uneven as those seen, or more.
+
+    The orders of each task are added to the sums of those before it, equal sums counted together. The methods can be
+    renamed, so the first task keeps its order. None where there are too many sums.
+    """
+    n, k = ranks.shape
+    if math.factorial(k) > MOST_STEPS:
+        return None
+    doubled = np.rint(2 * ranks).astype(np.int64)  # mean ranks are halves
+    if (2 * k * n + 1) ** (k - 1) >= 2**62:
+        return None
+    base = (2 * k * n + 1) ** np.arange(k - 1)  # the last sum follows from the others
+    sums, shares = np.array([doubled[0, :-1] @ base]), np.ones(1)
+    orders = np.array(list(permutations(range(k))))
+    for row in doubled[1:]:
+        steps, counts = np.unique(row[orders][:, :-1] @ base, return_counts=True)
+        if len(steps) * len(sums) > MOST_STEPS:
+            return None
+        sums, place = np.unique((sums[:, None] + steps).ravel(), return_inverse=True)
+        shares = np.bincount(place, weights=np.outer(shares, counts / len(orders)).ravel())
+    each = (sums[:, None] // base) % (2 * k * n + 1)
+    each = np.column_stack([each, doubled.sum() - each.sum(axis=1)])
+    uneven = (each**2).sum(axis=1)
+    return float(min(1.0, shares[uneven >= (doubled.sum(axis=0) ** 2).sum()].sum()))
+
+
+def least_friedman_p(tasks, methods):
+    """Return the smallest p that Friedman's test can give: the share of orders in which all tasks agree."""
+    return math.factorial(methods) ** (1.0 - tasks)
+
+
+def critical_difference(methods, tasks, level=0.05, test="nemenyi"):
+    """Return by how much two mean ranks must differ: q·sqrt(k(k + 1) / (6N)).
+
+    Parameters
+    ----------
+    methods, tasks : int
+        k and N.
+    level : float
+        Share of studies in which some pair of equal methods is told apart.
+    test : {"nemenyi", "bonferroni-dunn"}
+        ``nemenyi``: of all pairs, q the quantile of the studentised range over √2. ``bonferroni-dunn``: of the
+        k − 1 pairs with a control, q the normal quantile at level / (k − 1).
+
+    Returns
+    -------
+    float
+    """
+    from scipy.stats import norm, studentized_range
+
+    check_integer("methods", methods, 2)
+    check_integer("tasks", tasks, 1)
+    check_real("level", level, 0, 1, open_low=True)
+    check_choice("test", test, ("nemenyi", "bonferroni-dunn"))
+    if test == "nemenyi":
+        q = float(studentized_range.ppf(1 - level, methods, np.inf)) / math.sqrt(2)
+    else:
+        q = float(norm.isf(level / (2 * (methods - 1))))
+    return q * math.sqrt(methods * (methods + 1) / (6 * tasks))
+
+
+def compare_to_control(test, control, correction="holm"):
+    """Compare each method's mean rank with that of a control.
+
+    Parameters
+    ----------
+    test : FriedmanTest
+    control : object
+        One of its methods.
+    correction : {"holm", "bonferroni-dunn"}
+
+    Returns
+    -------
+    list of ControlComparison
+        z = (R_i − R_control) / sqrt(k(k + 1) / (6N)).
+
+    Raises
+    ------
+    ParameterError
+        For an unknown control.
+    """
+    from scipy.stats import norm
+
+    check_choice("correction", correction, ("holm", "bonferroni-dunn"))
+    if control not in test.methods:
+        raise unknown_name("control", str(control), map(str, test.methods))
+    k, own = len(test.methods), test.methods.index(control)
+    others = [i for i in range(k) if i != own]
+    differences = test.ranks[others] - test.ranks[own]
+    z = differences / math.sqrt(k * (k + 1) / (6 * test.tasks)) if test.tasks else differences
+    p = 2 * norm.sf(np.abs(z))
+    corrected = holm(p) if correction == "holm" else np.minimum(1.0, p * len(others))
+    rows = zip((test.methods[i] for i in others), differences, z, p, corrected, strict=True)
+    return [ControlComparison(method, *map(float, numbers)) for method, *numbers in rows]
+
+
+def cliques(ranks, difference):
+    """Return the largest sets of methods whose mean ranks all lie within a critical difference.
+
+    Parameters
+    ----------
+    ranks : array_like of float, shape (methods,)
+    difference : float
+
+    Returns
+    -------
+    list of list of int
+        Indices of two methods or more, from the best rank on; none lies inside another.
+    """
+    order = np.argsort(ranks, kind="stable")
+    ordered = np.asarray(ranks, dtype=np.float64)[order]
+    found, last = [], -1
+    for first in range(len(ordered)):
+        # a difference that is only just the critical one does not count as more
+        end = int(np.searchsorted(ordered, ordered[first] + difference + 1e-9, side="right"))
+        if end - first > 1 and end > last:
+            found.append(order[first:end].tolist())
+            last = end
+    return found
