@@ -2,9 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array, csc_matrix, csr_array
+from scipy.sparse.linalg import aslinearoperator
 
+from seqkern.errors import GramError, ParameterError
+from seqkern.kernels import build_kernel
 from seqkern.solvers.potential import _columns
 from seqkern.solvers.potential.columns import DenseColumns
+from seqkern.solvers.potential.columns_mapped import MappedColumns
+from seqkern.solvers.potential.columns_operator import GramOperator, OperatorColumns
+from seqkern.solvers.potential.columns_sparse import SparseColumns
+from seqkern.solvers.potential.matrix_file import MatrixFile, is_whole_map
+from seqkern.solvers.potential.storage import columns_of, decide, stays_outside
 
 
 def standardised(K):
@@ -31,10 +40,39 @@ def check_columns(columns, K, atol):
     np.testing.assert_allclose(columns.products_of(some, vector), (Kt.T @ vector)[some], atol=atol)
     np.testing.assert_allclose(columns.standardised(some), Kt[:, some].T, atol=atol)
     np.testing.assert_allclose(columns.gram(some, other), Kt[:, some].T @ Kt[:, other], atol=atol)
-    for empty in (some[:0],):
-        assert columns.standardised(empty).shape == (0, rows)
-        assert columns.gram(empty, other).shape == (0, len(other))
-        assert columns.products_of(empty, vector).shape == (0,)
+    np.testing.assert_array_equal(columns.values(np.arange(rows)[::2], some), K[::2][:, some])
+    empty = some[:0]
+    assert columns.standardised(empty).shape == (0, rows)
+    assert columns.gram(empty, other).shape == (0, len(other))
+    assert columns.gram(other, empty).shape == (len(other), 0)
+    assert columns.products_of(empty, vector).shape == (0,)
+
+
+def check_parts(columns, K, atol):
+    """Assert the same of parts of the matrix, standardised anew."""
+    check_columns(columns, K, atol)
+    rows = np.flatnonzero(np.arange(len(K)) % 4 != 1)
+    check_columns(columns.part(rows), K[rows], atol)
+    some = np.flatnonzero(np.arange(K.shape[1]) % 3 != 2)
+    part = columns.part(rows, some)
+    check_columns(part, K[np.ix_(rows, some)], atol)
+    check_columns(part.part(np.arange(3, len(rows)), np.arange(1, len(some))), K[np.ix_(rows[3:], some[1:])], atol)
+
+
+def mapped(folder, K, **dtype):
+    """Return a memory map of K in a file."""
+    np.save(folder / "K.npy", np.asarray(K, **dtype))
+    return np.load(folder / "K.npy", mmap_mode="r")
+
+
+def counts(rows, size, seed=0):
+    """Return a matrix of small counts, most of them zero, with columns that are constant or without a zero."""
+    rng = np.random.default_rng(seed)
+    K = rng.poisson(0.3, size=(rows, size)).astype(float)
+    K[:, 2] = 0
+    K[:, 4] = 3
+    K[:, 5] = 1 + rng.integers(0, 3, size=rows)
+    return K
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, 8, 9, 31])
@@ -43,6 +81,11 @@ def test_dense_columns(length):
     K = 1e6 + rng.normal(size=(length, 6))
     K[:, 2] = 4.0
     check_columns(DenseColumns.of(K, False), K, atol=1e-8 * length)
+
+
+def test_parts_of_dense_columns():
+    K = np.random.default_rng(3).normal(size=(13, 9))
+    check_parts(DenseColumns.of(K, False), K, atol=1e-12)
 
 
 def test_blocks_of_dense_columns(monkeypatch):
@@ -74,3 +117,184 @@ def test_symmetry_twin(n):
             other = K.copy()
             other[i, j] = np.nextafter(other[i, j], np.inf)
             assert not _columns.is_symmetric(other)
+
+
+# ---- sparse ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [csr_array, csc_matrix, coo_array])
+def test_sparse_columns(form):
+    K = counts(30, 17)
+    check_parts(SparseColumns(form(K)), K, atol=1e-11)
+
+
+def test_sparse_columns_with_repeated_entries_and_wide_indices():
+    K = counts(12, 9)
+    rows, cols = np.nonzero(K)
+    twice = coo_array((np.tile(K[rows, cols] / 2, 2), (np.tile(rows, 2), np.tile(cols, 2))), shape=K.shape)
+    stored = twice.tocsc(copy=False)
+    stored.indices, stored.indptr = stored.indices.astype(np.int64), stored.indptr.astype(np.int64)
+    check_parts(SparseColumns(stored), K, atol=1e-12)
+    check_parts(SparseColumns(twice), K, atol=1e-12)
+
+
+def test_a_full_column_far_from_zero_loses_nothing():
+    K = counts(40, 8)
+    K[:, 6] = 1e9 + np.random.default_rng(0).normal(size=40)
+    sparse, dense = SparseColumns(csr_array(K)), DenseColumns.of(K, False)
+    alpha, vector = np.eye(8)[6], np.random.default_rng(1).normal(size=40)
+    np.testing.assert_allclose(sparse.combine(alpha), dense.combine(alpha), rtol=1e-12)
+    np.testing.assert_allclose(sparse.products(vector), dense.products(vector), rtol=1e-9)
+
+
+def test_a_canonical_matrix_is_not_copied():
+    stored = csc_matrix(counts(12, 9))
+    assert np.shares_memory(SparseColumns(stored).matrix.data, stored.data)
+
+
+# ---- in a file -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("layout", ["C", "F"])
+def test_mapped_columns(tmp_path, layout, dtype):
+    """One MiB holds the whole of a small matrix: less room is given here, for several blocks and batches."""
+    K = np.random.default_rng(4).normal(size=(21, 33)).astype(dtype)
+    K[:, 7] = 0.1
+    stored = mapped(tmp_path, K, dtype=dtype, order=layout)
+    assert is_whole_map(stored)
+    K = K.astype(float)
+    for room in (1, 16 * 33 * 8 / 2**20, 18 * 33 * 8 / 2**20):
+        check_parts(MappedColumns.of(stored, False, room), K, atol=1e-11)
+
+
+def test_mapped_gram_matrix(tmp_path):
+    K = np.random.default_rng(5).normal(size=(24, 24))
+    K = K + K.T
+    room = 16 * 24 * 8 / 2**20
+    columns = MappedColumns.of(mapped(tmp_path, K), True, room)
+    assert columns.by_columns
+    check_parts(columns, K, atol=1e-11)
+    K[3, 20] += 1e-13
+    columns = MappedColumns.of(mapped(tmp_path, K), True, room)
+    assert not columns.by_columns
+    check_parts(columns, K, atol=1e-11)
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 70])
+@pytest.mark.parametrize("size", [2, 200, 10**6])
+def test_symmetry_of_a_file(tmp_path, n, size):
+    K = np.random.default_rng(n).normal(size=(n, n))
+    K = K + K.T
+    assert MatrixFile.of(mapped(tmp_path, K)).is_symmetric(size)
+    for i, j in {(0, n - 1), (n - 1, 0), (n // 2, n // 3)}:
+        if i != j:
+            other = K.copy()
+            other[i, j] = np.nextafter(other[i, j], np.inf)
+            assert not MatrixFile.of(mapped(tmp_path, other)).is_symmetric(size)
+
+
+def test_columns_that_are_kept_are_not_read_again(tmp_path, monkeypatch):
+    K = np.random.default_rng(6).normal(size=(30, 40))
+    columns = MappedColumns.of(mapped(tmp_path, K, order="F"), False, 16 * 40 * 8 / 2**20)
+    some = np.array([3, 1, 8, 20])
+    first = columns.gram(some, some)
+    read = []
+    monkeypatch.setattr(MatrixFile, "take", lambda _, which: read.append(which))
+    np.testing.assert_array_equal(columns.gram(some[::-1], some[::-1]), first[::-1, ::-1])
+    assert not read
+    assert len(columns.cache.place) == 4
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("layout", ["C", "F"])
+def test_bad_numbers_in_a_file(tmp_path, value, layout):
+    K = np.random.default_rng(7).normal(size=(20, 20))
+    K[4, 9] = value
+    with pytest.raises(GramError, match="column 9 of the matrix contains NaN or inf"):
+        MappedColumns.of(mapped(tmp_path, K, order=layout), False, 1)
+
+
+def test_too_little_room(tmp_path):
+    stored = mapped(tmp_path, np.ones((5, 70_000)))
+    with pytest.raises(ParameterError, match="no room for sixteen columns.*give at least 9"):
+        MappedColumns.of(stored, False, 1)
+
+
+def test_parts_of_a_map_are_matrices_like_any_other(tmp_path):
+    stored = mapped(tmp_path, np.random.default_rng(8).normal(size=(20, 20)))
+    assert not is_whole_map(stored[:10])
+    assert not is_whole_map(stored[::2])
+    assert not is_whole_map(mapped(tmp_path, np.ones((3, 3)), dtype=np.int64))
+    assert not is_whole_map(np.ones((3, 3)))
+    with pytest.raises(EOFError):
+        MatrixFile(stored.filename, stored.offset, np.float64, (21, 20)).take(np.array([20]))
+
+
+# ---- operators -------------------------------------------------------------------------------------------
+
+
+def test_operator_columns(monkeypatch):
+    K = np.random.default_rng(9).normal(size=(15, 22)) + 3
+    K[:, 7] = 0.1
+    check_parts(OperatorColumns(aslinearoperator(K)), K, atol=1e-11)
+    monkeypatch.setattr(OperatorColumns, "BLOCK", 4)
+    check_parts(OperatorColumns(aslinearoperator(K)), K, atol=1e-11)
+
+
+def test_gram_operator():
+    rng = np.random.default_rng(10)
+    sequences = ["".join(rng.choice([*"ACGT"], size=40)) for _ in range(25)]
+    kernel = build_kernel("spectrum:k=3")
+    vectors, K = kernel.implicit(sequences), kernel.kernel(sequences)
+    operator = GramOperator(vectors)
+    np.testing.assert_allclose(operator @ np.eye(25), K, atol=1e-13)
+    np.testing.assert_allclose(operator.T @ np.eye(25), K.T, atol=1e-13)
+    new, train = vectors.take(np.arange(20, 25)), vectors.take(np.arange(20))
+    np.testing.assert_allclose(GramOperator(new, train) @ np.eye(20), K[20:, :20], atol=1e-13)
+    np.testing.assert_allclose(GramOperator(new, train).T @ np.eye(5), K[:20, 20:], atol=1e-13)
+    with pytest.raises(ParameterError, match="other tables"):
+        GramOperator(vectors, kernel.implicit(sequences))
+    columns = OperatorColumns(operator)
+    some = np.arange(4)
+    np.testing.assert_allclose(columns.gram(some, some), standardised(K)[:, :4].T @ standardised(K)[:, :4], atol=1e-10)
+
+
+def test_an_operator_with_bad_numbers():
+    K = np.ones((4, 4))
+    K[1, 1] = np.nan
+    with pytest.raises(GramError, match="NaN or inf"):
+        OperatorColumns(aslinearoperator(K))
+
+
+# ---- the choice ------------------------------------------------------------------------------------------
+
+
+def test_how_a_matrix_is_stored_follows_from_it(tmp_path):
+    K = np.random.default_rng(11).normal(size=(400, 400))
+    stored = mapped(tmp_path, K)
+    for given, cache_size, kind in (
+        (K, 1, DenseColumns),
+        (stored, 1, MappedColumns),
+        (stored, 2, DenseColumns),
+        (csr_array(K), 1, SparseColumns),
+        (aslinearoperator(K), 1, OperatorColumns),
+    ):
+        assert type(columns_of(given, square=True, cache_size=cache_size)) is kind
+        assert stays_outside(given, cache_size) is (kind in (MappedColumns, OperatorColumns))
+
+
+def test_decisions_have_the_same_bits_however_rows_are_stored(tmp_path):
+    rng = np.random.default_rng(12)
+    K = counts(700, 300)
+    columns = rng.permutation(300)[:40].astype(np.int64)
+    means, weights = rng.normal(size=40), rng.normal(size=40)
+    expected = K[:, columns] @ weights - means @ weights + 0.3
+    bits = decide(K, columns, means, weights, 0.3, 1)
+    np.testing.assert_allclose(bits, expected, atol=1e-11)
+    for layout in "CF":
+        stored = mapped(tmp_path, K, order=layout)
+        assert stays_outside(stored, 1)
+        np.testing.assert_array_equal(decide(stored, columns, means, weights, 0.3, 1), bits)
+    np.testing.assert_array_equal(decide(csr_array(K), columns, means, weights, 0.3, 1 / 64), bits)
+    np.testing.assert_allclose(decide(aslinearoperator(K), columns, means, weights, 0.3, 1), expected, atol=1e-11)

@@ -119,3 +119,17 @@ def standardise(
             scale = scales[j]
             for i in range(columns.shape[1]):
                 out[place, i] = (columns[j, i] - mean) / scale if scale != 0 else 0.0
+
+
+def add_products_by_rows(
+    const double[:, ::1] rows,
+    const double[::1] means,
+    const double[::1] vector,
+    double[::1] out,
+):
+    """Add Σ_i (rows[i, j] − means[j]) · vector[i] to out[j], for consecutive rows of K."""
+    cdef Py_ssize_t i, j
+    with nogil:
+        for i in range(rows.shape[0]):
+            for j in range(rows.shape[1]):
+                out[j] += (rows[i, j] - means[j]) * vector[i]

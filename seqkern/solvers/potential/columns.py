@@ -47,6 +47,22 @@ class Columns:
         """Return the block of Q = K̃ᵀK̃ of the columns `a` and `b`, float64 (len(a), len(b))."""
         raise NotImplementedError
 
+    def part(self, rows, columns=None):
+        """Return the Columns of some rows of K (a training part), with means and scales of their own.
+
+        Parameters
+        ----------
+        rows : ndarray of int64, shape (m,)
+            Ascending.
+        columns : ndarray of int64, optional
+            Which columns, ascending; by default all. Of a Gram matrix, they are `rows`.
+        """
+        raise NotImplementedError
+
+    def values(self, rows, which):
+        """Return the elements of K, not standardised, in some rows and columns, float64 (len(rows), len(which))."""
+        raise NotImplementedError
+
 
 class DenseColumns(Columns):
     """A matrix in memory, or mapped into it.
@@ -115,3 +131,12 @@ class DenseColumns(Columns):
             part = slice(start, start + self.BLOCK)
             out[part] = self.standardised(a[part]) @ right.T
         return out
+
+    def part(self, rows, columns=None):
+        """Return some rows and columns, a copy, standardised anew; see `Columns`."""
+        picked = self.columns if columns is None else self.columns[columns]
+        return DenseColumns(np.ascontiguousarray(picked[:, rows]))
+
+    def values(self, rows, which):
+        """Return elements of K; see `Columns`."""
+        return np.ascontiguousarray(self.columns[np.ix_(which, rows)].T)
