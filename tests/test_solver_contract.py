@@ -21,7 +21,8 @@ from seqkern.solvers.base import Solver
 EXAMPLES = [solver for cls in SOLVERS.classes.values() for solver in cls.examples()]
 GRAMS = [solver for solver in EXAMPLES if solver.input == "gram"]
 IMPLICIT = [solver for solver in EXAMPLES if solver.input == "implicit"]
-CLASSIFIERS = [solver for solver in EXAMPLES if "real" not in solver.targets]
+CLASSIFIERS = [solver for solver in EXAMPLES if {"binary", "multiclass"} & set(solver.targets)]
+PREDICTORS = [solver for solver in EXAMPLES if hasattr(solver, "predict")]
 
 
 def each(solvers):
@@ -36,11 +37,11 @@ class Problem:
         rng = np.random.default_rng(seed)
         points = rng.normal(size=(n + 12, 4))
         score = points[:, 0] + 0.5 * points[:, 1] ** 2
-        cuts = {"binary": [0.5], "multiclass": [0.0, 0.8]}
+        cuts = {"multiclass": [0.0, 0.8]}
         if "real" in solver.targets:
             self.y = score[:n]
         else:
-            self.y = np.searchsorted(cuts[solver.targets[0]], score[:n])
+            self.y = np.searchsorted(cuts.get(solver.targets[0], [0.5]), score[:n])
         squares = ((points[:, None] - points[None]) ** 2).sum(-1)
         kernel = np.exp(-squares / 8) if solver.input == "gram" else points
         width = n if solver.input == "gram" else 4
@@ -81,26 +82,27 @@ def one_line(info):
 @each(EXAMPLES)
 def test_shapes_and_types(solver):
     solver, problem = fitted(solver)
-    decisions, predicted = solver.decision_function(problem.new), solver.predict(problem.new)
+    decisions = solver.decision_function(problem.new)
     assert decisions.dtype == np.float64
     assert np.isfinite(decisions).all()
-    assert predicted.shape == (12,)
-    assert decisions.shape == ((12, len(solver.classes_)) if "multiclass" in solver.targets else (12,))
+    if hasattr(solver, "predict"):
+        assert solver.predict(problem.new).shape == (12,)
+        assert decisions.shape == ((12, len(solver.classes_)) if solver.targets[0] == "multiclass" else (12,))
 
 
-@each(EXAMPLES)
+@each(PREDICTORS)
 def test_prediction_follows_from_decision(solver):
     solver, problem = fitted(solver)
     decisions, predicted = solver.decision_function(problem.new), solver.predict(problem.new)
     if "real" in solver.targets:
         np.testing.assert_array_equal(predicted, decisions)
-    elif "multiclass" in solver.targets:
+    elif solver.targets[0] == "multiclass":
         np.testing.assert_array_equal(predicted, solver.classes_[decisions.argmax(axis=1)])
     else:
         np.testing.assert_array_equal(predicted == solver.classes_[1], decisions > 0)
 
 
-@each(EXAMPLES)
+@each(PREDICTORS)
 def test_learns(solver):
     solver, problem = fitted(solver)
     assert solver.score(problem.K, problem.y) > (0.3 if "real" in solver.targets else 0.75)
@@ -185,7 +187,8 @@ def test_state_and_back(solver, tmp_path):
     assert type(other) is type(solver)
     assert as_bytes(other) == as_bytes(solver)
     assert other.decision_function(problem.new).tobytes() == solver.decision_function(problem.new).tobytes()
-    np.testing.assert_array_equal(other.predict(problem.new), solver.predict(problem.new))
+    if hasattr(solver, "predict"):
+        np.testing.assert_array_equal(other.predict(problem.new), solver.predict(problem.new))
 
 
 @each(CLASSIFIERS)
@@ -319,7 +322,7 @@ def test_clone_and_pickle(solver):
     copy = clone(solver)
     assert repr(copy) == repr(solver)
     with pytest.raises(NotFittedError):
-        copy.predict(problem.new)
+        copy.decision_function(problem.new)
     assert as_bytes(pickle.loads(pickle.dumps(solver))) == as_bytes(solver)
 
 
@@ -332,7 +335,7 @@ def expected_failures(estimator):
     """Return scikit-learn's checks that a solver fails, with reasons."""
     if "real" in estimator.targets:
         return {"check_regressors_no_decision_function": "every solver decides; for real labels it predicts"}
-    if "multiclass" in estimator.targets:
+    if estimator.targets[0] == "multiclass":
         reason = "its decision function has one column for each class, for two classes too"
         return {"check_classifiers_train": reason, "check_classifiers_classes": reason}
     return {}
@@ -377,7 +380,7 @@ def test_gram_matrix_must_be_square(solver):
 def test_width_of_new_rows(solver):
     solver, problem = fitted(solver)
     with pytest.raises(GramError) as info:
-        solver.predict(problem.new[:, :-1])
+        solver.decision_function(problem.new[:, :-1])
     one_line(info)
 
 
@@ -387,6 +390,8 @@ def test_labels_that_do_not_fit(solver):
     wrong = problem.y.astype(float)
     wrong[4] = np.nan
     for y in (problem.y[:-1], np.stack([problem.y, problem.y], axis=1), wrong, None):
+        if y is None and "none" in solver.targets:
+            continue
         with pytest.raises(LabelError) as info:
             clone(solver).fit(problem.K, y)
         one_line(info)
@@ -408,7 +413,7 @@ def test_too_many_classes(solver):
     assert "Only binary classification" in one_line(info)
 
 
-@each([solver for solver in EXAMPLES if "tol" in solver.parameter_names()])
+@each([solver for solver in EXAMPLES if solver.iterative])
 def test_stopped_early_is_reported(solver):
     problem = Problem(solver)
     (limit,) = {"max_iter", "max_epochs"} & set(solver.parameter_names())
@@ -467,7 +472,7 @@ def test_a_solver_may_learn_without_labels(monkeypatch):
     np.testing.assert_allclose(solver.decision_function(problem.new), problem.new.mean(axis=1))
     assert as_bytes(solver_from_state(*solver.state())) == as_bytes(solver)
     assert solver.restrict(np.arange(36)[::-1]).support_[0] == 35
-    with pytest.raises(ParameterError, match="choose from: density"):
+    with pytest.raises(ParameterError, match=r"choose from: .*density"):
         make_solver("csvc", "none")
 
 

@@ -54,7 +54,8 @@ class Solver(Parameters, BaseEstimator):
     report_ : dict
         After `fit`: ``converged`` (bool), ``iterations`` (int), ``residual`` (float: how far the optimality
         conditions are from holding), ``objective`` (float), ``n_support`` (int), ``support_share`` (float, of
-        all columns), and what the solver adds.
+        all columns), and what the solver adds: ``gap`` (float, the duality gap), ``remark`` (str, why it did not
+        converge, and what to do), ….
     """
 
     name = None
@@ -68,13 +69,36 @@ class Solver(Parameters, BaseEstimator):
     def check_parameters(self):
         """Raise ParameterError for a parameter outside its domain; called before every fit."""
 
+    def check_labels(self, y):
+        """Raise ParameterError where the parameters cannot go with the labels of a training part.
+
+        It takes no kernel matrix, so that whoever computes one can ask before. By default all labels will do.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n,)
+            As `fit` would get it, of two classes or more.
+        """
+
     def _fit(self, K, y):
-        """Learn; set `support_` and what else ends in ``_``, and return the report but for the support."""
+        """Learn; set `support_` and what else ends in ``_``, and return the report but for the support.
+
+        A fit that did not converge may say why, and what to do, in a ``remark`` of its report.
+        """
         raise NotImplementedError
 
     def _decide(self, K, columns):
         """Return the decisions for the rows of `K`, whose column ``columns[i]`` belongs to support i."""
         raise NotImplementedError
+
+    @property
+    def takes_sparse(self):
+        """Whether `fit` takes a sparse matrix of features."""
+        return self.input == "implicit"
+
+    def takes_unread(self, K):
+        """Return whether `fit` takes `K` as it is, without a check that reads it: by default nothing."""
+        return False
 
     def fitted_state(self):
         """Return (JSON dict, dict of arrays) of what `_fit` learned besides support, classes and report."""
@@ -95,6 +119,18 @@ class Solver(Parameters, BaseEstimator):
             The decision is K @ coefficients + constant.
         """
         return None
+
+    def selected_columns(self):
+        """Return the columns that `fit` selected, int64: by default those that prediction needs.
+
+        A solver of features may need more than it selects, where its preprocessing looks at whole rows.
+        """
+        return self.support_
+
+    @property
+    def iterative(self):
+        """Whether a fit goes on until `tol`, and may stop before: by default, whether there is that parameter."""
+        return "tol" in self.parameter_names()
 
     def complexity(self):
         """Return a tuple of numbers that sorts solvers of one class: of equally good ones the least is chosen."""
@@ -129,7 +165,7 @@ class Solver(Parameters, BaseEstimator):
         Raises
         ------
         ParameterError
-            For a parameter outside its domain.
+            For a parameter outside its domain, or one that cannot go with these labels.
         GramError
             If `K` is not square where it must be, not finite, or not a matrix.
         LabelError
@@ -137,8 +173,11 @@ class Solver(Parameters, BaseEstimator):
         """
         self.check_parameters()
         K = self._checked(K, reset=True)
-        unlabelled = y is None and "none" in self.targets
-        target = None if unlabelled else self._coded(self._checked_labels(y, count_rows(K)))
+        target = None
+        if y is not None or "none" not in self.targets:
+            y = self._checked_labels(y, count_rows(K))
+            target = self._coded(y)
+            self.check_labels(y)
         if self.input == "gram" and K.shape[0] != K.shape[1]:
             raise GramError(
                 f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
@@ -148,11 +187,7 @@ class Solver(Parameters, BaseEstimator):
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
         if not report["converged"]:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {report['iterations']} iterations before it converged",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            warnings.warn(self._not_converged(), ConvergenceWarning, stacklevel=2)
         return self
 
     def fit_after(self, previous, K, y=None):
@@ -258,8 +293,15 @@ class Solver(Parameters, BaseEstimator):
         """Tell scikit-learn that cross-validation must slice rows and columns of a Gram matrix."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.input == "gram"
-        tags.input_tags.sparse = self.input == "implicit"
+        tags.input_tags.sparse = self.takes_sparse
         return tags
+
+    def _not_converged(self):
+        """Return the text of the warning, from `report_`."""
+        report = self.report_
+        sizes = [f"{key} {report[key]:.3g}" for key in ("residual", "gap") if report.get(key) is not None]
+        text = f"{type(self).__name__} stopped after {report['iterations']} iterations before it converged"
+        return f"{text} ({', '.join(sizes)}){': ' if 'remark' in report else ''}{report.get('remark', '')}"
 
     def _on_columns(self, values):
         """Return float64 (n,): `values`, one for each support column, in their places among all columns."""
@@ -277,11 +319,13 @@ class Solver(Parameters, BaseEstimator):
         """Return `K` as a finite float64 matrix of the fitted width, not copied if it is one; an Implicit as it is."""
         if isinstance(K, Implicit):
             return self._checked_implicit(K, reset)
+        if self.takes_unread(K):
+            return self._checked_unread(K, reset)
         try:
             # A model without support vectors has no columns, and a training part at least two rows.
             matrix = check_array(
                 K,
-                accept_sparse="csr" if self.input == "implicit" else False,
+                accept_sparse="csr" if self.takes_sparse else False,
                 dtype=np.float64,
                 ensure_all_finite=False,
                 ensure_min_features=1 if reset else 0,
@@ -312,6 +356,16 @@ class Solver(Parameters, BaseEstimator):
             if len(K) < 2:
                 raise GramError(f"{len(K)} records are too few to learn from", remedy="give two or more")
             self.n_features_in_ = len(K)
+        return K
+
+    def _checked_unread(self, K, reset):
+        """Return `K`, whose shape alone is checked."""
+        if reset:
+            if K.shape[0] < 2 or K.shape[1] < 1:
+                raise GramError(f"a matrix of {K.shape[0]} × {K.shape[1]} is too small to learn from")
+            self.n_features_in_ = K.shape[1]
+        elif K.shape[1] != self.n_features_in_:
+            raise GramError(f"the matrix has {K.shape[1]} columns, and the solver was fitted on {self.n_features_in_}")
         return K
 
     def _checked_labels(self, y, n):
