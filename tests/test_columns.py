@@ -217,7 +217,7 @@ def test_bad_numbers_in_a_file(tmp_path, value, layout):
 
 def test_too_little_room(tmp_path):
     stored = mapped(tmp_path, np.ones((5, 70_000)))
-    with pytest.raises(ParameterError, match="no room for sixteen columns.*give at least 9"):
+    with pytest.raises(ParameterError, match=r"no room for sixteen columns.*give at least 9"):
         MappedColumns.of(stored, False, 1)
 
 

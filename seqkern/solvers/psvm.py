@@ -7,27 +7,46 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..parameters import check_choice, check_integer, check_real
-from . import _linear
 from .base import BinarySolver, ConstantColumnWarning, RealSolver, Solver, check_cost
 from .dual import Dual, minimise
-from .potential.columns import DenseColumns
+from .potential.storage import columns_of, decide, stays_outside
 
 
 class PotentialSVM(Solver):
     """What `PSVC` and `PSVR` share: parameters, the fit, the model."""
 
-    def __init__(self, *, C=1.0, epsilon=0.1, epsilon_scale="max", tol=1e-6, max_iter=1_000_000, kernel="precomputed"):
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        epsilon=0.1,
+        epsilon_scale="max",
+        tol=1e-6,
+        max_iter=1_000_000,
+        kernel="precomputed",
+        cache_size=256,
+    ):
         self.C = C
         self.epsilon = epsilon
         self.epsilon_scale = epsilon_scale
         self.tol = tol
         self.max_iter = max_iter
         self.kernel = kernel
+        self.cache_size = cache_size
 
     @property
     def input(self):
         """A Gram matrix with ``kernel="precomputed"``, else features."""
         return "features" if self.kernel == "features" else "gram"
+
+    @property
+    def takes_sparse(self):
+        """Features may be sparse, and are standardised without becoming dense."""
+        return self.input == "features"
+
+    def takes_unread(self, K):
+        """Return whether `K` is a large memory map, which is read by parts, or a LinearOperator."""
+        return stays_outside(K, self.cache_size)
 
     def check_parameters(self):
         """Raise ParameterError for a parameter outside its domain."""
@@ -37,6 +56,7 @@ class PotentialSVM(Solver):
         check_real("tol", self.tol, 0, open_low=True)
         check_integer("max_iter", self.max_iter, 1)
         check_choice("kernel", self.kernel, ("precomputed", "features"))
+        check_real("cache_size", self.cache_size, 1)
 
     @classmethod
     def default_grid(cls):
@@ -59,7 +79,7 @@ class PotentialSVM(Solver):
 
     def _fit(self, K, y):
         """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
-        columns = DenseColumns.of(K, self.input == "gram")
+        columns = columns_of(K, square=self.input == "gram", cache_size=self.cache_size)
         means, scales = columns.means, columns.scales
         constant = int(np.sum(scales == 0))
         if constant:
@@ -88,9 +108,8 @@ class PotentialSVM(Solver):
 
     def _decide(self, K, columns):
         """Return Σ α_j (K(x, z_j) − mean_j) / scale_j + b."""
-        out = np.empty(len(K))
-        _linear.decide(K, columns, self.means_, self.alpha_ / self.scales_, self.intercept_, out)
-        return out
+        weights = self.alpha_ / self.scales_
+        return decide(K, columns, self.means_, weights, self.intercept_, self.cache_size)
 
     def linear(self):
         """Return (coefficients, constant): α_j / scale_j in their columns, and b − Σ α_j mean_j / scale_j."""
@@ -131,7 +150,11 @@ class PSVC(PotentialSVM, BinarySolver):
         At most so many moves of one variable.
     kernel : {"precomputed", "features"}
         Whether K is a square Gram matrix, whose columns are the training rows, or any matrix, whose columns
-        are features or other objects.
+        are features or other objects. Features may also be a sparse matrix.
+    cache_size : float
+        For a K that is a memory map of more than so many MiB: at most so much of it is in memory at a time, and
+        the rest is read from its file whenever it is needed. Room for sixteen columns is the least. The matrix
+        Q of the working set, at most 128 MiB, comes on top.
 
     Attributes
     ----------
@@ -148,6 +171,9 @@ class PSVC(PotentialSVM, BinarySolver):
 
     Notes
     -----
+    K may also be a `scipy.sparse.linalg.LinearOperator` with `matvec` and `rmatvec`, when it is too large to store:
+    potential/columns_operator.py says what it must give, and makes one of the feature vectors of a kernel.
+
     Hochreiter & Obermayer, Neural Computation 18, 2006. With infinite C this is the lasso. A constant column
     gets α = 0 and a warning. dual.py describes the algorithm.
     """
