@@ -79,28 +79,15 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         return np.argsort(-scores, kind="stable")
 
     def inner(self):
-        """Return a new selector that ranks the features of one of several parts of the training data.
+        """Return a new selector for one of several parts of the training data.
 
-        One that cuts the data into parts itself returns what it does in one of them.
+        One that cuts the data into parts itself returns the selector that does what it does in one of them.
         """
         return type(self)(**self.get_params(deep=False))
 
-    def fit_scaled(self, X, y, scaler):
-        """Fit to X as `scaler` scales it; one that cuts the data into parts fits the scaler to each anew.
-
-        Parameters
-        ----------
-        X : array_like of float64, shape (n, d)
-            Not scaled.
-        y : array_like, shape (n,)
-        scaler : transformer
-            Not fitted; it is left so.
-
-        Returns
-        -------
-        self
-        """
-        return self.fit(_new(scaler).fit_transform(X), y)
+    def _fit_scaled(self, X, y, scaler):
+        """Return what `_fit` does of X as `scaler`, not fitted, scales it; who cuts the data fits it to each part."""
+        return self._fit(X if scaler is None else _new(scaler).fit_transform(X), y)
 
     @classmethod
     def examples(cls):
@@ -133,11 +120,31 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         LabelError
             If `y` does not fit `X` or the selector.
         """
+        return self._learn(X, y, None)
+
+    def fit_scaled(self, X, y, scaler):
+        """Fit to values that are not scaled yet: where the selector cuts them into parts, each is scaled by itself.
+
+        Parameters
+        ----------
+        X : array_like of float64, shape (n, d)
+        y : array_like, shape (n,)
+        scaler : transformer or None
+            It is left as it is: copies of it are fitted.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, y, scaler)
+
+    def _learn(self, X, y, scaler):
+        """Check the input, let the selector rate the features, and rank them."""
         self.check_parameters()
         X = self._checked(X)
         target = self._coded(_checked_labels(self, y, len(X)))
         with _libraries().limit(limits=1):  # the same sums on every machine, whatever its number of cores
-            scores = np.asarray(self._fit(X, target), dtype=np.float64)
+            scores = np.asarray(self._fit_scaled(X, target, scaler), dtype=np.float64)
         order = self._order(scores)
         self.scores_ = scores
         self.ranking_ = np.empty(len(order), dtype=np.int64)

@@ -1,0 +1,217 @@
+"""The P-SVM without bound (C = ∞) at every ε at once: the exact path of its solutions.
+
+For C = ∞ the P-SVM is the lasso, whose solution is piecewise linear in ε: between two *knots* the selected columns A
+and the signs s of their coefficients stay, and with K̃_A = QR
+
+    α_A(ε) = R⁻¹Qᵀt − ε R⁻¹R⁻ᵀs,        K̃ᵀ(t − K̃α(ε)) = K̃ᵀ(t − QQᵀt) + ε K̃ᵀQR⁻ᵀs.
+
+At a knot a column joins, as its correlation with the residual reaches ±ε, or leaves, as its coefficient reaches 0.
+There are l rows, and at most l − 1 columns are selected at a time, so that Q is small however many columns K has; a
+knot costs one pass over K̃ and no product of two columns outside A. Everything is computed from A alone, so that no
+error builds up down the path. Osborne, Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dtrtrs
+from sklearn.exceptions import ConvergenceWarning
+
+LOWEST = 1e-6
+"""The path ends at this share of the largest ε: below it, the signs of differences are rounding."""
+ORTHOGONAL = 1e-12
+"""A cosine of at most this between target and column is rounding."""
+DEPENDENT = 1e-9
+"""A column is in the span of the selected ones if this share of its length, or less, is outside."""
+STALLED = 25
+"""So many events at one ε, beyond one for each selected column, are taken for a circle."""
+NOISE = (0.0, 1e-10, 1e-8, 1e-6)
+"""Where columns that tie go round in a circle, a target that is off by this share makes them come one by one."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The solutions between two knots: ``alpha(ε) = start − ε · slope`` on the columns `active`."""
+
+    top: float
+    bottom: float
+    active: np.ndarray
+    start: np.ndarray
+    slope: np.ndarray
+
+    def alpha(self, epsilon):
+        """Return the coefficients of the active columns at an ε of this segment."""
+        return self.start - epsilon * self.slope
+
+
+@dataclass(frozen=True)
+class EpsilonPath:
+    """The solutions from ε_max, from which on no column is selected, down to `bottom`.
+
+    Attributes
+    ----------
+    top, bottom : float
+        ε_max, and where the path ends.
+    segments : list of Segment
+        From top to bottom, each of a length above 0.
+    """
+
+    top: float
+    bottom: float
+    segments: list
+
+    def at(self, epsilon):
+        """Return (columns, coefficients ≠ 0) of the solution at an ε; below `bottom`, of that at `bottom`."""
+        epsilon = max(epsilon, self.bottom)
+        for segment in self.segments:
+            if segment.bottom <= epsilon < segment.top:
+                alpha = segment.alpha(epsilon)
+                return segment.active[alpha != 0], alpha[alpha != 0]
+        return np.empty(0, dtype=np.int64), np.empty(0)
+
+    def counts(self):
+        """Return the number of selected columns in each segment, int64."""
+        return np.array([len(segment.active) for segment in self.segments], dtype=np.int64)
+
+    def entered(self):
+        """Return (columns in the order in which they are first selected, the ε of each)."""
+        first = {}
+        for segment in self.segments:
+            for column in segment.active.tolist():
+                first.setdefault(column, segment.top)
+        return np.array(list(first), dtype=np.int64), np.array(list(first.values()))
+
+
+def epsilon_path(columns, target, *, lowest=None, most=None):
+    """Return the path of the P-SVM with C = ∞.
+
+    Parameters
+    ----------
+    columns : ndarray of float64, shape (N, l)
+        The standardised columns of K, as rows; zeros for a constant one.
+    target : ndarray of float64, shape (l,)
+        Of mean 0.
+    lowest : float, optional
+        The ε at which to end; never below `LOWEST` · ε_max.
+    most : int, optional
+        The path ends with the first segment in which so many columns are selected.
+
+    Returns
+    -------
+    EpsilonPath
+    """
+    noise = np.random.default_rng(0).normal(size=len(target))
+    noise *= np.linalg.norm(target) / np.linalg.norm(noise)
+    for share in NOISE:
+        walk = _Walk(columns, target, target + share * (noise - noise.mean()), lowest, most)
+        if walk.run():
+            break
+    else:
+        warnings.warn(f"the path of ε stopped at {walk.epsilon}, where columns tie", ConvergenceWarning, stacklevel=2)
+    return EpsilonPath(walk.top, walk.epsilon, walk.segments)
+
+
+class _Walk:
+    """The way down a path: the selected columns, K̃_A = QR, and the knots so far."""
+
+    def __init__(self, columns, target, guide, lowest, most):
+        self.columns = columns
+        self.target = target
+        self.guide = guide  # decides the order of events; `target` gives the coefficients
+        self.most = np.inf if most is None else most
+        self.correlations = columns @ guide
+        top = float(np.abs(self.correlations).max(initial=0.0))
+        if top <= ORTHOGONAL * np.linalg.norm(guide) * np.sqrt(len(guide)):
+            top = 0.0
+        self.top = self.epsilon = top
+        self.lowest = max(LOWEST * self.top, 0.0 if lowest is None else lowest)
+        rows = len(target)
+        self.Q = np.zeros((rows, rows), order="F")
+        self.R = np.zeros((rows, rows), order="F")
+        self.active = []
+        self.signs = []
+        self.waiting = np.zeros(len(columns), dtype=bool)  # selected, or in the span of the selected
+        self.segments = []
+
+    def run(self):
+        """Walk to the end; return False if the events go round in a circle."""
+        if self.epsilon <= self.lowest:
+            return True
+        first = int(np.argmax(np.abs(self.correlations)))
+        self._join(first, np.sign(self.correlations[first]))
+        events = 0
+        while True:
+            start, slope, join, leave = self._next()
+            low = max(join[0], leave[0], self.lowest)
+            events = events + 1 if low >= self.epsilon else 0
+            if events > STALLED + len(self.active):
+                return False
+            if low < self.epsilon:
+                columns = np.array(self.active, dtype=np.int64)
+                self.segments.append(Segment(self.epsilon, low, columns, start, slope))
+            self.epsilon = low
+            if low <= self.lowest or len(self.active) >= self.most:
+                return True
+            if leave[0] >= join[0]:
+                self._leave(leave[1])
+            else:
+                self._join(join[1], join[2])
+
+    def _next(self):
+        """Return start and slope of α, the next join (ε, column, sign) and the next leave (ε, place)."""
+        size = len(self.active)
+        Q, R = self.Q[:, :size], self.R[:size, :size]
+        signs = np.array(self.signs)
+        turned, _ = dtrtrs(R, signs, trans=1)
+        slope, _ = dtrtrs(R, turned)
+        start, _ = dtrtrs(R, Q.T @ self.target)
+        guided, _ = dtrtrs(R, Q.T @ self.guide)
+        falls = signs * slope < 0
+        at = np.minimum(np.where(falls, guided / np.where(falls, slope, 1.0), 0.0), self.epsilon)
+        place = int(np.argmax(at))
+        leave = (float(at[place]), place)
+
+        fixed, moving = (self.columns @ np.stack([self.guide - Q @ (Q.T @ self.guide), Q @ turned], axis=1)).T
+        # A column joins where sign · (fixed + ε · moving) = ε, if the difference shrinks on the way down.
+        at = np.zeros((2, len(fixed)))
+        for row, sign in zip(at, (1.0, -1.0), strict=True):
+            shrinks = 1.0 - sign * moving
+            np.divide(sign * fixed, shrinks, out=row, where=(shrinks > 1e-12) & ~self.waiting)
+        np.minimum(at, self.epsilon, out=at)
+        while True:
+            row, column = divmod(int(np.argmax(at)), len(fixed))
+            join = (float(at[row, column]), column, 1.0 - 2.0 * row)
+            if join[0] <= max(leave[0], self.lowest) or self._outside(column) is not None:
+                return start, slope, join, leave
+            self.waiting[column] = True
+            at[:, column] = 0.0
+
+    def _outside(self, column):
+        """Return (Qᵀk̃, the rest of k̃, its length); None for a column in the span of the selected ones."""
+        Q = self.Q[:, : len(self.active)]
+        vector = self.columns[column]
+        inside = Q.T @ vector
+        outside = vector - Q @ inside
+        again = Q.T @ outside  # once more, for Q to stay orthogonal
+        outside -= Q @ again
+        rest = np.linalg.norm(outside)
+        full = len(self.active) == len(vector) or rest <= DEPENDENT * np.linalg.norm(vector)
+        return None if full else (inside + again, outside, rest)
+
+    def _join(self, column, sign):
+        """Select a column outside the span of those selected."""
+        size = len(self.active)
+        self.R[:size, size], outside, self.R[size, size] = self._outside(column)
+        self.Q[:, size] = outside / self.R[size, size]
+        self.waiting[column] = True
+        self.active.append(column)
+        self.signs.append(float(sign))
+
+    def _leave(self, place):
+        """Drop the column at a place among the selected, and factor the others anew."""
+        kept = [pair for number, pair in enumerate(zip(self.active, self.signs, strict=True)) if number != place]
+        self.active, self.signs = [], []
+        self.waiting[:] = False
+        for column, sign in kept:
+            self._join(column, sign)

@@ -1,0 +1,83 @@
+"""The inner loop of the P-SVM's ranking protocol: features ranked down a grid of ε.
+
+With several classes there is a path for each against the rest, and all go down the same ε: at each, the features that
+any of them selects are selected.
+"""
+
+import numpy as np
+
+FEW, MANY = 5, 10
+"""The largest ε of a grid selects from 5 to 10 features."""
+MOST = 0.9
+"""The smallest ε of a grid selects this share of l features: l itself is out of reach, whatever ε."""
+
+
+def epsilon_grid(paths, rows, size):
+    """Return equidistant ε, descending: the largest selects 5 to 10 features, the smallest about as many as rows.
+
+    Parameters
+    ----------
+    paths : list of EpsilonPath
+    rows : int
+        l.
+    size : int
+
+    Returns
+    -------
+    ndarray of float64, shape (size,); or (0,) if no ε selects a feature
+        The largest is halfway between the ε below which 5 features are selected for the first time and that for 11;
+        the smallest in the middle of the first segment in which 0.9·l are, or as many as there can be. If there can
+        be 10 or fewer, half of them take the place of 5, and all but one that of 10. Of several paths, the largest
+        and the smallest.
+    """
+    ends = [_ends(path, rows) for path in paths if path.segments]
+    if not ends:
+        return np.empty(0)
+    return np.linspace(max(high for high, _ in ends), min(low for _, low in ends), size)
+
+
+def _ends(path, rows):
+    """Return the largest and the smallest ε of one path's grid."""
+    counts = path.counts()
+    most = min(max(1, round(MOST * rows)), counts.max())
+    few = max(1, min(FEW, most // 2))
+    many = max(few, min(MANY, most - 1))
+
+    def first(count):
+        return path.segments[int(np.argmax(counts >= count))]
+
+    below = first(many + 1).top if counts.max() > many else path.bottom
+    return (first(few).top + below) / 2, (first(most).top + first(most).bottom) / 2
+
+
+def rank_on_grid(paths, grid):
+    """Return the features by the first ε of a grid that selects them, and by |α| at this ε.
+
+    Parameters
+    ----------
+    paths : list of EpsilonPath
+    grid : ndarray of float64
+        Descending.
+
+    Returns
+    -------
+    columns : ndarray of int64, shape (s,)
+        From best to worst.
+    epsilons : ndarray of float64, shape (s,)
+        The ε at which each is first selected.
+    """
+    first = {}
+    for epsilon in grid.tolist():
+        for column in by_size([path.at(epsilon) for path in paths])[0].tolist():
+            first.setdefault(column, epsilon)
+    return np.array(list(first), dtype=np.int64), np.array(list(first.values()))
+
+
+def by_size(found):
+    """Return (columns, sizes) of several selections together: the largest |value| of each column, in falling order."""
+    columns = np.concatenate([np.empty(0, dtype=np.int64), *[columns for columns, _ in found]])
+    sizes = np.concatenate([np.empty(0), *[np.abs(values) for _, values in found]])
+    order = np.argsort(-sizes, kind="stable")
+    _, best = np.unique(columns[order], return_index=True)
+    order = order[np.sort(best)]
+    return columns[order], sizes[order]
