@@ -171,6 +171,16 @@ class Solver(Parameters, BaseEstimator):
         LabelError
             If `y` does not fit `K` or the solver.
         """
+        K, target = self.checked_data(K, y)
+        report = self._fit(K, target)
+        size = len(self.support_)
+        self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
+        if not report["converged"]:
+            warnings.warn(self._not_converged(), ConvergenceWarning, stacklevel=2)
+        return self
+
+    def checked_data(self, K, y=None):
+        """Return the matrix and the labels as `_fit` takes them, after all checks; raises as `fit` does."""
         self.check_parameters()
         K = self._checked(K, reset=True)
         target = None
@@ -183,12 +193,7 @@ class Solver(Parameters, BaseEstimator):
                 f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
                 remedy="slice its rows and its columns with the same indices",
             )
-        report = self._fit(K, target)
-        size = len(self.support_)
-        self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
-        if not report["converged"]:
-            warnings.warn(self._not_converged(), ConvergenceWarning, stacklevel=2)
-        return self
+        return K, target
 
     def fit_after(self, previous, K, y=None):
         """Fit; a solver may begin with what `previous` learned from the same `K` and `y`. See `fit`.
