@@ -53,7 +53,8 @@ class KernelFisher(KernelExpansion, BinarySolver):
     -----
     N is always singular, so that ε must be > 0. With ``penalty="coefficients"`` any symmetric K will do, indefinite
     or singular: N + εI is positive definite. With ``penalty="function"`` H K H + εI must be; of all α of one decision
-    (K may be singular) that of (H K + εI) α = 1₊/l₊ − 1₋/l₋ is taken. It is an error if the class means coincide.
+    (K may be singular) that of (H K + εI) α = 1₊/l₊ − 1₋/l₋ is taken; of a singular K a very small ε costs digits.
+    It is an error if the class means coincide.
     Memory: two copies of K. Time: n³/2 + n³/6 multiplications, the former with ``penalty="coefficients"`` only.
     """
 
@@ -153,7 +154,9 @@ class KernelFisher(KernelExpansion, BinarySolver):
         if epsilon <= 0:
             raise _indefinite()
         matrix[np.diag_indices_from(matrix)] += epsilon
-        return epsilon, (difference - self._factor(matrix).solve(classes.without_means(between))) / epsilon
+        other = self._factor(matrix).solve(classes.without_means(between))
+        # of rounding, a constant part would come in again, and K does not take it away
+        return epsilon, (difference - classes.without_means(other)) / epsilon
 
     def _factor(self, matrix):
         """Return the Cholesky factor, or say that there is none."""
