@@ -15,20 +15,30 @@ def gram_homes(config):
 
     Returns
     -------
-    dict of str to (str, dict)
-        For the name of an entry the name under which its matrix is kept, and the spec of the kernel that it is of (see
-        `Kernel.stored_form`). Several entries may have one matrix; it is kept under the name of the first that is this
-        kernel itself, without transforms if there is one; or else of the first.
+    dict of str to list of (str, dict)
+        For the name of an entry, each matrix that it needs (see `StoredForm.kernels`): the name under which it is kept,
+        and the spec of the kernel that it is of. Several entries may have one matrix; it is kept under the name of the
+        first that is this kernel itself, without transforms if there is one; or else of the first that needs no other
+        matrix, or else of the first that needs it, with ``.part`` and a number.
     """
     found = []
     for name, entry in config["kernels"].items():
         if "choose" not in entry:
             spec, transforms = split_transforms(entry)
             form = build_kernel(spec).stored_form()
-            if form is not None:
-                order = bool(form[1]), bool(transforms)
-                found.append((order, name, form[0].spec() if form[1] else spec, form[0]))
+            kernels = [] if form is None else form.kernels
+            for number, kernel in enumerate(kernels, start=1):
+                own = name if len(kernels) == 1 else _free(f"{name}.part{number}", config["kernels"])
+                order = len(kernels) > 1, form.learns, bool(transforms)
+                found.append((order, name, number, own, kernel.spec() if form.learns else spec, kernel))
     kept, homes = {}, {}
-    for _, name, spec, kernel in sorted(found, key=lambda item: item[0]):
-        kept[name] = homes.setdefault(canonical_json(kernel.spec()), (name, spec))
-    return kept
+    for _, name, number, own, spec, kernel in sorted(found, key=lambda item: item[0]):
+        kept[name, number] = homes.setdefault(canonical_json(kernel.spec()), (own, spec))
+    return {name: [kept[key] for key in sorted(kept) if key[0] == name] for name in dict.fromkeys(n for n, _ in kept)}
+
+
+def _free(name, taken):
+    """Return a name that is not taken: itself, or with lines behind it."""
+    while name in taken:
+        name += "_"
+    return name

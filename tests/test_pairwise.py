@@ -104,7 +104,7 @@ def test_by_default_the_vectors_hold_smith_waterman_scores():
     kernel = PairwiseKernel(normalize=False).fit(proteins)
     np.testing.assert_allclose(kernel.kernel(proteins), scores @ scores.T, rtol=1e-13)
     assert kernel.get_params(deep=False)["base"] is None
-    assert build_kernel("pairwise").stored_form()[0].name == "smith_waterman"
+    assert build_kernel("pairwise").stored_form().kernels[0].name == "smith_waterman"
 
 
 def test_plan_adds_the_products_of_vectors():

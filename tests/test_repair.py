@@ -104,18 +104,18 @@ def test_kernels_that_differ_in_repair_share_one_matrix(config):
         "best": {"choose": ["raw", "clip"]},
     }
     homes = gram_homes(check_config(config))
-    assert {name: home for name, (home, _) in homes.items()} == {
-        "map": "raw",
-        "raw": "raw",
-        "clip": "raw",
-        "other": "other",
-        "twice": "twice",
-        "again": "twice",
+    assert {name: [home for home, _ in own] for name, own in homes.items()} == {
+        "map": ["raw"],
+        "raw": ["raw"],
+        "clip": ["raw"],
+        "other": ["other"],
+        "twice": ["twice"],
+        "again": ["twice"],
     }
     config["kernels"] = {"clip": {**raw, "repair": "clip"}, "map": {"kernel": "pairwise"}, "raw": raw}
-    assert {home for home, _ in gram_homes(check_config(config)).values()} == {"raw"}
-    assert homes["map"][1] == raw
-    assert build_kernel(homes["again"][1]).name == "spectrum"
+    assert {home for own in gram_homes(check_config(config)).values() for home, _ in own} == {"raw"}
+    assert homes["map"][0][1] == raw
+    assert build_kernel(homes["again"][0][1]).name == "spectrum"
 
 
 # ---- models -------------------------------------------------------------------------------------
@@ -172,13 +172,14 @@ def test_a_sequence_like_no_training_sequence_is_named():
     strings = ["AACA", "ACAA", "CACC", "CCAC"] * 3
     labels = make_labels([str(i) for i in range(12)], ["1", "1", "0", "0"] * 3)
     train = SequenceSet.from_strings(strings, "dna")
-    base = "spectrum:k=2,normalize=false"
-    model = train_model(train, labels, build_kernel(base), "csvc", transforms=[build_transform("empirical_map")])
+    base = build_kernel("spectrum:k=2,normalize=false")
+    model = train_model(train, labels, base, "csvc", transforms=[build_transform("empirical_map")])
     strangers = SequenceSet.from_strings(["AACC", "GGGG"], "dna", ids=["known", "stranger"])
     with pytest.raises(GramError, match=r"record 'stranger': .*zero_diagonal=zero"):
         model.decision(strangers)
     both = SequenceSet.from_strings([*strings, "GGGG"], "dna", ids=[*map(str, range(12)), "stranger"])
-    source = StoredGram(compute_gram(build_kernel(base), both), own=[build_transform("empirical_map")], ids=both.ids)
+    form = base.stored_form().then({"transform": "empirical_map"})
+    source = StoredGram(compute_gram(base, both), form=form, ids=both.ids)
     with pytest.raises(GramError, match="record 'stranger'"):
         source.pair(np.arange(12), np.array([12]))
 

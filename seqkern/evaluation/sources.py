@@ -1,25 +1,47 @@
 """Where the kernel values of a training and a test part come from.
 
 A kernel that learns nothing has one Gram matrix for all folds, which is sliced. A kernel that learns from
-data is fitted on each training part anew, so that no test sequence is ever seen by ``fit``; where its matrix is that
-of another kernel with transforms (`Kernel.stored_form`), the latter is sliced, and only they are fitted anew. For
-solvers that need no Gram matrix there are feature vectors instead, of which each part takes its own.
+data is fitted on each training part anew, so that no test sequence is ever seen by ``fit``; where its matrix follows
+from those of other kernels (`Kernel.stored_form`), the latter are sliced, and only what is done to them is learned
+anew. For solvers that need no Gram matrix there are feature vectors instead, of which each part takes its own.
 
 Each source says what it `gives`, which is what a solver takes as its `input`.
 """
 
 import copy
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import GramError, ParameterError
-from ..gram.transforms import naming_rows
+from ..gram.transforms import build_transform, naming_rows
+from ..kernels.base import Kernel
 from ..kernels.blocks import fill, given_threads
 from ..memory import available_memory, format_bytes, parse_bytes
 
 RECORD_BYTES = 160
 """What a solver keeps for each record besides its feature vector, copies while it looks at them included."""
+
+
+class Values(NamedTuple):
+    """Kernel values of a training and a test part, before the transforms.
+
+    Attributes
+    ----------
+    train, test : ndarray of float64, shapes (l, l) and (n, l)
+        K(train, train) and K(test, train).
+    train_diagonal, test_diagonal : ndarray of float64, shapes (l,) and (n,)
+        K(x, x) of both.
+    learned : dict of str to float
+        What the kernel learned of the training part that people want to see (`Kernel.learned`).
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    train_diagonal: np.ndarray
+    test_diagonal: np.ndarray
+    learned: dict
 
 
 class GramSource:
@@ -39,25 +61,28 @@ class GramSource:
     gives = "gram"
 
     def values(self, train, test, y=None):
-        """Return K(train, train), K(test, train), and the diagonals K(x, x) of both, before the transforms."""
+        """Return the Values of two parts, for index arrays; `y` are the labels of the training part."""
         raise NotImplementedError
 
     def transformed(self, values, train, test):
-        """Return what `values` returned after each transform, fitted on the training matrix alone."""
+        """Return Values after each transform, fitted on the training matrix alone."""
         return self._after(self.transforms, values, train, test)
 
     def _after(self, transforms, values, train, test):
-        """Return both matrices and diagonals after each of `transforms`."""
-        K_train, K_test, train_diagonal, test_diagonal = values
-        ids = [None if self.ids is None else [self.ids[row] for row in rows] for rows in (train, test)]
+        """Return Values after each of `transforms`."""
+        K_train, K_test, train_diagonal, test_diagonal, learned = values
         with given_threads(self.n_threads):
             for transform in transforms:
-                with naming_rows(ids[0]):
+                with naming_rows(self._ids(train)):
                     fitted = copy.deepcopy(transform).fit(K_train, train_diagonal)
                     K_train, train_diagonal = fitted.transform_train()
-                with naming_rows(ids[1]):
+                with naming_rows(self._ids(test)):
                     K_test, test_diagonal = fitted.transform(K_test, test_diagonal)
-        return np.ascontiguousarray(K_train), np.ascontiguousarray(K_test), train_diagonal, test_diagonal
+        return Values(*map(np.ascontiguousarray, (K_train, K_test)), train_diagonal, test_diagonal, learned)
+
+    def _ids(self, rows):
+        """Return the ids of some units; None where they are not known."""
+        return None if self.ids is None else [self.ids[row] for row in rows]
 
     def pair(self, train, test, y=None):
         """Return K(train, train) and K(test, train), float64, for index arrays; `y` are the training part's labels."""
@@ -65,34 +90,64 @@ class GramSource:
 
 
 class StoredGram(GramSource):
-    """Slices of one Gram matrix over all units.
+    """Slices of Gram matrices over all units, and what a kernel makes of them.
 
     Parameters
     ----------
-    gram : GramMatrix
-        Square, over all units of the data set.
+    grams : GramMatrix or list of GramMatrix
+        Square, over all units of the data set: of the kernel itself, or those of ``form.kernels``.
     transforms : list of Gram transforms, optional
         Fitted on each training part.
-    own : list of Gram transforms, optional
-        Those that belong to the kernel (see `Kernel.stored_form`), and come before the others.
+    form : StoredForm, optional
+        How the kernel follows from the matrices; by default it is the kernel of the one matrix.
     ids : list of str, optional
         Of all units, for errors.
     n_threads : int, optional
     """
 
-    def __init__(self, gram, transforms=(), *, own=(), ids=None, n_threads=None):
-        self.gram = gram
+    def __init__(self, grams, transforms=(), *, form=None, ids=None, n_threads=None):
+        self.grams = grams if isinstance(grams, list) else [grams]
         self.ids = ids
         self.transforms = transforms
-        self.own = own
-        self.learns = bool(own)
+        self.form = form
+        self.learns = form is not None and form.learns
         self.n_threads = n_threads
 
     def values(self, train, test, y=None):
-        """Return slices of the matrix and its diagonal, after the kernel's own transforms."""
-        diagonal = self.gram.row_diagonal
-        values = self.gram.slice(train, train), self.gram.slice(test, train), diagonal[train], diagonal[test]
-        return self._after(self.own, values, train, test)
+        """Return the Values of two parts, for index arrays; `y` are the labels of the training part."""
+        slices = (self._sliced(gram, train, test) for gram in self.grams)
+        return next(slices) if self.form is None else self._of(self.form, slices, train, test, y)
+
+    def of_all(self, y=None):
+        """Return K and K(x, x) with all units as the training part, before the transforms; `y` are their labels."""
+        every = np.arange(len(self.grams[0].row_diagonal))
+        values = self.values(every, every[:0], y)
+        return values.train, values.train_diagonal
+
+    def _sliced(self, gram, train, test):
+        """Return the Values of one stored matrix."""
+        diagonal = gram.row_diagonal
+        return Values(gram.slice(train, train), gram.slice(test, train), diagonal[train], diagonal[test], {})
+
+    def _of(self, part, slices, train, test, y):
+        """Return the Values of a kernel or StoredForm; `slices` gives those of the kernels, in order."""
+        if isinstance(part, Kernel):
+            return next(slices)
+        parts = [self._of(inner, slices, train, test, y) for inner in part.parts]
+        values = parts[0] if part.join is None else self._joined(part.join, parts, train, test, y)
+        return self._after([build_transform(item) for item in part.transforms], values, train, test)
+
+    def _joined(self, join, parts, train, test, y):
+        """Return the Values that `join` (see StoredForm) makes of those of several parts."""
+        columns = [part.train_diagonal for part in parts]
+        with naming_rows(self._ids(train)):
+            joined = join.learn_from([part.train for part in parts], y)
+            K_train, train_diagonal = joined.combine([part.train for part in parts], columns, columns)
+        with naming_rows(self._ids(test)):
+            rows = [part.test_diagonal for part in parts]
+            K_test, test_diagonal = joined.combine([part.test for part in parts], rows, columns)
+        learned = {name: value for part in parts for name, value in part.learned.items()}
+        return Values(K_train, K_test, train_diagonal, test_diagonal, learned | joined.learned())
 
 
 class FittedKernel(GramSource):
@@ -117,7 +172,7 @@ class FittedKernel(GramSource):
         self.n_threads = n_threads
 
     def values(self, train, test, y=None):
-        """Return the values of a kernel fitted on the training part, and their diagonals."""
+        """Return the Values by a kernel fitted on the training part."""
         X_train = self.X.take(train)
         kernel = copy.deepcopy(self.kernel).fit(X_train, y)
         columns = kernel.prepare(X_train)
@@ -126,7 +181,7 @@ class FittedKernel(GramSource):
             fill(kernel, part, columns, np.empty((len(part), len(columns))), n_threads=self.n_threads)
             for part in (columns, rows)
         )
-        return K_train, K_test, columns.diagonal, rows.diagonal
+        return Values(K_train, K_test, columns.diagonal, rows.diagonal, kernel.learned())
 
 
 class ImplicitSource:

@@ -127,6 +127,10 @@ class CompositeKernel(Kernel):
             X = self._seen(X)
             self.bases_ = [copy.deepcopy(part).fit(X, y) if part.data_dependent else part for part in self._given()]
 
+    def learned(self):
+        """Return what all parts learned that people want to see."""
+        return {name: value for part in self.bases for name, value in part.learned().items()}
+
     def fitted_state(self):
         """Return (JSON dict, dict of arrays): the parts' fitted states, numbered."""
         states = [part.fitted_state() for part in self.bases]
@@ -141,7 +145,7 @@ class CompositeKernel(Kernel):
         if "bases" not in header:
             return
         self.bases_ = copy.deepcopy(self._given())
-        for number, (part, own) in enumerate(zip(self.bases_, header["bases"], strict=True)):
+        for number, (part, own) in enumerate(zip(self.bases, header["bases"], strict=True)):
             state = own, unnest(f"bases/{number}", arrays)
             if any(state):
                 part.restore_fitted(*state)

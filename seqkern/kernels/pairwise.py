@@ -85,12 +85,11 @@ class PairwiseKernel(CompositeKernel):
         return kernel_of_vectors(self.vector_kernel, self.gamma, normalize, self.zero_diagonal)
 
     def stored_form(self):
-        """Return (kernel, specs of Gram transforms): those of the base, and the empirical map of its matrix."""
+        """Return the StoredForm: that of the base, and then the empirical map of its matrix."""
         form = self._given()[0].stored_form()
-        if form is None:
-            return None
         names = ("vector_kernel", "gamma", "normalize", "zero_diagonal")
-        return form[0], [*form[1], {"transform": "empirical_map", **{name: getattr(self, name) for name in names}}]
+        step = {"transform": "empirical_map", **{name: getattr(self, name) for name in names}}
+        return None if form is None else form.then(step)
 
     @property
     def alphabet(self):

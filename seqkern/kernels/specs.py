@@ -12,7 +12,9 @@ kernel is made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text
 Values are none, true, false, integers, numbers, ranges, ``[lists]``, ``(kernels)`` or else strings.
 """
 
+import inspect
 import json
+import numbers
 import re
 from collections.abc import Mapping
 
@@ -93,6 +95,31 @@ def kernel_from_state(header, arrays):
     if header["fitted"] or arrays:
         kernel.restore_fitted(header["fitted"], arrays)
     return kernel
+
+
+def kernel_text(kernel):
+    """Return a kernel in text form, for people: without defaults, but for the numbers that come first, such as k."""
+    signature = inspect.signature(type(kernel)).parameters
+    given = {
+        name: value
+        for name, value in kernel.get_params(deep=False).items()
+        if isinstance(value, Kernel)
+        or value != signature[name].default
+        or (isinstance(value, numbers.Real) and signature[name].kind is not inspect.Parameter.KEYWORD_ONLY)
+    }
+    text = ",".join(f"{name}={_value_text(value)}" for name, value in given.items())
+    return f"{kernel.name}:{text}" if text else kernel.name
+
+
+def _value_text(value):
+    """Return a parameter's value as the text form has it."""
+    if isinstance(value, Kernel):
+        return f"({kernel_text(value)})"
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(_value_text, value))}]"
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return getattr(value, "name", None) or str(value)
 
 
 def parse_spec(text, key="kernel"):

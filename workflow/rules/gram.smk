@@ -1,11 +1,11 @@
-# One Gram matrix serves all folds of a kernel that learns nothing from the data, and all kernels that differ from it in
-# transforms only. Its tiles are the unit of work.
+# One Gram matrix serves all folds of a kernel that learns nothing from the data, and all kernels that are made of it by
+# transforms, or by weights, that each training part has for itself. Its tiles are the unit of work.
 
 
 rule gram_tile:
     input:
         data=rules.datasets.output.data,
-        files=lambda wildcards: kernel_files(wildcards.kernel),
+        files=lambda wildcards: stored_files(wildcards.kernel),
     output:
         touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
     log:
@@ -26,7 +26,7 @@ rule gram_tile:
 rule gram:
     input:
         data=rules.datasets.output.data,
-        files=lambda wildcards: kernel_files(wildcards.kernel),
+        files=lambda wildcards: stored_files(wildcards.kernel),
         tiles=lambda wildcards: [
             f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/tile-{tile}-of-{STUDY['tiles']}.done"
             for tile in range(1, STUDY["tiles"] + 1)

@@ -1,0 +1,221 @@
+"""Multiple kernel learning: weights with which a support vector machine on the weighted sum costs least.
+
+For labels y = ±1 the machine on K_d = Σ d_k K_k has the dual value J(d) = max_α Σα − ½ Σ_k d_k S_k(α) over 0 ≤ α ≤ C
+and yᵀα = 0, with S_k(α) = (αy)ᵀ K_k (αy). J is minimised over d ≥ 0, ‖d‖_p ≤ 1. Every α that the machine may have
+bounds it from below by a plane, J(d) ≥ Σα − ½ S(α)·d, however exactly that machine was solved: so planes bound the
+minimum from below, and the primal value of any machine bounds it from above. The gap between both is what is reported.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+INNER_TOL = 0.1
+"""Each machine is solved to so much of the gap that is aimed at."""
+
+SMALLEST = 1e-9
+"""A share below it is a rounding error of the projection, and is set to zero."""
+
+FAINT = 1e-3
+"""Smaller shares are set to zero in the end, where the gap then still is what is aimed at."""
+
+LEVEL = 0.7
+"""Where between both bounds the next planes may lie, of the level method."""
+
+MAX_STEPS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one set of weights, and the machines on their sum, tell of the minimum.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (m,)
+    upper : float
+        The primal value, summed over the machines: the minimum is not above it.
+    constant : float
+        Σα, summed over the machines.
+    squares : ndarray of float64, shape (m,)
+        S_k(α), summed over the machines: constant − ½ squares·d is below J(d), for any d.
+    """
+
+    weights: np.ndarray
+    upper: float
+    constant: float
+    squares: np.ndarray
+
+
+def learn_mkl(grams, scales, signs, *, cost=1.0, p=1.0, tol=1e-3, max_iter=200):
+    """Return the weights of multiple kernel learning.
+
+    Parameters
+    ----------
+    grams : list of m ndarrays of float64, shape (n, n)
+        Positive semi-definite.
+    scales : ndarray of float64, shape (m,)
+        Each Gram matrix is divided by its own.
+    signs : ndarray of float64, shape (c, n)
+        −1 and 1; the values of several machines, one for each row, are summed.
+    cost : float
+        C of the machines.
+    p : float ≥ 1
+        1: SimpleMKL's problem (Rakotomamonjy et al., JMLR 9, 2008), whose weights are sparse. Its minimum is found by
+        the level method (Xu, Jin, King & Lyu, NIPS 21, 2009), which needs fewer machines than descent along reduced
+        gradients and gives equal kernels equal weights. > 1: ℓp-norm MKL, by the weights that are best for the
+        machines, d_k ∝ ‖w_k‖^(2/(p+1)), in turn (Kloft, Brefeld, Sonnenburg & Zien, JMLR 12, 2011).
+    tol : float
+        Stop when the gap is at most so much of the upper bound.
+    max_iter : int
+        At most so many weights are tried.
+
+    Returns
+    -------
+    weights : ndarray of float64, shape (m,)
+        ‖weights‖_p = 1.
+    report : dict
+        ``converged``, ``iterations``, ``objective`` (the upper bound), ``gap`` (the bounds' difference) and
+        ``relative_gap`` (to the upper bound).
+    """
+    bounds_at = Machines(grams, scales, signs, cost, INNER_TOL * tol)
+    weights = np.full(len(grams), float(len(grams)) ** (-1.0 / p))
+    planes, best, lower = [], None, -np.inf
+    for _ in range(max_iter):
+        planes.append(bounds_at(weights))
+        if best is None or planes[-1].upper < best.upper:
+            best = planes[-1]
+        lower = max(lower, _lowest_of_planes(planes) if p == 1 else _lowest_of_ball(planes[-1], p))
+        if best.upper - lower <= tol * best.upper:
+            break
+        weights = _next_on_simplex(planes, lower, best.upper) if p == 1 else _best_for_machines(planes[-1], p)
+    if p == 1 and np.any((best.weights > 0) & (best.weights < FAINT)) and best.upper - lower <= tol * best.upper:
+        kept = np.where(best.weights < FAINT, 0.0, best.weights)
+        sparse = bounds_at(kept / kept.sum())
+        best = sparse if sparse.upper - lower <= tol * sparse.upper else best
+    gap = max(0.0, best.upper - lower)
+    share = gap / best.upper if best.upper > 0 else 0.0
+    report = {
+        "converged": bool(gap <= tol * best.upper),
+        "iterations": len(planes),
+        "objective": best.upper,
+        "gap": gap,
+        "relative_gap": share,
+    }
+    return best.weights, report
+
+
+class Machines:
+    """The support vector machines on Σ d_k K_k, as a function of d that returns their `Bounds`.
+
+    See `learn_mkl` for the parameters; `tol` is LIBSVM's.
+    """
+
+    def __init__(self, grams, scales, signs, cost, tol):
+        self.grams = grams
+        self.scales = np.asarray(scales, dtype=np.float64)
+        self.signs = signs
+        self.cost = cost
+        self.tol = tol
+        self.sum = np.empty_like(grams[0], dtype=np.float64, order="C")
+        self.term = np.empty_like(self.sum)
+
+    def __call__(self, weights):
+        """Return the Bounds of `weights`."""
+        self._add(weights / self.scales)
+        upper, constant, squares = 0.0, 0.0, np.zeros(len(weights))
+        for signs in self.signs:
+            support, coef, intercept = self._solve(signs)
+            products = np.einsum("ij,j->i", self.sum[:, support], coef)
+            norm = np.sum(coef * products[support])
+            errors = np.maximum(0.0, 1.0 - signs * (products + intercept))
+            upper += 0.5 * norm + self.cost * np.sum(errors)
+            constant += np.sum(np.abs(coef))
+            where = np.ix_(support, support)
+            for k, gram in enumerate(self.grams):
+                squares[k] += np.sum(coef * np.einsum("ij,j->i", gram[where], coef)) / self.scales[k]
+        return Bounds(weights, float(upper), float(constant), np.maximum(squares, 0.0))
+
+    def _add(self, coefficients):
+        """Set `sum` to the weighted sum of the Gram matrices."""
+        self.sum[:] = 0.0
+        for gram, coefficient in zip(self.grams, coefficients, strict=True):
+            if coefficient:
+                np.multiply(gram, coefficient, out=self.term)
+                self.sum += self.term
+
+    def _solve(self, signs):
+        """Return (support, α·y of the support, b) of one machine."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.svm import SVC
+
+        machine = SVC(kernel="precomputed", C=self.cost, tol=self.tol, max_iter=MAX_STEPS)
+        with warnings.catch_warnings():
+            # A machine that is not solved exactly widens the gap, which is what is told.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(self.sum, signs)
+        return machine.support_, machine.dual_coef_[0], machine.intercept_[0]
+
+
+def _lowest_of_planes(planes):
+    """Return the least value on the simplex of the greatest of all planes, by a linear program."""
+    from scipy.optimize import linprog
+
+    slopes = np.array([plane.squares for plane in planes])
+    constants = np.array([plane.constant for plane in planes])
+    m, unit = slopes.shape[1], max(np.max(np.abs(constants)), np.finfo(float).tiny)
+    # v + ½ S·d ≥ Σα for each plane; v is the last variable, in units of the largest Σα
+    found = linprog(
+        np.append(np.zeros(m), 1.0),
+        A_ub=np.column_stack((-0.5 * slopes / unit, -np.ones(len(slopes)))),
+        b_ub=-constants / unit,
+        A_eq=np.append(np.ones(m), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * m + [(None, None)],
+        method="highs",
+    )
+    if not found.success:
+        return -np.inf
+    # the multipliers of the planes mix them into one, whose least value at a corner is a bound without rounding
+    mix = np.maximum(-found.ineqlin.marginals, 0.0)
+    mix /= mix.sum()
+    return float(mix @ constants - 0.5 * np.max(mix @ slopes))
+
+
+def _lowest_of_ball(plane, p):
+    """Return the least value of a plane where ‖d‖_p ≤ 1 and d ≥ 0."""
+    return plane.constant - 0.5 * _norm(plane.squares, p / (p - 1.0))
+
+
+def _norm(values, p):
+    """Return ‖values‖_p of numbers ≥ 0, without overflow for large p."""
+    largest = values.max()
+    return float(largest * np.sum((values / largest) ** p) ** (1.0 / p)) if largest > 0 else 0.0
+
+
+def _best_for_machines(plane, p):
+    """Return the weights that are best for the machines: those of Kloft et al. 2011, equation (12)."""
+    norms = plane.weights**2 * plane.squares
+    powers = norms ** (1.0 / (p + 1.0))
+    size = _norm(powers, p)
+    return powers / size if size > 0 else plane.weights
+
+
+def _next_on_simplex(planes, lower, upper):
+    """Return the point of the simplex nearest to the last where no plane is above the level."""
+    from scipy.optimize import nnls
+
+    last = planes[-1].weights
+    m, level = len(last), lower + LEVEL * (upper - lower)
+    slopes = 0.5 * np.array([plane.squares for plane in planes])
+    needs = np.array([plane.constant for plane in planes]) - level - slopes @ last
+    # x = d − last sums to zero, and rows · x ≥ needs: Lawson & Hanson's least distance problem
+    slopes = slopes - slopes.mean(axis=1, keepdims=True)
+    sizes = np.maximum(np.linalg.norm(slopes, axis=1), np.finfo(float).tiny)
+    rows = np.vstack((slopes / sizes[:, None], np.eye(m) - 1.0 / m))
+    needs = np.concatenate((needs / sizes, -last))
+    problem, target = np.vstack((rows.T, needs)), np.append(np.zeros(m), 1.0)
+    residual = problem @ nnls(problem, target, maxiter=1000 * len(rows))[0] - target
+    moved = last - residual[:m] / residual[m] if residual[m] else last
+    moved[moved < SMALLEST] = 0.0
+    return moved / moved.sum()

@@ -1,0 +1,43 @@
+"""How the matrices of a kernel on training parts follow from Gram matrices over all units."""
+
+from dataclasses import dataclass
+
+from .base import Kernel
+
+
+@dataclass(frozen=True)
+class StoredForm:
+    """A kernel as Gram matrices that no training part changes, and what is done to them on each.
+
+    Attributes
+    ----------
+    parts : tuple of Kernel or StoredForm
+        A Kernel learns nothing, so that its one Gram matrix over all units serves every training part.
+    join : object or None
+        What makes one matrix of those of several parts (see `seqkern.kernels.CombinationKernel`): ``join.learn_from
+        (grams, y)``, of the training part, returns what has ``combine(matrices, row diagonals, column diagonals)``,
+        which returns a matrix and its row diagonal, and ``learned()``. None where there is one part.
+    transforms : tuple of dict
+        Specs of the Gram transforms that come then, fitted on the training part.
+    """
+
+    parts: tuple
+    join: object = None
+    transforms: tuple = ()
+
+    @property
+    def kernels(self):
+        """List of the kernels whose Gram matrices are needed, in order."""
+        found = []
+        for part in self.parts:
+            found += [part] if isinstance(part, Kernel) else part.kernels
+        return found
+
+    @property
+    def learns(self):
+        """Whether each training part has a matrix of its own."""
+        return self.join is not None or bool(self.transforms) or not isinstance(self.parts[0], Kernel)
+
+    def then(self, *transforms):
+        """Return this form with more transforms at its end."""
+        return StoredForm(self.parts, self.join, (*self.transforms, *transforms))
