@@ -10,11 +10,12 @@ from test_report import Page
 
 from seqkern.report import build_report
 from seqkern.report.comparisons import Compared
+from seqkern.report.contested import exponent
 from seqkern.report.families import MOST_LINES, drawn
 from seqkern.report.figures import _line_style, families_figure
 from seqkern.report.markup import text_of
 from seqkern.report.results import Method, Study
-from seqkern.report.verdicts import comparisons_section, p_text, result
+from seqkern.report.verdicts import comparisons_section, result
 from seqkern.report.view import View
 from seqkern.tsv import read_tsv, write_tsv
 
@@ -157,7 +158,7 @@ def test_few_families_cannot_tell_anything(tmp_path):
     text = Page(build_report(study(tmp_path / "six", table, few), tmp_path / "r").read_text(encoding="utf-8")).text
     assert "Of 3 pairs of methods, none differ beyond chance" in text
     assert "With 6 families and so many pairs there can be none" in text
-    table = {name: aucs[:5] for name, aucs in AUCS.items()}
+    table = {name: aucs[:5] for name, aucs in list(AUCS.items())[:2]}
     text = Page(build_report(study(tmp_path / "five", table, few[:5]), tmp_path / "r").read_text(encoding="utf-8")).text
     assert "signed-rank" not in text
     assert read_tsv(tmp_path / "r/comparisons.tsv") == []
@@ -191,7 +192,7 @@ def test_the_verdict_follows_the_ranks_not_the_order():
     ],
 )
 def test_small_p_values_keep_two_digits(p, text):
-    assert p_text(p) == text
+    assert exponent(p) == text
 
 
 def test_of_many_methods_each_kernel_is_drawn_once():
@@ -220,5 +221,5 @@ def test_methods_are_compared_over_data_sets_too(tmp_path):
             write_tsv(path, ["task", "split", "n_train", "n_test", "auc"], [("all", "1", 20, 10, auc)])
     page = Page(build_report(folder, folder / "report").read_text(encoding="utf-8"))
     assert "better in 8 of 8 data sets" in page.text
-    (row,) = read_tsv(folder / "report/comparisons.tsv")
+    (row,) = (row for row in read_tsv(folder / "report/comparisons.tsv") if row["dataset"] == "all")
     assert (row["dataset"], row["kernel"], float(row["p_holm"])) == ("all", "strong", 2 / 2**8)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import LabelError
+from ..errors import LabelError, unknown_name
 
 MOST_EXACT = 300
 """Tasks with a difference up to which p is exact; beyond, the normal approximation is good to all digits shown."""
@@ -151,21 +151,33 @@ def holm(p):
     return corrected
 
 
-def compare_all(scores, *, higher=True):
-    """Compare every pair of methods over tasks.
+def pairs_of(methods, control=None):
+    """Return all pairs of methods in order, or the pairs of a control, which comes first, with each other method."""
+    methods = list(methods)
+    if control is None:
+        return list(combinations(methods, 2))
+    if control not in methods:
+        raise unknown_name("control", str(control), map(str, methods))
+    return [(control, method) for method in methods if method != control]
+
+
+def compare_all(scores, *, higher=True, control=None):
+    """Compare every pair of methods over tasks, or a control with every other.
 
     Parameters
     ----------
     scores : dict of method to array_like of float, shape (tasks,)
         All in one order of the tasks.
     higher : bool
+    control : object, optional
+        One of the methods.
 
     Returns
     -------
     list of Comparison
         Of each method with all after it, in the order of `scores`; Holm's correction is over all of them.
     """
-    pairs = list(combinations(scores, 2))
+    pairs = pairs_of(scores, control)
     tests = [signed_rank_test(scores[a], scores[b], higher=higher) for a, b in pairs]
     corrected = holm([test.p for test in tests])
     return [Comparison(*pair, test, float(p)) for pair, test, p in zip(pairs, tests, corrected, strict=True)]

@@ -69,7 +69,7 @@ def delong_interval(labels, decisions, level=0.95, scale="logit", *, folds=None)
 
     check_real("level", level, 0, 1, open_low=True)
     check_choice("scale", scale, ("logit", "plain"))
-    (auc,), covariance = _delong_mean(labels, [decisions], folds)
+    (auc,), covariance = delong_covariance(labels, [decisions], folds)
     se = math.sqrt(covariance[0, 0])
     if not se > 0 or auc in (0.0, 1.0):
         return AucInterval(auc, se, math.nan, math.nan)
@@ -97,11 +97,17 @@ def delong_test(labels, first, second, *, folds=None):
         p = 1 where both order every pair alike; NaN if a class has fewer than two units in some part, or where
         the variance of an existing difference is 0.
     """
+    areas, covariance = delong_covariance(labels, [first, second], folds)
+    return delong_pair(areas, covariance, 0, 1)
+
+
+def delong_pair(areas, covariance, i, j):
+    """Return the AucComparison of two of the decisions that `delong_covariance` was given."""
     from scipy.stats import norm
 
-    (a, b), covariance = _delong_mean(labels, [first, second], folds)
+    a, b = areas[i], areas[j]
     difference = a - b
-    variance = float(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    variance = float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
     # cancellation leaves rounding errors of this size
     se = math.sqrt(variance) if variance > 1e-14 or math.isnan(variance) else 0.0
     if se == 0.0:
@@ -111,8 +117,22 @@ def delong_test(labels, first, second, *, folds=None):
     return AucComparison(a, b, difference, se, z, float(2 * norm.sf(abs(z))))
 
 
-def _delong_mean(labels, decisions, folds):
-    """Return what `_delong` does for the means over the test parts that hold both classes."""
+def delong_covariance(labels, decisions, folds=None):
+    """Return the AUCs of several decisions on the same units, and DeLong's estimate of their covariance.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+    decisions : list of array_like, shape (n,)
+    folds : array_like, shape (n,), optional
+        As in `delong_interval`.
+
+    Returns
+    -------
+    areas : list of float
+    covariance : ndarray of float64, shape (len(decisions), len(decisions))
+        NaN if a class has fewer than two units in some part.
+    """
     if folds is None:
         return _delong(labels, decisions)
     labels, folds = np.asarray(labels), np.asarray(folds)

@@ -1,57 +1,160 @@
-"""Which methods are better than which over many tasks: signed-rank tests of all pairs."""
+"""Which methods are better than which: signed-rank tests over many tasks, or the tests that one task's folds allow."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
 
 from ..evaluation.comparison import compare_all, least_p
+from ..evaluation.contests import REPEATED, contests, metrics_with_test
+from ..evaluation.friedman import critical_difference, friedman
 from .tables import unit_scores
+from .trials import read_trial
 from .words import metric
 
 LEVEL = 0.05
 LEAST = 6  # with fewer tasks not even one that is always better can be told from chance
+LEAST_RANKED = 3  # methods and tasks from which on mean ranks are compared
 ALSO = ("roc50", "median_rfp")
+BOTH = {"auc": "accuracy"}  # metrics that are compared together on one task
 COLUMNS = (
     *("dataset", "metric", "kernel", "solver", "other_kernel", "other_solver", "tasks", "left_out", "wins", "ties"),
-    *("losses", "median_difference", "rank_sum", "effect", "p", "p_holm"),
+    *("losses", "median_difference", "rank_sum", "effect", "p", "p_holm", "test", "units", "value", "other_value"),
+    *("difference", "low", "high", "statistic", "mean_rank", "other_mean_rank", "critical_difference"),
 )
+COUNTED = ("tasks", "left_out", "wins", "ties", "losses", "effect", "p")
 
 
-class Compared:
-    """All pairs of methods compared by one metric.
+class _Table:
+    """All pairs of methods, or a control with each other method, compared by one metric.
 
     Attributes
     ----------
     key : str
         The metric.
-    word, words : str
-        What a task is called: ``"family"``.
     methods : list of Method
         The best first.
-    found : list of Comparison
-    tasks : int
-        The most that a pair of methods has in common.
+    found : list of Comparison or Contest
+    control : Method or None
     """
 
-    def __init__(self, values, key, word, words):
-        self.key, self.word, self.words = key, word, words
-        self.methods = list(values)
-        self.found = compare_all(values, higher=metric(key).higher)
-        self.tasks = max(one.test.tasks for one in self.found)
+    hopeless = False
 
     def standing(self, method):
         """Return how many methods this one is better than beyond chance, and how many are better than it."""
         own = [one for one in self.found if method in one[:2] and told_apart(one)]
-        better = sum((one.test.effect > 0) == (one.first == method) for one in own)
+        better = sum((lead(one) > 0) == (one.first == method) for one in own)
         return better, len(own) - better
+
+
+class Compared(_Table):
+    """Methods compared over tasks.
+
+    Attributes
+    ----------
+    word, words : str
+        What a task is called: ``"family"``.
+    tasks : int
+        The most that a pair of methods has in common.
+    friedman : FriedmanTest or None
+        Of all methods; for three methods or more with three tasks or more.
+    critical_difference : float or None
+        Of their mean ranks: Nemenyi's, or against a control Bonferroni and Dunn's.
+    """
+
+    def __init__(self, values, key, word, words, control=None):
+        self.key, self.word, self.words, self.control = key, word, words, control
+        self.methods = list(values)
+        self.values = values
+        higher = metric(key).higher
+        self.found = compare_all(values, higher=higher, control=control)
+        self.tasks = max(one.test.tasks for one in self.found)
+        self.friedman = self.critical_difference = None
+        if len(values) >= LEAST_RANKED:
+            test = friedman(values, higher=higher)
+            if test.tasks >= LEAST_RANKED:
+                kind = "nemenyi" if control is None else "bonferroni-dunn"
+                self.friedman = test
+                self.critical_difference = critical_difference(len(values), test.tasks, LEVEL, kind)
 
     @property
     def hopeless(self):
         """Whether with so few tasks and so many pairs not even one that is always better could be told from chance."""
         return least_p(self.tasks) * len(self.found) > LEVEL
 
+    @property
+    def ranks(self):
+        """Dict of method to its mean rank; empty without Friedman's test."""
+        return {} if self.friedman is None else dict(zip(self.methods, self.friedman.ranks.tolist(), strict=True))
+
+    def means(self, one):
+        """Return the mean scores of the two methods over their common tasks."""
+        pair = [np.asarray(self.values[method], dtype=float) for method in one[:2]]
+        known = ~np.isnan(pair[0]) & ~np.isnan(pair[1])
+        return [float(values[known].mean()) if known.any() else math.nan for values in pair]
+
     def rows(self, dataset):
         """Return the rows of ``comparisons.tsv``, as dicts."""
-        for first, second, test, p_holm in self.found:
-            counts = (test.tasks, test.left_out, test.wins, test.ties, test.losses)
-            numbers = (test.median, test.statistic, test.effect, test.p, p_holm)
-            yield dict(zip(COLUMNS, (dataset, self.key, *first, *second, *counts, *numbers), strict=True))
+        ranks = self.ranks
+        for one in self.found:
+            test, (value, other) = one.test, self.means(one)
+            yield {
+                **_names(dataset, self.key, one, "wilcoxon"),
+                **{name: getattr(test, name) for name in COUNTED},
+                **{"median_difference": test.median, "rank_sum": test.statistic, "p_holm": one.p_holm},
+                **{"value": value, "other_value": other, "difference": value - other},
+                **{"mean_rank": ranks.get(one.first), "other_mean_rank": ranks.get(one.second)},
+                "critical_difference": self.critical_difference,
+            }
+
+
+class Contested(_Table):
+    """Methods compared on one task, unit by unit.
+
+    Attributes
+    ----------
+    shape : str
+        How the test parts lie to one another: ``single``, ``folds`` or ``five_by_two``.
+    test : str
+        Name of the test.
+    units, parts : int
+        Test units and test parts.
+    apart : bool
+        Whether rankings are compared within each test part, not over all of them together.
+    """
+
+    def __init__(self, trial, key, order, control=None):
+        self.key, self.control, self.shape = key, control, trial.shape
+        self.methods = [method for method in order if method in trial.predicted]
+        self.found = contests(_ordered(trial, self.methods), key, higher=metric(key).higher, control=control)
+        self.test = self.found[0].test
+        self.units, self.parts = len(np.unique(trial.ids)), len(np.unique(trial.splits))
+        self.apart = self.parts > 1 and trial.kind == "binary" and trial.ranked_apart
+
+    def rows(self, dataset):
+        """Return the rows of ``comparisons.tsv``, as dicts."""
+        for one in self.found:
+            shared = ("units", "left_out", "wins", "ties", "losses", "value", "other_value")
+            shared += ("difference", "low", "high", "statistic", "p", "p_holm")
+            yield _names(dataset, self.key, one, one.test) | {name: getattr(one, name) for name in shared}
+
+
+def _names(dataset, key, one, test):
+    """Return the cells that name a comparison."""
+    names = dict(zip(COLUMNS, (dataset, key, *one.first, *one.second), strict=False))
+    return names | {"test": test}
+
+
+def _ordered(trial, methods):
+    """Return the Trial with its methods in this order."""
+    predicted = {method: trial.predicted[method] for method in methods}
+    decisions = {method: trial.decisions[method] for method in methods if method in trial.decisions}
+    return replace(trial, predicted=predicted, decisions=decisions)
+
+
+def lead(one):
+    """Return 1 where the first of two methods is ahead in what was tested, −1 where the second is, else 0."""
+    return one.lead if hasattr(one, "lead") else int(np.sign(one.test.effect))
 
 
 def told_apart(one):
@@ -59,16 +162,57 @@ def told_apart(one):
     return one.p_holm <= LEVEL
 
 
-def compare_tasks(dataset, ranking, word, words):
-    """Return {metric: Compared} over the tasks of a data set; empty for few tasks, or fewer than two methods."""
-    if not dataset.several or len(dataset.units) < LEAST or len(ranking.order) < 2:
-        return {}
+def enough(tasks, methods):
+    """Tell whether some test over tasks may find something: six tasks, or three if three methods can be ranked."""
+    return methods > 1 and tasks >= (LEAST_RANKED if methods >= LEAST_RANKED else LEAST)
+
+
+def ranked_order(ranking):
+    """Return the methods with a score, the best first."""
     best = ranking.best[0]
-    order = [best, *(method for method in ranking.order if method != best)]
-    units = unit_scores(dataset)
-    found = {}
-    for key in dict.fromkeys((ranking.metric, *ALSO)):
+    return [best, *(method for method in ranking.order if method != best)]
+
+
+def compare_tasks(dataset, ranking, word, words, keys=None, control=None):
+    """Return {metric: Compared} over the tasks of a data set.
+
+    Empty for a single task, fewer than two methods, and too few tasks for either test: six, or three where three
+    methods or more can be ranked.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+    ranking : Ranking
+    word, words : str
+    keys : collection of str, optional
+        Metrics; by default the headline metric, ROC50 and median RFP.
+    control : Method, optional
+    """
+    asked = keys is not None and len(ranking.order) > 1
+    if not dataset.several or not (asked or enough(len(dataset.units), len(ranking.order))):
+        return {}
+    order, units, found = ranked_order(ranking), unit_scores(dataset), {}
+    for key in dict.fromkeys((ranking.metric, *ALSO) if keys is None else keys):
         if key in ranking.scores:
             wide = units.pivot(index="unit", columns=["kernel", "solver"], values=key).reindex(dataset.units)
-            found[key] = Compared({method: wide[tuple(method)].to_numpy() for method in order}, key, word, words)
+            values = {method: wide[tuple(method)].to_numpy() for method in order}
+            found[key] = Compared(values, key, word, words, control)
     return found
+
+
+def compare_units(dataset, ranking, keys=None, control=None, task=None):
+    """Return {metric: Contested} on one task: by the headline metric, and with the AUC by accuracy.
+
+    Empty for fewer than two methods with decisions, and where the test parts overlap so that there is no valid test.
+
+    Parameters are those of `compare_tasks`; `task` names the one of several.
+    """
+    trial = read_trial(dataset, task) if len(ranking.order) > 1 else None
+    if trial is None or len(trial.predicted) < 2:
+        return {}
+    if keys is None:
+        if trial.shape == REPEATED:
+            return {}
+        known = metrics_with_test(trial)
+        keys = [name for name in (ranking.metric, BOTH.get(ranking.metric)) if name in known] or known[:1]
+    return {key: Contested(trial, key, ranked_order(ranking), control) for key in keys}

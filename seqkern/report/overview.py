@@ -3,8 +3,7 @@
 import numpy as np
 
 from . import figures
-from .comparisons import LEAST as LEAST_TESTED
-from .comparisons import Compared
+from .comparisons import Compared, enough
 from .curves import at_least
 from .families import drawn
 from .markup import Column, Markup, number, spread, table, tag
@@ -49,7 +48,7 @@ class Overview:
         }
         self.transductive = set().union(*(view.dataset.transductive for view in views))
         self.compared = None
-        if len(views) >= LEAST_TESTED and len(complete) > 1:
+        if enough(len(views), len(complete)):
             values = {method: self.values[method] for method in complete}
             self.compared = Compared(values, self.metric, "data set", "data sets")
 

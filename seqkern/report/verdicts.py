@@ -1,24 +1,31 @@
-"""The section on tests over many tasks: what differs beyond chance, in words that are true, and every pair."""
+"""The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
 
 from ..evaluation.comparison import MOST_EXACT
-from .comparisons import LEVEL, told_apart
+from .comparisons import LEVEL, Contested, told_apart
+from .contested import contested_parts, exponent
 from .markup import Column, Markup, details, number, plural, table, tag
+from .rank_diagram import rank_parts
 from .view import method_name, paragraph
 from .words import footnote, metric
 
 MOST_PAIRS = 500
+EVERY = "All numbers, of every metric compared, are in comparisons.tsv."
 
 
 def comparisons_section(view):
-    """Return the tests between all pairs of methods; None where there are too few tasks."""
+    """Return the tests between all pairs of methods; None where there are too few tasks, or no valid test."""
+    name, title = view.dataset.name, "Which methods are better than others"
+    if view.comparisons and isinstance(next(iter(view.comparisons.values())), Contested):
+        tables = [contested_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
+        return view.section("comparisons", title, *tables, paragraph(EVERY, class_="note"))
     compared = view.comparisons.get(view.ranking.metric)
     if compared is None:
         return None
     others = [one for key, one in view.comparisons.items() if key != compared.key]
     more = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
-    content = verdicts(compared, view.dataset.name, view.dataset.transductive)
+    content = verdicts(compared, name, view.dataset.transductive)
     more = paragraph(more) if more else None
-    return view.section("comparisons", "Which methods are better than others", *content, more)
+    return view.section("comparisons", title, *content, more)
 
 
 def verdicts(compared, name, transductive=()):
@@ -58,8 +65,7 @@ def verdicts(compared, name, transductive=()):
         columns = [Column("Kernel with solver", False), *columns]
         whole = table(f"{name}: every pair by {score}", columns, rows, class_="text")
         content.append(details(f"All {len(rows)} pairs", whole))
-    content.append(paragraph("All numbers, of every metric compared, are in comparisons.tsv.", class_="note"))
-    return content
+    return [*content, *rank_parts(compared, name, transductive), paragraph(EVERY, class_="note")]
 
 
 def _count(compared):
@@ -72,7 +78,7 @@ def _count(compared):
 def _cells(compared, one):
     """Return the cells of one pair: result in words, median difference, both p-values."""
     test = one.test
-    p, corrected = p_text(test.p), p_text(one.p_holm)
+    p, corrected = exponent(test.p), exponent(one.p_holm)
     return [result(compared, one), number(test.median), p, tag("strong", corrected) if told_apart(one) else corrected]
 
 
@@ -90,18 +96,10 @@ def result(compared, one):
     return [tag("b", verdict), *found] if told_apart(one) else [f"not told apart: {verdict}", *found]
 
 
-def p_text(p):
-    """Return a p-value with two digits, a small one as a power of ten; a dash for NaN."""
-    if p != p or p >= 0.001:
-        return number(p)
-    mantissa, exponent = f"{p:.1e}".split("e")
-    return Markup(f"{mantissa}·10<sup>\N{MINUS SIGN}{-int(exponent)}</sup>")
-
-
 def standing(view):
     """Return a sentence on what the best method is better than beyond chance; nothing without tests."""
     compared = view.comparisons.get(view.ranking.metric)
-    if compared is None:
+    if compared is None or not compared.found:
         return ""
     best, others = compared.methods[0], len(compared.methods) - 1
     better, worse = compared.standing(best)

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from .comparisons import compare_tasks
+from .comparisons import compare_tasks, compare_units
 from .markup import Column, Markup, join, tag
 from .outcomes import outcome
 from .tables import Ranking
@@ -64,8 +64,13 @@ class View:
 
     @cached_property
     def comparisons(self):
-        """Dict of metric to Compared over the tasks, the headline metric first; empty where there are too few."""
-        return compare_tasks(self.dataset, self.ranking, self.word, self.words)
+        """Dict of metric to Compared over the tasks, or Contested on the only one, the headline metric first.
+
+        Empty where there are too few tasks, or no valid test.
+        """
+        if self.dataset.several:
+            return compare_tasks(self.dataset, self.ranking, self.word, self.words)
+        return compare_units(self.dataset, self.ranking)
 
     @cached_property
     def outcomes(self):

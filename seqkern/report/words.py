@@ -60,10 +60,21 @@ METRICS = {
         "The share of all test sequences predicted correctly; misleading where one class is rare, because "
         "always predicting the common class scores high.",
     ),
+    "brier": Metric(
+        "Brier score",
+        "The mean squared difference of the probability from what is true (1 for a positive, 0 for a negative). 0 is "
+        "perfect; one constant probability reaches p(1 − p), with p the share of positives; lower is better.",
+        higher=False,
+    ),
     "rmse": Metric(
         "RMSE",
         "Root mean squared error: the typical distance between predicted and true value, in the units of the "
         "label. 0 is perfect; lower is better.",
+        higher=False,
+    ),
+    "absolute_error": Metric(
+        "absolute error",
+        "How far a prediction lies from the true value, whichever side. 0 is perfect; lower is better.",
         higher=False,
     ),
     "r2": Metric(

@@ -1,0 +1,122 @@
+"""Methods compared on one task, unit by unit: which test, why, and what it says of each pair."""
+
+from .comparisons import LEVEL, lead, told_apart
+from .markup import Column, Markup, details, number, plural, table, tag
+from .rank_diagram import shown_p
+from .view import method_name, paragraph
+from .words import footnote, metric
+
+MOST_PAIRS = 500
+TESTS = {
+    "delong": "DeLong's test",
+    "mcnemar": "McNemar's test (mid-p)",
+    "bootstrap": "a bootstrap test",
+    "signed_rank": "Wilcoxon's signed-rank test",
+    "five_by_two_f": "Alpaydin's F test of 5×2 cross-validation",
+}
+ASKS = {
+    "delong": "whether two AUCs on the same test sequences differ by more than chance",
+    "mcnemar": "whether two methods are right on equally many test sequences, from those that only one has right",
+    "bootstrap": "whether two scores differ by more than they vary when the test sequences are drawn again",
+    "signed_rank": "whether the absolute errors of one method are smaller, sequence by sequence",
+    "five_by_two_f": "whether the differences between two methods on ten halves of the data are more than chance",
+}
+TRAINED = (
+    "The test speaks of the classifiers that were trained: how they would vary with other training parts is not in it, "
+    "and since the training parts of the folds overlap, p is somewhat too small. A t-test of the folds' scores is not "
+    "made: it would find differences far too often."
+)
+
+
+def test_sentences(contested):
+    """Return what the test asks, and what its p leaves out, as plain text."""
+    text = f"{TESTS[contested.test]} asks {ASKS[contested.test]}."
+    text = text[0].upper() + text[1:]
+    if contested.apart and contested.test in ("delong", "bootstrap"):
+        text += " Sequences are ranked within each test part, and the parts' scores averaged."
+    elif contested.parts > 1 and contested.test in ("delong", "bootstrap"):
+        text += (
+            " The test parts are too small to be ranked alone: the decisions of all are ranked together, as if they "
+            "came from one classifier."
+        )
+    text += " p is corrected by Holm's method for the number of pairs."
+    return f"{text} {TRAINED}" if contested.shape == "folds" else text
+
+
+def contested_parts(contested, name, transductive=()):
+    """Return paragraphs and tables about one Contested.
+
+    Parameters
+    ----------
+    contested : Contested
+    name : str
+        Of the data set, for captions.
+    transductive : collection of str
+        Kernels that have a mark.
+    """
+    score, best = metric(contested.key).name, contested.methods[0]
+    content = [
+        paragraph(test_sentences(contested)),
+        paragraph(pairs_sentence(contested), footnote(contested.methods, transductive)),
+    ]
+    names = {method: method_name(method, transductive) for method in contested.methods}
+    against = [one for one in contested.found if one.first == best]
+    caption = [f"{name}: ", names[best], f", by {score}, against each other method"]
+    columns = [Column("Against", False), Column("Result", False), "difference", "95 % interval", "p", "p after Holm"]
+    rows = [[names[one.second], *_cells(contested, one)] for one in against]
+    content.append(table(caption, columns, rows, class_="text"))
+    if len(against) < len(contested.found) <= MOST_PAIRS:
+        rows = [[names[one.first], names[one.second], *_cells(contested, one)] for one in contested.found]
+        whole = table(
+            f"{name}: every pair by {score}", [Column("Kernel with solver", False), *columns], rows, class_="text"
+        )
+        content.append(details(f"All {len(rows)} pairs by {score}", whole))
+    return content
+
+
+def pairs_sentence(contested):
+    """Return how many pairs differ beyond chance."""
+    count = sum(map(told_apart, contested.found))
+    differ = "differs" if count == 1 else "differ"
+    pairs, score = plural(len(contested.found), "pair"), metric(contested.key).name
+    return (
+        f"Of {pairs} of methods, {count or 'none'} {differ} in {score} beyond chance (corrected p of at most {LEVEL})."
+    )
+
+
+def contest_result(contested, one):
+    """Return what a test found, as (verdict, the rest): ``("better", "0.912 against 0.870")``."""
+    verdict = ("worse" if lead(one) < 0 else "better") if told_apart(one) else "not told apart"
+    digits = 3
+    rest = f"{number(one.value, digits)} against {number(one.other_value, digits)}"
+    if one.test == "mcnemar":
+        rest += f", alone right on {one.wins} against {one.losses} of {one.units}"
+    if one.test == "signed_rank":
+        rest += f", smaller error on {one.wins} of {one.units}, larger on {one.losses}"
+    if one.left_out:
+        rest += f"; {one.left_out} without decisions of both left out"
+    if one.p != one.p:
+        rest += "; there is no test: " + (
+            "the difference is the same in every half"
+            if one.test == "five_by_two_f"
+            else "a part has too few of a class"
+        )
+    return verdict, rest
+
+
+def _cells(contested, one):
+    """Return the cells of one pair: result, difference, its interval, both p-values."""
+    verdict, rest = contest_result(contested, one)
+    result = [tag("b", verdict), ": ", Markup(rest)] if told_apart(one) else [verdict, ": ", Markup(rest)]
+    interval = number(None) if one.low != one.low else Markup(f"{number(one.low)} to {number(one.high)}")
+    corrected = exponent(one.p_holm)
+    strong = tag("strong", corrected) if told_apart(one) else corrected
+    return [result, number(one.difference), interval, exponent(one.p), strong]
+
+
+def exponent(p):
+    """Return a p-value with three decimals, a small one as a power of ten; a dash for NaN."""
+    if p != p or p >= 0.001:
+        return number(p)
+    mantissa, power = shown_p(p).split("e")
+    return Markup(f"{mantissa}·10<sup>\N{MINUS SIGN}{-int(power)}</sup>")

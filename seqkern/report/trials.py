@@ -1,0 +1,124 @@
+"""The decisions of all methods on one task, unit by unit, as the tests of `evaluation.contests` take them."""
+
+import numpy as np
+
+from ..errors import FileError, LabelError
+from ..evaluation.contests import Trial
+from .files import numbers
+from .tables import NOT_METRICS
+
+
+def read_trial(dataset, task=None):
+    """Return the Trial of a data set's task; None where no method has decisions.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+    task : str, optional
+        By default the only one.
+
+    Raises
+    ------
+    FileError
+        If a table tests a unit twice in one test part.
+    LabelError
+        If two methods name different labels for a unit: they were not tested on the same data.
+    """
+    tables = {}
+    for method in dataset.done:
+        table = dataset.decisions(method)
+        if table is not None and task is not None:
+            table = table[table["task"] == task]
+        if table is not None and len(table):
+            tables[method] = table
+    if not tables:
+        return None
+    units = _units(tables)
+    ids, splits, names = (np.array([unit[i] for unit in units], dtype=str) for i in (1, 0, 2))
+    place = {unit[:2]: i for i, unit in enumerate(units)}
+    rows = {method: [place[key] for key in _keys(table)] for method, table in tables.items()}
+    coded = _coder(dataset, names, tables)
+    decisions, predicted = {}, {}
+    for method, table in tables.items():
+        predicted[method] = _spread(coded(table["predicted"]), rows[method], len(units))
+        if dataset.kind != "multiclass":
+            decisions[method] = _spread(table["decision"].to_numpy(float), rows[method], len(units))
+    scores = _scores(dataset, task)
+    return Trial(dataset.kind, ids, splits, coded(names), decisions, predicted, scores)
+
+
+def _keys(table):
+    """Return (split, id) of each row."""
+    return list(zip(table["split"], table["id"], strict=True))
+
+
+def _units(tables):
+    """Return (split, id, label) of every unit that some method was tested on, in order of appearance."""
+    found = {}
+    for method, table in tables.items():
+        seen = set()
+        for key, label in zip(_keys(table), table["label"], strict=True):
+            if key in seen:
+                name = f"decisions of {method.kernel} with {method.solver}"
+                raise FileError(f"{name}: split {key[0]!r} tests {key[1]!r} twice", remedy="evaluate again")
+            seen.add(key)
+            if found.setdefault(key, label) != label:
+                raise LabelError(
+                    f"is {found[key]!r} for one method and {label!r} for {method.kernel} with {method.solver}",
+                    record=key[1],
+                    remedy="compare methods that were evaluated on the same data",
+                )
+    return [(*key, label) for key, label in found.items()]
+
+
+def _coder(dataset, names, tables):
+    """Return a function that turns labels, as text, into numbers or codes."""
+    if dataset.kind == "real":
+        return lambda texts: numbers(texts).to_numpy() if hasattr(texts, "to_numpy") else np.asarray(texts, dtype=float)
+    if dataset.kind == "binary":
+        positive = positive_class(dataset, tables)
+        return lambda texts: (np.asarray(texts, dtype=str) == positive).astype(np.int64)
+    every = [np.asarray(table["predicted"], dtype=str) for table in tables.values()]
+    classes = np.unique(np.concatenate([names, *every]))
+    return lambda texts: np.searchsorted(classes, np.asarray(texts, dtype=str))
+
+
+def positive_class(dataset, tables):
+    """Return the name of the positive class: the data set's last, or else that predicted for higher decisions."""
+    first = next(iter(tables.values()))
+    classes = dataset.classes(first["task"].iloc[0])
+    if classes:
+        return classes[-1]
+    for table in tables.values():
+        means = table.groupby("predicted")["decision"].mean()
+        if len(means) == 2:
+            return means.idxmax()
+    labels = sorted(set(first["label"]))
+    predicted, highest = first["predicted"].iloc[0], first["decision"].max()
+    others = [name for name in labels if name != predicted]
+    return predicted if highest > 0 or not others else others[-1]
+
+
+def _spread(values, rows, n):
+    """Return values at their rows of n; NaN (or −1 for codes) elsewhere."""
+    whole = np.full(n, np.nan if values.dtype.kind == "f" else -1, dtype=values.dtype)
+    whole[rows] = values
+    return whole
+
+
+def _scores(dataset, task):
+    """Return {method: {(split, metric): score}} of a task."""
+    metrics = dataset.metrics
+    if task is not None:
+        metrics = metrics[metrics["task"] == task]
+    columns = [name for name in metrics if name not in NOT_METRICS]
+    result = {}
+    for method in dataset.done:
+        own = metrics[(metrics["kernel"] == method.kernel) & (metrics["solver"] == method.solver)]
+        result[method] = {
+            (split, name): float(value)
+            for name in columns
+            for split, value in zip(own["split"], own[name], strict=True)
+            if value == value
+        }
+    return result
