@@ -6,83 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive_psvm import SHAPES, check_conditions, fit, gradient_rounding, matrix, objective, standardised
 from scipy.optimize import minimize
 from sklearn.linear_model import Lasso
 
-from seqkern.solvers import PSVC, PSVR, _psvm, dual
+from seqkern.solvers import PSVC, PSVR
 from seqkern.solvers.base import ConstantColumnWarning
 from seqkern.solvers.potential.columns import DenseColumns
-
-SHAPES = ("square", "tall", "wide", "rank-deficient", "constant column", "indefinite", "repeated columns")
-
-
-def matrix(shape, seed=0):
-    """Return a matrix of one kind and labels, real ones."""
-    rng = np.random.default_rng(seed)
-    rows, cols = {"tall": (60, 8), "wide": (12, 40)}.get(shape, (24, 24))
-    K = rng.normal(size=(rows, cols)) * rng.uniform(0.1, 5, size=cols) + rng.normal(size=cols)
-    if shape == "rank-deficient":
-        K = K[:, :5] @ rng.normal(size=(5, cols))
-    if shape == "constant column":
-        K[:, 3] = 0.1
-    if shape == "indefinite":
-        K = K + K.T
-        assert np.linalg.eigvalsh(K)[0] < -1
-    if shape == "repeated columns":
-        K[:, 12:] = K[:, :12]
-    y = K[:, 0] - 0.5 * K[:, 1] + rng.normal(size=rows)
-    return K, y
-
-
-def standardised(K):
-    """Return K̃, naively."""
-    centred = K - K.mean(axis=0)
-    scale = np.sqrt((centred**2).mean(axis=0))
-    return np.where(scale > 1e-9, centred / np.where(scale > 1e-9, scale, 1), 0)
-
-
-def fit(K, y, **params):
-    """Return a solver fitted to features, and α of all columns."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*constant.*")
-        solver = PSVR(**{"kernel": "features", "epsilon_scale": "absolute", "tol": 1e-11, **params}).fit(K, y)
-    alpha = np.zeros(K.shape[1])
-    alpha[solver.support_] = solver.alpha_
-    return solver, alpha
-
-
-def objective(Kt, y, alpha, epsilon):
-    """Return the dual objective."""
-    fitted = Kt @ alpha
-    return 0.5 * fitted @ fitted - y @ fitted + epsilon * np.abs(alpha).sum()
-
-
-def gradient_rounding(K, y, alpha):
-    """Return a bound on the rounding error of K̃ᵀ(K̃α − y), however it is summed.
-
-    A sum of n products errs by at most n·u·Σ|terms| (Higham 2002, §3.1), here with l and N terms. K̃, from
-    means and deviations that are sums of l terms, errs by little more than l·u·(|K| + |mean|) / deviation.
-    All of it twice, for the solver's computation and that of the test.
-    """
-    rows, cols = K.shape
-    scale = K.std(axis=0)
-    size = np.where(scale > 1e-9, (np.abs(K) + np.abs(K.mean(axis=0))) / np.where(scale > 1e-9, scale, 1), 0)
-    terms = size.T @ (size @ np.abs(alpha) + np.abs(y))
-    return 2 * (3 * rows + cols + 8) * np.finfo(float).eps * terms.max(initial=0.0)
-
-
-def check_conditions(Kt, y, alpha, epsilon, C, slack):
-    """Assert SPEC.md's optimality conditions, one variable at a time."""
-    for a, g in zip(alpha, Kt.T @ (Kt @ alpha - y), strict=True):
-        if a == 0:
-            assert abs(g) <= epsilon + slack
-        elif a == C:
-            assert g <= -epsilon + slack
-        elif a == -C:
-            assert g >= epsilon - slack
-        else:
-            assert abs(g + np.sign(a) * epsilon) <= slack
-
+from seqkern.solvers.potential.dual import Dual
 
 # ---- independent solvers ---------------------------------------------------------------------------------
 
@@ -216,9 +147,9 @@ def test_gap_twin():
         box += C * np.maximum(np.abs(g) - epsilon, 0).sum() if np.inf > C else np.inf
         s = min(1, epsilon / np.abs(g).max())
         lasso = 0.5 * (r @ r) + epsilon * np.abs(alpha).sum() + 0.5 * s**2 * (r @ r) + s * (r @ target)
-        problem = dual.Dual(columns, target, epsilon, C)
+        problem = Dual(columns, target, epsilon, C)
         assert problem.gap(alpha, r, g) == pytest.approx(min(box, lasso), rel=1e-10)
-    assert dual.Dual(columns, target, 0.0, np.inf).gap(alpha, r, g) is None
+    assert Dual(columns, target, 0.0, np.inf).gap(alpha, r, g) is None
 
 
 def test_report():
@@ -358,130 +289,3 @@ def test_layouts_give_the_same_bytes(tmp_path):
     wider[::2, ::2] = K
     for other in (np.asfortranarray(K), mapped, wider[::2, ::2]):
         assert PSVR().fit(other, y).decision_function(K).tobytes() == expected
-
-
-# ---- the algorithm's parts -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("first", "largest"), [(1, 4096), (4, 4096), (4, 20), (3, 8)])
-@pytest.mark.parametrize(("epsilon", "C"), [(0.02, 0.3), (0.0, 0.05), (0.1, np.inf)])
-def test_size_of_the_working_set_does_not_matter(first, largest, epsilon, C, monkeypatch):
-    K, y = matrix("wide", seed=6)
-    K[:, 5] = 1.0
-    Kt = standardised(K)
-    whole, alpha = fit(K, y, C=C, epsilon=epsilon, epsilon_scale="max", tol=1e-9)
-    monkeypatch.setattr(dual, "FIRST", first)
-    monkeypatch.setattr(dual, "LARGEST", largest)
-    parts, other = fit(K, y, C=C, epsilon=epsilon, epsilon_scale="max", tol=1e-9)
-    assert parts.report_["converged"]
-    assert parts.report_["objective"] == pytest.approx(whole.report_["objective"], rel=1e-8)
-    np.testing.assert_allclose(Kt @ other, Kt @ alpha, atol=1e-5)
-
-
-@pytest.mark.parametrize("C", [np.inf, 0.5])
-def test_newton_steps_change_the_speed_and_not_the_result(C, monkeypatch):
-    rng = np.random.default_rng(7)
-    points = rng.normal(size=(60, 2))
-    K = np.exp(-((points[:, None] - points[None]) ** 2).sum(-1) / 20)  # nearly dependent columns
-    y = points[:, 0] + rng.normal(size=60)
-    fast, alpha = fit(K, y, C=C, epsilon=0.01, epsilon_scale="max", tol=1e-7)
-    monkeypatch.setattr(dual, "JUMPS", 1)
-    monkeypatch.setattr(dual.WorkingSet, "_jump", lambda *_: None)
-    slow, other = fit(K, y, C=C, epsilon=0.01, epsilon_scale="max", tol=1e-7, max_iter=10_000_000)
-    assert fast.report_["converged"]
-    assert slow.report_["converged"]
-    assert slow.report_["jumps"] == 0 < fast.report_["jumps"]
-    assert fast.report_["iterations"] < slow.report_["iterations"] / 10
-    np.testing.assert_allclose(standardised(K) @ alpha, standardised(K) @ other, atol=1e-2)
-    assert fast.report_["objective"] == pytest.approx(slow.report_["objective"], abs=1e-5)
-
-
-def test_a_jump_lowers_the_objective():
-    rng = np.random.default_rng(8)
-    for trial in range(40):
-        K, y = matrix(SHAPES[trial % len(SHAPES)], seed=trial)
-        epsilon, C = (0.0 if trial % 5 == 0 else 3.0), (0.3 if trial % 2 else np.inf)
-        columns = DenseColumns.of(K, False)
-        varies = columns.scales > 0
-        problem = dual.Dual(columns, y - y.mean(), epsilon, C)
-        working = dual.WorkingSet(problem)
-        working.extend(np.zeros(len(varies)), np.where(varies, 1.0, 0.0))
-        alpha = np.where(varies, rng.uniform(-0.3, 0.3, size=len(varies)), 0)
-        alpha[::3] = 0
-        own = alpha[working.members]
-        before = own.copy()
-        gradient = problem.gradient(problem.residual(alpha))[working.members]
-        length = working._jump(own, gradient)
-        assert 0 < length <= 1
-        assert np.abs(own).max() <= C
-        if epsilon > 0:
-            assert not np.any(own * before < 0)
-            assert not np.any(own[before == 0])
-        after = alpha.copy()
-        after[working.members] = own
-        assert problem.objective(after, problem.residual(after)) < problem.objective(alpha, problem.residual(alpha))
-        np.testing.assert_allclose(gradient, problem.gradient(problem.residual(after))[working.members], atol=1e-8)
-
-
-def slow_descend(Q, alpha, gradient, epsilon, C, moves):
-    """Coordinate descent with second-order selection, straight from its definition."""
-    alpha, gradient = alpha.copy(), gradient.copy()
-    q = Q[0, 0]
-    for _ in range(moves):
-        best, best_gain, best_value = None, 0.0, 0.0
-        for j in range(len(alpha)):
-            target = alpha[j] - gradient[j] / q
-            value = np.sign(target) * max(abs(target) - epsilon / q, 0)
-            value = float(np.clip(value, -C, C))
-            step = value - alpha[j]
-            gain = -(gradient[j] * step + 0.5 * q * step**2 + epsilon * (abs(value) - abs(alpha[j])))
-            if gain > best_gain + 1e-13:
-                best, best_gain, best_value = j, gain, value
-        if best is None:
-            break
-        gradient += (best_value - alpha[best]) * Q[best]
-        alpha[best] = best_value
-    return alpha, gradient
-
-
-@pytest.mark.parametrize("C", [np.inf, 0.1])
-@pytest.mark.parametrize("epsilon", [0.0, 2.0])
-@pytest.mark.parametrize("moves", [0, 1, 7, 25])
-def test_descend_twin(C, epsilon, moves):
-    K, y = matrix("square", seed=9)
-    Kt = standardised(K)
-    Q = Kt.T @ Kt
-    np.fill_diagonal(Q, 24.0)
-    alpha, gradient = np.zeros(24), -Kt.T @ y
-    expected = slow_descend(Q, alpha, gradient, epsilon, C, moves)
-    done = _psvm.descend(Q, alpha, gradient, epsilon, C, 0.0, moves, np.empty(24))
-    assert done == moves
-    np.testing.assert_allclose(alpha, expected[0], atol=1e-10)
-    np.testing.assert_allclose(gradient, expected[1], atol=1e-8)
-
-
-def test_descend_stops_at_its_tolerance():
-    K, y = matrix("square", seed=9)
-    Kt = standardised(K)
-    Q = Kt.T @ Kt
-    np.fill_diagonal(Q, 24.0)
-    alpha, gradient = np.zeros(24), -Kt.T @ y
-    moves = _psvm.descend(Q, alpha, gradient, 2.0, 1.0, 5.0, 10_000, np.empty(24))
-    assert 0 < moves < 10_000
-    out = np.empty(24)
-    _psvm.violations(alpha, gradient, 2.0, 1.0, out)
-    assert out.max() <= 5.0
-
-
-def test_violations_twin():
-    cases = [
-        (0.0, 0.5, 0.0), (0.0, 1.5, 0.5), (0.0, -1.5, 0.5),
-        (0.3, -1.0, 0.0), (0.3, -1.2, 0.2), (0.3, 0.5, 1.5),
-        (-0.3, 1.0, 0.0), (-0.3, 1.2, 0.2), (-0.3, -0.5, 1.5),
-        (2.0, -1.0, 0.0), (2.0, -3.0, 0.0), (2.0, 0.0, 1.0),
-        (-2.0, 1.0, 0.0), (-2.0, 3.0, 0.0), (-2.0, 0.0, 1.0),
-    ]  # fmt: skip
-    alpha, gradient, expected = np.array(cases).T.copy()
-    out = np.empty(len(cases))
-    _psvm.violations(alpha, gradient, 1.0, 2.0, out)
-    np.testing.assert_allclose(out, expected, atol=1e-15)

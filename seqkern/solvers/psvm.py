@@ -1,14 +1,14 @@
 """The P-SVM: potential support vector machine, for classes and for real values."""
 
-import functools
 import warnings
+from dataclasses import replace
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ..parameters import check_choice, check_integer, check_real
 from .base import BinarySolver, ConstantColumnWarning, RealSolver, Solver, check_cost
-from .dual import Dual, minimise
+from .potential.dual import Dual
+from .potential.minimiser import minimise
 from .potential.storage import columns_of, decide, stays_outside
 
 
@@ -77,6 +77,18 @@ class PotentialSVM(Solver):
             cls(kernel="features"),
         ]
 
+    def fit_after(self, previous, K, y=None):
+        """Fit, beginning with the solution of another C or ε, if `previous` is a P-SVM for the same columns.
+
+        Raises as `fit` does.
+        """
+        if isinstance(previous, PotentialSVM):
+            self._start = previous._on_columns(previous.alpha_)
+        try:
+            return self.fit(K, y)
+        finally:
+            self.__dict__.pop("_start", None)
+
     def _fit(self, K, y):
         """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
         columns = columns_of(K, square=self.input == "gram", cache_size=self.cache_size)
@@ -87,19 +99,21 @@ class PotentialSVM(Solver):
             text = f"{constant} of {len(scales)} columns {are} constant and {are} left out"
             warnings.warn(text, ConstantColumnWarning, stacklevel=3)
         self.intercept_ = float(np.mean(y))
-        target = y - self.intercept_
-        largest = float(np.abs(columns.products(target)).max(initial=0.0))
+        dual = Dual(columns, y - self.intercept_, 0.0, float(self.C))
+        largest = dual.epsilon_max
         epsilon = float(self.epsilon) * (largest if self.epsilon_scale == "max" else 1.0)
-        dual = Dual(columns, target, epsilon, float(self.C))
-        with _libraries().limit(limits=1):
-            alpha, report = minimise(dual, tol=self.tol, max_iter=self.max_iter)
+        start = getattr(self, "_start", None)
+        if start is not None and len(start) != columns.n_columns:
+            start = None  # of other columns
+        minimum = minimise(replace(dual, epsilon=epsilon), tol=self.tol, max_iter=self.max_iter, start=start)
+        alpha = minimum.alpha
         self.support_ = np.flatnonzero(alpha).astype(np.int64)
         self.alpha_ = alpha[self.support_]
         self.means_ = means[self.support_]
         self.scales_ = scales[self.support_]
         at_bound = int(np.sum(np.abs(self.alpha_) == self.C))
         return {
-            **report,
+            **minimum.report,
             "epsilon": epsilon,
             "epsilon_max": largest,
             "n_at_bound": at_bound,
@@ -175,7 +189,7 @@ class PSVC(PotentialSVM, BinarySolver):
     potential/columns_operator.py says what it must give, and makes one of the feature vectors of a kernel.
 
     Hochreiter & Obermayer, Neural Computation 18, 2006. With infinite C this is the lasso. A constant column
-    gets α = 0 and a warning. dual.py describes the algorithm.
+    gets α = 0 and a warning. potential/minimiser.py describes the algorithm.
     """
 
     name = "psvc"
@@ -190,9 +204,3 @@ class PSVR(PotentialSVM, RealSolver):
 
     name = "psvr"
     plain = "Potential support vector machine for real labels: selects few support features; epsilon sets how few."
-
-
-@functools.cache
-def _libraries():
-    """Return the handle of the loaded BLAS libraries; finding them takes longer than a small fit."""
-    return ThreadpoolController()

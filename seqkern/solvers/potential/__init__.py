@@ -1,5 +1,6 @@
 """The engine of the P-SVM: how the columns of K are stored, the dual problem, and its minimisation.
 
 `columns.py` says what the minimiser needs of a matrix K and holds dense ones; further ways to store one are
-beside it.
+beside it. `dual.py` is the problem with its conditions and gap, `minimiser.py` the loop over all variables, with warm
+starts and shrinking, and `working_set.py` (with its compiled twin `_descent.pyx`) how the variables that matter move.
 """
