@@ -1,0 +1,63 @@
+"""The weights of kernels that were combined, as each training part learned them."""
+
+import numpy as np
+
+from .files import numbers
+from .markup import Column, Markup, number, table, tag
+from .view import method_name, paragraph
+
+WEIGHT = "weight of "
+GAP = "relative gap of weights"
+CAUTION = (
+    "A weight of zero does not say that a kernel is uninformative. Kernels that resemble each other share what they "
+    "know: one of them may get it all, and which one may change from training part to training part. Weights also "
+    "depend on the scale of the kernels, here one at which each has the same variance on the training part unless the "
+    "configuration says otherwise. What a kernel is worth by itself is told by its own scores."
+)
+
+
+def is_learned(parameter):
+    """Tell whether a parameter in ``choices.tsv`` was learned with the weights of kernels, not chosen."""
+    return parameter.startswith(WEIGHT) or parameter == GAP
+
+
+def weights_section(view):
+    """Return the weights of combined kernels over all training parts; None where no kernels were combined."""
+    choices = view.dataset.choices
+    learned = choices[[is_learned(name) for name in choices["parameter"]]] if len(choices) else choices
+    if not len(learned):
+        return None
+    rows = []
+    for (kernel, solver), part in learned.groupby(["kernel", "solver"], sort=False):
+        gaps = numbers(part.loc[part["parameter"] == GAP, "value"])
+        for name, found in part.groupby("parameter", sort=False):
+            if name == GAP:
+                continue
+            values = numbers(found["value"]).to_numpy()
+            zeros = int(np.count_nonzero(values == 0))
+            rows.append(
+                [
+                    method_name((kernel, solver)),
+                    name.removeprefix(WEIGHT),
+                    number(values.mean()),
+                    [number(values.min()), " to ", number(values.max())],
+                    f"{zeros} of {len(values)}",
+                    Markup(f"{gaps.max():.1e}") if len(gaps) else number(None),
+                ]
+            )
+    columns = [
+        Column("Kernel with solver", False),
+        Column("Combined kernel", False),
+        Column("Weight", hint="mean over all training parts; the weights of each part sum to 1"),
+        Column("Least to largest", False),
+        Column("Zero", hint="in how many training parts"),
+        Column("Largest gap", hint="duality gap of multiple kernel learning, as a share of its objective"),
+    ]
+    intro = "With which weights kernels are added was learned on each training part for itself, without its test part."
+    return view.section(
+        "weights",
+        "Weights of combined kernels",
+        paragraph(intro),
+        table(f"{view.dataset.name}: learned weights", columns, rows),
+        paragraph(tag("b", "With caution: "), CAUTION),
+    )
