@@ -1,0 +1,159 @@
+"""Linear machines that are sparse by their norm: the 1-norm SVM, and the approximation of the 0-norm."""
+
+import numpy as np
+from scipy.sparse import csc_array, hstack, identity
+
+from ...errors import ParameterError
+from ...parameters import check_integer, check_real
+from .base import Selector
+from .filters import largest_against_rest
+from .machines import linear_weights, standardised
+
+
+class OneNormSelector(Selector):
+    """The 1-norm SVM: min_{w,b} ‖w‖₁ + C Σ_i max(0, 1 − y_i (w·x_i + b)), a linear program.
+
+    At most l weights are not zero. The score of a feature is |w_j| where it is not zero; else
+    |Σ_i α_i y_i x_ij| − 1 ≤ 0, α the dual solution: how near the feature is to being taken. With several classes the
+    largest of one class against the rest.
+
+    Parameters
+    ----------
+    n_features : int or None
+    C : float
+        > 0; a small one leaves few weights.
+
+    Notes
+    -----
+    Bradley & Mangasarian, ICML 1998; Zhu, Rosset, Hastie & Tibshirani, NIPS 2003. The features are standardised first.
+    """
+
+    name = "one_norm"
+    plain = "A linear support vector machine whose sum of absolute weights is small, so that few are not zero."
+
+    def __init__(self, *, n_features=None, C=1.0):
+        self.n_features = n_features
+        self.C = C
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        super().check_parameters()
+        check_real("C", self.C, 0, open_low=True)
+
+    @classmethod
+    def examples(cls):
+        """Return selectors that the contract suite tests."""
+        return [cls(), cls(n_features=2, C=0.1)]
+
+    def _fit(self, X, y):
+        """Return |w| and, below it, how near the others are."""
+        X, usable = standardised(X)
+
+        def score(second):
+            weights, nearness = one_norm_weights(X, np.where(second, 1.0, -1.0), self.C)
+            return np.where(weights != 0, np.abs(weights), np.minimum(nearness - 1.0, 0.0))
+
+        return np.where(usable, largest_against_rest(score, y, self.classes_), -np.inf)
+
+
+def one_norm_weights(X, y, C):
+    """Solve the 1-norm SVM.
+
+    Parameters
+    ----------
+    X : ndarray of float64, shape (n, d)
+    y : ndarray of float64, shape (n,)
+        −1 and 1.
+    C : float
+
+    Returns
+    -------
+    weights : ndarray of float64, shape (d,)
+    nearness : ndarray of float64, shape (d,)
+        |Σ_i α_i y_i x_ij|, at most 1 but for rounding.
+    """
+    from scipy.optimize import linprog
+
+    n, d = X.shape
+    signed = y[:, None] * X
+    # w⁺, w⁻, b, ξ: −y (w·x + b) − ξ ≤ −1
+    table = hstack([csc_array(-signed), csc_array(signed), csc_array(-y[:, None]), -identity(n)], format="csc")
+    cost = np.concatenate((np.ones(2 * d), [0.0], np.full(n, float(C))))
+    bounds = np.zeros((len(cost), 2))
+    bounds[:, 1] = np.inf
+    bounds[2 * d, 0] = -np.inf
+    found = linprog(cost, A_ub=table, b_ub=-np.ones(n), bounds=bounds, method="highs-ds")
+    if found.status != 0:
+        raise ParameterError(f"the linear program of the 1-norm SVM: {found.message}", remedy="choose another C")
+    alpha = -found.ineqlin.marginals
+    return found.x[:d] - found.x[d : 2 * d], np.abs(alpha @ signed)
+
+
+class ZeroNormSelector(Selector):
+    """Approximation of the 0-norm: train a linear SVM, multiply every feature by its weight, and begin again.
+
+    z ← z · |w|, w of the C-SVM on the features z_j x_j, from z = 1 on; it descends on Σ_j ln(ε + |w_j|), which counts
+    the weights that are not zero, ε → 0. Most z_j go to zero. The score is ln z_j, each round shifted so that the
+    largest is 0. With several classes the largest of one class against the rest.
+
+    Parameters
+    ----------
+    n_features : int or None
+    C : float
+        > 0; a large one is the hard margin of the original.
+    max_iter : int
+        At most so many rounds; it ends before when no ln z_j of a feature that is still in play moves by more than
+        0.001.
+
+    Notes
+    -----
+    Weston, Elisseeff, Schölkopf & Tipping, Use of the zero-norm with linear models and kernel methods, JMLR 3, 2003
+    (their l₂-AROM). The features are standardised first.
+    """
+
+    name = "zero_norm"
+    plain = "Multiplies features by the weights of a support vector machine, again and again, until few are left."
+
+    def __init__(self, *, n_features=None, C=100.0, max_iter=20):
+        self.n_features = n_features
+        self.C = C
+        self.max_iter = max_iter
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        super().check_parameters()
+        check_real("C", self.C, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+
+    @classmethod
+    def examples(cls):
+        """Return selectors that the contract suite tests."""
+        return [cls(), cls(n_features=2, C=1.0, max_iter=5)]
+
+    def _fit(self, X, y):
+        """Return ln z."""
+        X, usable = standardised(X)
+        score = largest_against_rest(lambda second: self._scale(X, second), y, self.classes_)
+        return np.where(usable, score, -np.inf)
+
+    def _scale(self, X, second):
+        """Return ln z of each feature, the largest 0."""
+        logs = np.zeros(X.shape[1])
+        for _ in range(self.max_iter):
+            weights = np.abs(linear_weights(X * np.exp(logs), second, self.C))
+            largest = weights.max(initial=0.0)
+            if largest == 0:
+                break
+            # w of the scaled feature has a factor z of its own; below LEAST nothing is left of a feature
+            step = np.log(np.maximum(weights / largest, np.exp(LEAST)))
+            new = logs + step
+            new -= new.max()
+            moved = np.abs(new - logs)[new > LEAST].max()
+            logs = new
+            if moved <= 1e-3:
+                break
+        return logs
+
+
+LEAST = -30.0
+"""ln z of a feature that is no longer in play: its product with any other is below rounding."""
