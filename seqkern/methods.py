@@ -68,7 +68,7 @@ def dataset_methods(config, name, kind=None):
     list of (kernel name, solver name)
         The kernels and solvers that its entry lists; by default all kernels that take its kind of data, all solvers. A
         kernel that names its own solvers runs with these only, one that chooses among kernels with those that all of
-        them allow. A solver that needs no Gram matrix runs on kernels that can do without, those without transforms.
+        them allow. A solver that takes no Gram matrix runs on kernels that give what it takes, without transforms.
 
     Raises
     ------
@@ -85,13 +85,13 @@ def dataset_methods(config, name, kind=None):
             if all(_takes(config["kernels"][part], kind) for part in kernel_candidates(config, kernel))
         ]
     solvers = entry.get("solvers") or config["solvers"]
-    bare = {solver for solver in solvers if not needs_gram(config["solvers"][solver])}
-    able = {kernel for kernel in kernels if bare and not _needs_matrix(config, kernel)}
+    wanted = {solver: _input(config["solvers"][solver]) for solver in solvers}
+    able = {(kernel, what): _gives(config, kernel, what) for kernel in kernels for what in set(wanted.values())}
     return [
         (kernel, solver)
         for kernel in kernels
         for solver in solvers
-        if _allows(config, kernel, solver) and (solver not in bare or kernel in able)
+        if _allows(config, kernel, solver) and able[kernel, wanted[solver]]
     ]
 
 
@@ -103,23 +103,31 @@ def _allows(config, kernel, solver):
 
 def needs_gram(spec):
     """Tell whether the solver of a config's entry takes a Gram matrix; True for one that is not known here."""
+    return _input(spec) == "gram"
+
+
+def _input(spec):
+    """Return what the solver of a config's entry takes of a kernel; a Gram matrix where it is not known here."""
     try:
-        return common_input(expand_grid(spec)) == "gram"
+        return common_input(expand_grid(spec, ends=True))
     except SeqkernError:
+        return "gram"
+
+
+def _gives(config, kernel, wanted):
+    """Tell whether all kernels behind a name give what a solver takes."""
+    if wanted == "gram":
         return True
-
-
-def _needs_matrix(config, kernel):
-    """Tell whether one of the kernels behind a name cannot be trained without a Gram matrix."""
     for part in kernel_candidates(config, kernel):
         spec, transforms = split_transforms(config["kernels"][part])
         try:
-            build_kernel(spec).check_implicit()
+            built = build_kernel(spec)
+            built.check_features() if wanted == "features" else built.check_implicit()
         except SeqkernError:
-            return True
+            return False
         if transforms:
-            return True
-    return False
+            return False
+    return True
 
 
 def _takes(spec, kind):

@@ -184,12 +184,20 @@ class Kernel(Parameters):
         return self
 
     def stored_form(self):
-        """Return (kernel, specs of Gram transforms) that together are this kernel; None if there is no such form.
+        """Return the StoredForm, how this kernel follows from matrices over all units; None if there is no such form.
 
-        That kernel learns nothing, so that its one Gram matrix over all units serves every training part; the
-        transforms are fitted on each. By default the kernel itself without transforms, if it learns nothing.
+        By default the kernel itself if it learns nothing, so that its one Gram matrix serves every training part.
         """
-        return None if self.data_dependent else (self, [])
+        from .stored_form import StoredForm
+
+        return None if self.data_dependent else StoredForm((self,))
+
+    def learned(self):
+        """Return what `fit` learned that people want to see, a dict of text to number; ``{}`` where there is nothing.
+
+        A study keeps it for each training part, beside the chosen parameters.
+        """
+        return {}
 
     def files(self):
         """Return the paths of the files that the parameters name.
@@ -435,6 +443,37 @@ class Kernel(Parameters):
             f"kernel {self.name!r} cannot be trained without a Gram matrix",
             remedy=f"choose from: {able}; or a solver that takes one, such as csvc",
         )
+
+    def features(self, X):
+        """Return the explicit features, not normalised: the matrix times its transpose is the kernel matrix.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+
+        Returns
+        -------
+        ndarray or scipy.sparse.csr_matrix of float64, shape (n, features)
+
+        Raises
+        ------
+        ParameterError
+            If the kernel has none.
+        """
+        from . import KERNELS
+
+        able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_features())
+        raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
+
+    @classmethod
+    def has_features(cls):
+        """Tell whether kernels of this class have `features`, at least with some parameters."""
+        return cls.features is not Kernel.features
+
+    def check_features(self):
+        """Raise ParameterError, without any work, unless the kernel has explicit features."""
+        if not self.has_features():
+            self.features(None)
 
     def block(self, rows, cols, out=None):
         """Return K(rows, cols), float64 (n, m).

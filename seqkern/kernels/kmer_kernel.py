@@ -144,6 +144,16 @@ class KmerKernel(FeatureKernel):
         super().check_implicit()
         self._check_explicit()
 
+    @classmethod
+    def has_features(cls):
+        """Tell whether the family counts features, or has `features` of its own."""
+        return cls.features is not KmerKernel.features or cls._counts is not KmerKernel._counts
+
+    def check_features(self):
+        """Raise ParameterError unless there are explicit features."""
+        super().check_features()
+        self._check_explicit()
+
     def _implicit(self, X):
         self._check_sequences(X)
         parts = []

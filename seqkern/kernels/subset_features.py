@@ -25,6 +25,10 @@ class SubsetFeatures:
         """Return {number of letters in a feature: its value where it occurs}; ParameterError if there are none such."""
         raise NotImplementedError
 
+    def check_features(self):
+        """Raise ParameterError unless the kernel is a product of such features."""
+        self._feature_values()
+
     def features(self, X):
         """Return the explicit features.
 

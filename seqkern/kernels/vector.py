@@ -93,6 +93,10 @@ class LinearKernel(Kernel):
     def _block(self, rows, cols, out):
         _vector.products(rows.values, cols.transposed, out)
 
+    def features(self, X):
+        """Return the vectors themselves, float64 (n, d)."""
+        return self.coerce(X).values
+
     def _implicit(self, X):
         return SparseImplicit.of(X.values)
 

@@ -1,0 +1,54 @@
+"""The inflated score that features chosen on all units, the test parts among them, would seem to have.
+
+What a solver selects on training and test part together is given to the same solver, trained on the training part and
+tested on the test part. The difference to the honest score is the selection bias; such numbers are shown as a warning
+only (Ambroise & McLachlan, PNAS 99, 2002).
+"""
+
+import warnings
+
+import numpy as np
+from scipy.sparse import issparse, vstack
+from sklearn.exceptions import ConvergenceWarning
+
+from ..solvers import make_solver
+from ..solvers.base import ConstantColumnWarning
+from .metrics import codes_of, scores
+
+
+def biased_scores(parts, y, spec, labels, test):
+    """Return the metrics of one fold whose features were chosen with a look at the test part, a dict.
+
+    Parameters
+    ----------
+    parts : pair of ndarray or csr_array
+        The feature vectors of the training and of the test part.
+    y : pair of ndarray
+        Their labels, as solvers take them.
+    spec : dict
+        The solver.
+    labels : Labels
+        Of all units.
+    test : ndarray of int64
+        The rows of the test part among them.
+
+    Returns
+    -------
+    dict
+        ``n_features``, then what `seqkern.evaluation.metrics.scores` gives.
+    """
+    F_train, F_test = parts
+    both = vstack(parts, format="csr") if issparse(F_train) else np.vstack(parts)
+    with warnings.catch_warnings():  # the honest fits of the same solver tell what there is to tell
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        columns = make_solver(spec, labels.kind).fit(both, np.concatenate(y)).selected_columns()
+        if len(columns):
+            F_train, F_test = F_train[:, columns], F_test[:, columns]
+        else:  # nothing was selected: a constant column
+            F_train, F_test = (np.zeros((part.shape[0], 1)) for part in parts)
+        solver = make_solver(spec, labels.kind).fit(F_train, y[0])
+    predicted = solver.predict(F_test)
+    decisions = predicted if labels.kind == "real" else solver.decision_function(F_test)
+    found = scores(labels.kind, labels.y[test], decisions, codes_of(labels.kind, predicted))
+    return {"n_features": len(columns), **found}

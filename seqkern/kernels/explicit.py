@@ -1,0 +1,79 @@
+"""Explicit feature vectors as a solver takes them: normalised as the kernel is, with names."""
+
+import inspect
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from ..errors import ParameterError
+from ..tables import FeatureTable
+
+
+def feature_vectors(kernel, X, counts=None):
+    """Return φ(x) of each record, normalised if the kernel is: φ(x)·φ(y) is the kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Fitted, if it learns from data.
+    X : SequenceSet, list of str, or table, n records
+    counts : dict, optional
+        Gets what the kernel's policies touched, in words.
+
+    Returns
+    -------
+    ndarray or csr_array of float64, shape (n, features)
+        A row of zeros stays one, where the kernel's policy ``zero_diagonal`` allows it.
+
+    Raises
+    ------
+    ParameterError
+        If the kernel has no explicit features.
+    SequenceError
+        As `Kernel.prepare`.
+    """
+    X = kernel.coerce(X)
+    vectors = kernel.features(X)
+    vectors = csr_array(vectors, dtype=np.float64) if issparse(vectors) else np.asarray(vectors, dtype=np.float64)
+    squares = vectors.power(2).sum(axis=1) if issparse(vectors) else np.einsum("ij,ij->i", vectors, vectors)
+    squares = np.asarray(squares, dtype=np.float64).reshape(-1)
+    touched = kernel._touched(X, squares, {})
+    if counts is not None:
+        counts.update(touched)
+    if not kernel.normalize:
+        return vectors
+    factors = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
+    if issparse(vectors):
+        vectors = vectors.copy()
+        vectors.data *= np.repeat(factors, np.diff(vectors.indptr))
+        return vectors
+    return vectors * factors[:, None]
+
+
+def name_features(kernel, X, columns):
+    """Return the names of some explicit features, a list of str.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : SequenceSet or table
+        Records of the kind that the features are of.
+    columns : array_like of int, shape (m,)
+
+    Returns
+    -------
+    list of str
+        ``feature 1``, … (counted from 1) where the kernel has no names for them, or too many.
+    """
+    columns = np.asarray(columns, dtype=np.int64)
+    if isinstance(X, FeatureTable):
+        return [X.columns[j] for j in columns]
+    named = getattr(kernel, "feature_names", None)
+    if named is not None:
+        takes = inspect.signature(named).parameters
+        try:
+            names = named(alphabet=X.alphabet) if "alphabet" in takes else named()
+            return [names[j] for j in columns]
+        except ParameterError:  # there are too many
+            pass
+    return [f"feature {j + 1}" for j in columns]
