@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .datasets import check_entry_profiles, check_options, entry_kind, entry_window
 from .errors import ConfigError, SeqkernError, unknown_name
+from .evaluation.held_out import check_afterwards
 from .folds.methods import options_of
 from .gram.transforms import build_transform
 from .kernels import build_kernel, check_kind
@@ -77,13 +78,15 @@ def check_config(config, file=None):
     config = _with_defaults(config, schema)
     with _place("memory_limit", file):
         parse_bytes(config["memory_limit"])
+    with _place("inner", file):
+        check_afterwards(config["inner"]["calibration"], config["inner"]["threshold"])
     kernels = _built_kernels(config, file)
     for name, entry in config["datasets"].items():
         _check_entry(name, entry, file)
         _check_choices(name, entry, config, kernels, file)
     for name, spec in config["solvers"].items():
         with _place(f"solvers.{name}", file):
-            common_input(expand_grid(spec))
+            common_input(expand_grid(spec, ends=config["inner"]["search"] == "random"))
     return config
 
 

@@ -20,8 +20,9 @@ import numpy as np
 
 from .affine import affine_form
 from .archive import load_archive, nest, save_archive, unnest
-from .calibration import Calibration
 from .errors import FileError, GramError, ModelError, ParameterError, PolicyError
+from .evaluation.calibration import calibration_from_record
+from .evaluation.thresholds import Threshold
 from .gram.transforms import naming_rows, transform_from_state
 from .kernels import kernel_from_state
 from .kernels.blocks import fill
@@ -131,8 +132,10 @@ class Model:
         """Return the predictions that follow from decision values, shape (n,)."""
         if self.kind == "real":
             return decisions
-        codes = np.argmax(decisions, axis=1) if self.kind == "multiclass" else (decisions > 0).astype(np.int64)
-        return np.array(self.classes)[codes]
+        if self.kind == "multiclass":
+            return np.array(self.classes)[np.argmax(decisions, axis=1)]
+        place = 0.0 if self.threshold is None else self.threshold.value
+        return np.array(self.classes)[(decisions > place).astype(np.int64)]
 
     def save(self, path):
         """Write the model to one file; FileError if that cannot be written."""
@@ -160,9 +163,15 @@ class Model:
 
     @cached_property
     def calibration(self):
-        """The Calibration, whose `probabilities` takes decisions; None if the model was trained without."""
+        """What turns decisions into `probabilities`; None if the model was trained without."""
         stored = self.record.get("calibration")
-        return None if stored is None else Calibration(**stored)
+        return None if stored is None else calibration_from_record(stored)
+
+    @cached_property
+    def threshold(self):
+        """The Threshold above which a decision means the positive class; None if it is 0."""
+        stored = self.record.get("threshold")
+        return None if stored is None else Threshold(**stored)
 
     @property
     def window(self):
@@ -307,8 +316,8 @@ def _check_whole(model):
     _check_window(model)
     if not isinstance(model.record.get("recognised", {}), dict):
         raise ValueError("what it recognised is no table of classes")
-    if model.calibration is not None and model.kind != "binary":
-        raise ValueError("it is calibrated, and has not two classes")
+    if (model.calibration is not None or model.threshold is not None) and model.kind != "binary":
+        raise ValueError("it has probabilities or a threshold, and not two classes")
     if model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
         raise ValueError("its classes do not fit the solver")
 

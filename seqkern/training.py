@@ -10,14 +10,15 @@ import numpy as np
 
 from . import __version__
 from .build import build_digest
-from .calibration import calibrate as calibrated
 from .errors import LabelError, ModelError
+from .evaluation.held_out import fit_afterwards, held_out_decisions
 from .evaluation.selection import AUTO, select
 from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from .folds.methods import units_together
 from .gram import compute_gram
 from .gram.spectrum import spectrum
-from .gram.transforms import build_transform, fit_chain, naming_rows
+from .gram.transforms import fit_chain, naming_rows
+from .kernels.composite import add_counts
 from .model import Model
 from .sequences import SequenceSet
 from .solvers import common_input, expand_grid, make_solver
@@ -35,7 +36,9 @@ def train_model(
     folds=5,
     metric="auto",
     seed=1,
-    calibrate=False,
+    rule="best",
+    calibration=None,
+    threshold=None,
     policies=None,
     notes=None,
     memory_limit=None,
@@ -61,8 +64,13 @@ def train_model(
         What the cross-validation maximises: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
     seed : int
         Of the folds.
-    calibrate : bool
-        Whether to fit probabilities to decisions about held-out folds (`seqkern.calibration`).
+    rule : {"best", "one_standard_error"}
+        How one is chosen (see `seqkern.evaluation.selection.select`).
+    calibration : {"platt", "isotonic"}, optional
+        How decisions become probabilities; fitted to decisions about held-out folds.
+    threshold : str, optional
+        Rule for the decision above which a unit is predicted to be positive (see
+        `seqkern.evaluation.thresholds`); by default 0.
     policies : dict, optional
         How the sequences were read, for new ones to be read likewise.
     notes : dict, optional
@@ -81,7 +89,7 @@ def train_model(
     ParameterError
         For a solver that takes features, or one that needs no Gram matrix with a kernel that does, or transforms.
     LabelError, FoldError
-        If a class has too few members, or probabilities are wanted of labels that are not binary.
+        If a class has too few members, or probabilities or a threshold are wanted of labels that are not binary.
     GramError
         If the kernel matrix, or what stands for it, does not fit into the memory.
     """
@@ -93,10 +101,10 @@ def train_model(
         raise LabelError(f"{len(labels)} labels for {len(X)} units", remedy="give one for each unit")
     used = np.flatnonzero(labels.used())
     X, labels = kernel.coerce(X).take(used), labels.take(used)
-    if calibrate and labels.kind != "binary":
+    if (calibration or threshold) and labels.kind != "binary":
         raise LabelError(
-            f"probabilities are for two classes, these labels are {labels.kind}",
-            remedy="set one class against the rest (--positive NAME), or leave out --calibrate",
+            f"probabilities and thresholds are for two classes, these labels are {labels.kind}",
+            remedy="set one class against the rest (--positive NAME), or leave out --calibration and --threshold",
         )
     window = (notes or {}).get("window")
     window = None if window is None else as_window(window)
@@ -111,20 +119,25 @@ def train_model(
     else:
         form = kernel.stored_form()
         options = {"progress": progress, "memory_limit": memory_limit, "n_threads": n_threads}
-        gram = compute_gram(fitted if form is None else form[0], X, **options)
-        K, diagonal, counts = gram.values, gram.row_diagonal, gram.meta["counts"]
+        grams = [compute_gram(one, X, **options) for one in ([fitted] if form is None else form.kernels)]
+        counts = add_counts(gram.meta["counts"] for gram in grams)
         if form is None:
             source = FittedKernel(kernel, X, transforms, n_threads)
         else:
-            own = [build_transform(item) for item in form[1]]
-            source = StoredGram(gram, transforms, own=own, ids=X.ids, n_threads=n_threads)
-            with naming_rows(X.ids):
-                _, K, diagonal = fit_chain(own, K, diagonal)
-    choice = select({kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed)
-    probabilities = {}
-    if calibrate:
-        fit = calibrated(source.pair, labels, choice.spec, make_solver, folds=folds, seed=seed)
-        probabilities = {"calibration": fit.record()}
+            source = StoredGram(grams, transforms, form=form, ids=X.ids, n_threads=n_threads)
+        K, diagonal = grams[0].values, grams[0].row_diagonal
+        if form is not None and form.learns:
+            K, diagonal = source.of_all(y)
+    choice = select(
+        {kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed, rule=rule
+    )
+    afterwards = {}
+    if calibration or threshold:
+        decided = held_out_decisions(source.pair, labels, choice.spec, make_solver, folds=folds, seed=seed)
+        fits = fit_afterwards(decided[0], labels.signs() > 0, decided[1], calibration=calibration, threshold=threshold)
+        afterwards = {
+            name: fit.record() for name, fit in zip(("calibration", "threshold"), fits, strict=True) if fit is not None
+        }
 
     before = diagonal
     with naming_rows(X.ids):
@@ -151,10 +164,10 @@ def train_model(
         "counts": X.counts,
         "kernel_counts": counts,
         "solver": choice.spec,
-        "search": _search(choice, metric, folds, labels.kind),
+        "search": _search(choice, metric, folds, labels.kind, rule),
         "report": machine.report_,
         "recognised": recognised,
-        **probabilities,
+        **afterwards,
         **(notes or {}),
     }
     return Model(
@@ -194,13 +207,14 @@ def _classes(labels, machine):
     return labels.classes
 
 
-def _search(choice, metric, folds, kind):
+def _search(choice, metric, folds, kind, rule):
     """Return what was compared and found, or None if there was nothing to choose."""
     if math.isnan(choice.score):
         return None
     return {
         "metric": AUTO[kind] if metric == "auto" else metric,
         "folds": folds,
+        "rule": rule,
         "specs": [spec for _, spec in choice.candidates],
         "scores": choice.scores.tolist(),
         "score": choice.score,

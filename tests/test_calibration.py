@@ -9,9 +9,16 @@ import pytest
 from scipy.optimize import minimize
 
 from seqkern.archive import load_archive, save_archive
-from seqkern.calibration import Calibration, calibrate, fit_sigmoid, held_out_decisions, sigmoid
 from seqkern.cli.main import main
 from seqkern.errors import FoldError, LabelError, ModelError
+from seqkern.evaluation.calibration import (
+    IsotonicCalibration,
+    SigmoidCalibration,
+    calibration_from_record,
+    fit_sigmoid,
+    sigmoid,
+)
+from seqkern.evaluation.held_out import fit_afterwards, held_out_decisions
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
 from seqkern.labels import make_labels
@@ -69,7 +76,7 @@ def test_nothing_is_more_likely(seed):
 
 
 def test_probabilities_rise_with_the_decision_and_never_overflow():
-    calibration = Calibration(*fit_sigmoid(*decisions()), 5, 300)
+    calibration = SigmoidCalibration(*fit_sigmoid(*decisions()), 5, 300)
     values = np.concatenate([[-1e300, -1e6], np.linspace(-50, 50, 1001), [1e6, 1e300]])
     p = calibration.probabilities(values)
     assert np.all(np.diff(p) >= 0)
@@ -159,7 +166,7 @@ def test_memorised_units_are_not_sure():
     rng = np.random.default_rng(0)
     X = SequenceSet.from_strings(["".join(rng.choice(list("ACGT"), 60)) for _ in range(120)], "dna")
     labels = make_labels(X.ids, rng.permutation(["a", "b"] * 60).tolist(), positive="b")
-    model = train_model(X, labels, build_kernel("spectrum:k=5"), "csvc:C=1000", calibrate=True)
+    model = train_model(X, labels, build_kernel("spectrum:k=5"), "csvc:C=1000", calibration="platt")
     f = model.decision(X)
     assert np.all((f > 0) == (labels.y == 1))  # by heart
     assert np.all(np.abs(model.calibration.probabilities(f) - 0.5) < 0.25)
@@ -178,7 +185,12 @@ def test_groups_stay_together():
 def test_the_same_seed_gives_the_same_bits():
     X, labels = data()
     K = build_kernel("spectrum:k=2")(X)
-    first, second, other = (calibrate(Spy(K).pair, labels, SPEC, make_solver, folds=3, seed=seed) for seed in (1, 1, 2))
+
+    def fitted(seed):
+        decisions, folds = held_out_decisions(Spy(K).pair, labels, SPEC, make_solver, folds=3, seed=seed)
+        return fit_afterwards(decisions, labels.signs() > 0, folds, calibration="platt")[0]
+
+    first, second, other = fitted(1), fitted(1), fitted(2)
     assert first == second
     assert (first.folds, first.n) == (3, 60)
     assert first != other
@@ -187,8 +199,42 @@ def test_the_same_seed_gives_the_same_bits():
 def test_a_class_of_one():
     X, _ = data(6)
     labels = make_labels(X.ids, ["a", "b", "b", "b", "b", "b"], positive="a")
-    with pytest.raises(FoldError, match=r"and probabilities need folds; .*without --calibrate"):
+    with pytest.raises(FoldError, match=r"and probabilities and thresholds need folds; .*do without"):
         held_out_decisions(Spy(np.eye(6)).pair, labels, SPEC, make_solver)
+
+
+# ---- isotonic --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_isotonic_is_nearest_among_what_never_falls(seed):
+    """Against the min-max formula of isotonic regression, ties pooled."""
+    f, positive = decisions(n=60, seed=seed)
+    f = f.round(1)
+    fitted = IsotonicCalibration.fit(f, positive, 5)
+    values = np.unique(f)
+    totals = [positive[f == value].sum() for value in values]
+    counts = [(f == value).sum() for value in values]
+    for i, value in enumerate(values):
+        wanted = max(
+            min(sum(totals[a : b + 1]) / sum(counts[a : b + 1]) for b in range(i, len(values))) for a in range(i + 1)
+        )
+        assert fitted.probabilities([value])[0] == pytest.approx(wanted, abs=1e-12)
+    grid = np.linspace(-9, 9, 500)
+    p = fitted.probabilities(grid)
+    assert np.all(np.diff(p) >= 0)
+    assert p[0] >= 0
+    assert p[-1] <= 1
+    assert calibration_from_record(json.loads(json.dumps(fitted.record()))) == fitted
+
+
+def test_a_model_with_isotonic_probabilities(tmp_path):
+    X, labels = data()
+    train_model(X, labels, build_kernel("spectrum:k=2"), "csvc:C=1", calibration="isotonic").save(tmp_path / "m")
+    model = load_model(tmp_path / "m")
+    assert model.calibration.method == "isotonic"
+    assert model.calibration.rises
+    assert np.all(np.diff(model.calibration.probabilities(np.sort(model.decision(X)))) >= 0)
 
 
 # ---- models ----------------------------------------------------------------------------------------------------------
@@ -202,7 +248,7 @@ def test_a_model_keeps_its_calibration(tmp_path, solver, transforms):
     X, labels = data()
     kernel, transforms = build_kernel("spectrum:k=2"), [build_transform(name) for name in transforms]
     solver = expand_grid(solver)
-    model = train_model(X, labels, kernel, solver, calibrate=True, folds=3, transforms=transforms)
+    model = train_model(X, labels, kernel, solver, calibration="platt", folds=3, transforms=transforms)
     plain = train_model(X, labels, kernel, solver, folds=3, transforms=transforms)
     assert plain.calibration is None
     np.testing.assert_array_equal(model.decision(X), plain.decision(X))
@@ -217,7 +263,7 @@ def test_training_without_a_gram_matrix_gives_the_same_probabilities():
     X, labels = data()
     kernel = build_kernel("spectrum:k=2")
     fits = [
-        train_model(X, labels, kernel, expand_grid(solver), calibrate=True, folds=3).calibration
+        train_model(X, labels, kernel, expand_grid(solver), calibration="platt", folds=3).calibration
         for solver in ("csvc:C=1,tol=1e-6", "linear_svc:C=1,tol=1e-6")
     ]
     assert fits[0].slope == pytest.approx(fits[1].slope, rel=1e-3)
@@ -225,11 +271,21 @@ def test_training_without_a_gram_matrix_gives_the_same_probabilities():
 
 
 @pytest.mark.parametrize(
-    "stored", [{"slope": 1.0}, {"slope": "a", "intercept": 0.0, "folds": 5, "n": 9}, [1.0], 3, {"x": 1}]
+    "stored",
+    [
+        {"slope": 1.0},
+        {"method": "platt", "slope": "a", "intercept": 0.0, "folds": 5, "n": 9},
+        {"method": "isotonic", "points": [[0.0, 0.5], [1.0, 0.2]], "folds": 5, "n": 9},
+        {"method": "isotonic", "points": [], "folds": 5, "n": 9},
+        {"method": "beta", "slope": 1.0, "intercept": 0.0, "folds": 5, "n": 9},
+        [1.0],
+        3,
+        {"x": 1},
+    ],
 )
 def test_a_damaged_calibration(tmp_path, stored):
     X, labels = data()
-    train_model(X, labels, build_kernel("spectrum:k=2"), "csvc:C=1", calibrate=True).save(tmp_path / "m")
+    train_model(X, labels, build_kernel("spectrum:k=2"), "csvc:C=1", calibration="platt").save(tmp_path / "m")
     header, arrays = load_archive(tmp_path / "m")
     header["record"]["calibration"] = stored
     save_archive(tmp_path / "m", header, arrays)
@@ -241,7 +297,7 @@ def test_several_classes_have_no_probabilities():
     X, _ = data()
     labels = make_labels(X.ids, ["a", "b", "c"] * 20)
     with pytest.raises(LabelError, match=r"for two classes, these labels are multiclass; .*--positive NAME"):
-        train_model(X, labels, build_kernel("spectrum:k=2"), "csvc:C=1", calibrate=True)
+        train_model(X, labels, build_kernel("spectrum:k=2"), "csvc:C=1", calibration="platt")
 
 
 # ---- command line ----------------------------------------------------------------------------------------------------
@@ -261,8 +317,8 @@ TRAIN = ("train", "yes.fa", "no.fa", "--kernel", "spectrum:k=2", "--solver", "cs
 
 
 def test_probabilities_of_the_command_line(folder, capsys):
-    assert main([*TRAIN, "--calibrate"]) == 0
-    assert "probability fitted to 60 decisions about held-out units" in capsys.readouterr().out
+    assert main([*TRAIN, "--calibration", "platt"]) == 0
+    assert "probability platt, fitted to 60 decisions about held-out units" in capsys.readouterr().out
     assert main(["predict", "m", "yes.fa"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out), delimiter="\t"))
     assert list(rows[0]) == ["id", "decision", "probability", "predicted"]
@@ -282,5 +338,5 @@ def test_a_model_without_has_no_such_column(folder, capsys):
 
 
 def test_files_of_lsgkm_hold_no_probabilities(folder, capsys):
-    assert main([*TRAIN, "--calibrate", "--format", "lsgkm"]) == 1
-    assert "files of LS-GKM hold no probabilities" in capsys.readouterr().err
+    assert main([*TRAIN, "--calibration", "platt", "--format", "lsgkm"]) == 1
+    assert "files of LS-GKM hold neither probabilities nor a threshold" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from seqkern.cli.main import main
 from seqkern.datasets import Dataset, Task, save_dataset
 from seqkern.errors import ParameterError
 from seqkern.evaluation import crossval
-from seqkern.evaluation.crossval import evaluate_fold, write_results
+from seqkern.evaluation.crossval import InnerLoop, evaluate_fold, write_results
 from seqkern.evaluation.sources import FittedKernel, StoredGram
 from seqkern.folds import make_folds, read_folds
 from seqkern.gram import compute_gram, open_gram
@@ -25,7 +25,7 @@ from seqkern.sequences import SequenceSet
 from seqkern.tsv import read_tsv
 
 GRID = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1.0}]
-OPTIONS = {"inner_folds": 2, "metric": "auto", "seed": 1}
+INNER = InnerLoop(folds=2)
 
 
 def sequences(n=40, seed=0):
@@ -42,7 +42,7 @@ def binary_task(X):
 
 def run(task, X, source, grid=GRID):
     folds = make_folds(task.labels, X, "stratified", k=4, seed=1)
-    return folds, [evaluate_fold(task, split, {"k": source}, grid, **OPTIONS) for split in folds]
+    return folds, [evaluate_fold(task, split, {"k": source}, grid, INNER) for split in folds]
 
 
 class SpyKernel(Kernel):
@@ -70,10 +70,10 @@ def test_no_test_sequence_reaches_fit_in_outer_or_inner_folds():
     signs = dict(zip(X.ids, task.labels.signs(), strict=True))
     for split in folds:
         SpyKernel.seen.clear()
-        evaluate_fold(task, split, {"k": FittedKernel(SpyKernel(), X)}, GRID, **OPTIONS)
+        evaluate_fold(task, split, {"k": FittedKernel(SpyKernel(), X)}, GRID, INNER)
         test = {X.ids[row] for row in split.test}
         train = [X.ids[row] for row in split.train]
-        assert len(SpyKernel.seen) == OPTIONS["inner_folds"] + 1
+        assert len(SpyKernel.seen) == INNER.folds + 1
         for ids, y in SpyKernel.seen:
             assert not test & set(ids)
             assert y == [signs[name] for name in ids]
@@ -90,7 +90,7 @@ def test_test_columns_of_the_gram_are_never_read():
     for split, result in zip(folds, expected, strict=True):
         poisoned = compute_gram(SpectrumKernel(k=3), X)
         poisoned.values[:, split.test] = np.nan
-        again = evaluate_fold(task, split, {"k": StoredGram(poisoned)}, GRID, **OPTIONS)
+        again = evaluate_fold(task, split, {"k": StoredGram(poisoned)}, GRID, INNER)
         assert again.decisions == result.decisions
         assert again.choices == result.choices
 
@@ -146,9 +146,9 @@ PAIRWISE = [
 
 def stored(kernel, X, transforms=()):
     """Return the StoredGram of a kernel's stored form."""
-    base, own = kernel.stored_form()
-    own = [build_transform(item) for item in own]
-    return StoredGram(compute_gram(base, X), [build_transform(item) for item in transforms], own=own)
+    form = kernel.stored_form()
+    grams = [compute_gram(one, X) for one in form.kernels]
+    return StoredGram(grams, [build_transform(item) for item in transforms], form=form)
 
 
 @pytest.mark.parametrize("spec", PAIRWISE)
@@ -159,7 +159,7 @@ def test_a_stored_form_gives_what_the_fitted_kernel_gives(spec, transforms):
     source = stored(kernel, X, transforms)
     expected = FittedKernel(kernel, X, [build_transform(item) for item in transforms]).pair(train, test)
     assert source.learns
-    assert source.gram.meta["kernel"]["kernel"] == "spectrum"
+    assert [gram.meta["kernel"]["kernel"] for gram in source.grams] == ["spectrum"]
     for got, wanted in zip(source.pair(train, test), expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-14)
 
@@ -168,7 +168,8 @@ def test_a_kernel_that_learns_something_else_has_no_stored_form():
     assert build_kernel("pairwise:base=(rbf:gamma=scale,base=(spectrum:k=2))").stored_form() is None
     assert build_kernel("salzberg").stored_form() is None
     kernel = build_kernel("spectrum:k=2")
-    assert kernel.stored_form() == (kernel, [])
+    assert kernel.stored_form().kernels == [kernel]
+    assert not kernel.stored_form().learns
 
 
 @pytest.mark.parametrize("spec", PAIRWISE)
@@ -178,12 +179,12 @@ def test_nothing_is_learned_from_values_of_test_units(spec, repair):
     kernel, repairs = build_kernel(spec), repair_transforms(repair)
     K_train, K_test = stored(kernel, X, repairs).pair(train, test)
     poisoned = stored(kernel, X, repairs)
-    poisoned.gram.values[:, test] = np.nan
+    poisoned.grams[0].values[:, test] = np.nan
     for got, expected in zip(poisoned.pair(train, test), (K_train, K_test), strict=True):
         np.testing.assert_array_equal(got, expected)
     # The values of one test unit change its own row only.
     changed = stored(kernel, X, repairs)
-    changed.gram.values[test[3]] = 7.0
+    changed.grams[0].values[test[3]] = 7.0
     got_train, got_test = changed.pair(train, test)
     np.testing.assert_array_equal(got_train, K_train)
     assert np.flatnonzero((got_test != K_test).any(axis=1)).tolist() == [3]
@@ -363,7 +364,7 @@ def test_groups_of_the_fold_file_stay_together_in_the_inner_folds():
             return source.pair(train, test, y)
 
     for split in folds:
-        evaluate_fold(Task("all", labels), split, {"k": Spy()}, GRID, groups=folds.groups, **OPTIONS)
+        evaluate_fold(Task("all", labels), split, {"k": Spy()}, GRID, INNER, groups=folds.groups)
     assert len(seen) == 4 * 3
     assert not any(train & test for train, test in seen)
 

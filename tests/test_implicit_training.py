@@ -10,7 +10,7 @@ from seqkern.cli.main import main
 from seqkern.config import check_config
 from seqkern.datasets import Task
 from seqkern.errors import ConfigError, GramError, ParameterError
-from seqkern.evaluation.crossval import evaluate_fold
+from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.sources import FittedKernel, ImplicitSource
 from seqkern.folds import make_folds
 from seqkern.gram.transforms import build_transform
@@ -63,8 +63,8 @@ def test_a_search_chooses_what_the_gram_path_chooses():
     X, labels = sequences(n=90)
     kernel = build_kernel("spectrum:k=2")
     solver = f"linear_svc:C=[0.01,0.3,10],{EXACT}"
-    model = train_model(X, labels, kernel, solver, calibrate=True)
-    other = train_model(X, labels, kernel, gram_twin(solver), calibrate=True)
+    model = train_model(X, labels, kernel, solver, calibration="platt")
+    other = train_model(X, labels, kernel, gram_twin(solver), calibration="platt")
     assert model.record["solver"]["C"] == other.record["solver"]["C"]
     np.testing.assert_allclose(model.record["search"]["scores"], other.record["search"]["scores"], atol=1e-9)
     assert model.record["calibration"]["slope"] == pytest.approx(other.record["calibration"]["slope"], rel=1e-3)
@@ -102,10 +102,10 @@ def test_too_little_memory_is_found_before_the_work(monkeypatch):
 def test_folds_give_what_the_gram_path_gives():
     X, labels = sequences(n=80)
     kernel = build_kernel("spectrum:k=3")
-    options = {"inner_folds": 3, "metric": "auto", "seed": 1}
+    inner = InnerLoop(folds=3)
     for split in make_folds(labels, X, "stratified", k=3, seed=1):
         implicit, gram = (
-            evaluate_fold(Task("all", labels), split, {"k": source}, [{"solver": solver, "C": 0.5}], **options)
+            evaluate_fold(Task("all", labels), split, {"k": source}, [{"solver": solver, "C": 0.5}], inner)
             for source, solver in ((ImplicitSource(kernel, X), "linear_svc"), (FittedKernel(kernel, X), "csvc"))
         )
         assert implicit.metrics["auc"] == pytest.approx(gram.metrics["auc"], abs=0.02)
@@ -118,7 +118,7 @@ def test_a_source_of_the_wrong_sort_is_refused():
     for source, solver in ((ImplicitSource(kernel, X), "csvc"), (FittedKernel(kernel, X), "linear_svc")):
         with pytest.raises(ParameterError, match="come as"):
             evaluate_fold(
-                Task("all", labels), split, {"k": source}, [{"solver": solver}], inner_folds=2, metric="auto", seed=1
+                Task("all", labels), split, {"k": source}, [{"solver": solver}], InnerLoop(folds=2)
             )
 
 

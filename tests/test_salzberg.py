@@ -11,7 +11,7 @@ from naive import encode, random_strings
 from seqkern.alphabets import Alphabet
 from seqkern.datasets import Task
 from seqkern.errors import LabelError, NoWordsError, ParameterError, SequenceError
-from seqkern.evaluation.crossval import evaluate_fold
+from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.sources import FittedKernel
 from seqkern.folds import make_folds
 from seqkern.kernels import SalzbergKernel, kernel_from_state, salzberg
@@ -157,7 +157,7 @@ def test_no_test_sequence_reaches_fit_in_outer_or_inner_folds(monkeypatch):
         seen.clear()
         grid = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1.0}]
         result = evaluate_fold(
-            task, split, {"k": FittedKernel(SalzbergKernel(), X)}, grid, inner_folds=2, metric="auto", seed=1
+            task, split, {"k": FittedKernel(SalzbergKernel(), X)}, grid, InnerLoop(folds=2)
         )
         assert len(seen) == 3
         test = {X.ids[row] for row in split.test}

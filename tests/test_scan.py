@@ -58,7 +58,7 @@ def naive(record, site="AG", left=LEFT, right=RIGHT, strands="+-"):
     return whole
 
 
-def trained(kernel="spectrum:k=2", transforms=(), seed=0, calibrate=False, length=LEFT + 1 + RIGHT, classes="ab"):
+def trained(kernel="spectrum:k=2", transforms=(), seed=0, calibration=None, length=LEFT + 1 + RIGHT, classes="ab"):
     """Return a model of windows of one length, its window in the record."""
     strings = [random_dna(length, [seed, i]) for i in range(40)]
     strings = [string[:LEFT] + "AG" + string[LEFT + 2 :] for string in strings]
@@ -71,7 +71,7 @@ def trained(kernel="spectrum:k=2", transforms=(), seed=0, calibrate=False, lengt
         build_kernel(kernel),
         "csvc:C=1",
         transforms=transforms,
-        calibrate=calibrate,
+        calibration=calibration,
         notes={"window": WINDOW.record()},
     )
 
@@ -425,7 +425,7 @@ def test_lines_are_those_of_python():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    trained(calibrate=True).save("calibrated")
+    trained(calibration="platt").save("calibrated")
     MODEL.save("m")
     trained(classes="abc").save("three")
     records = {"a": random_dna(300, 1), "b": random_dna(120, 2)}

@@ -180,6 +180,39 @@ def add_threads(group):
     group.add_argument("--threads", type=_positive, metavar="N", help="threads (default: all cores)")
 
 
+def add_inner_loop(parser):
+    """Add how the inner loop chooses hyperparameters."""
+    parser.add_argument("--inner-folds", type=int, default=3, help="folds of the inner loop (default 3)")
+    parser.add_argument("--inner-metric", default="auto", help="what the inner loop maximises (default auto)")
+    parser.add_argument(
+        "--inner-draws",
+        type=int,
+        metavar="N",
+        help="draw N candidates at random, instead of trying all; parameters may then be ranges, such as C=0.01..100",
+    )
+    parser.add_argument(
+        "--inner-rule",
+        choices=("best", "one_standard_error"),
+        default="best",
+        help="choose the best candidate, or the simplest within one standard error of it (default best)",
+    )
+
+
+def add_afterwards(group):
+    """Add what is fitted to decisions about held-out units: probabilities, and the threshold."""
+    group.add_argument(
+        "--calibration",
+        choices=("platt", "isotonic"),
+        help="fit probabilities, to decisions about folds of the training part that were not trained on",
+    )
+    group.add_argument(
+        "--threshold",
+        metavar="RULE",
+        help="predict the positive class above a decision chosen on such folds: sensitivity=0.95, specificity=0.99, or "
+        "cost=1:5 (of a false positive and of a false negative); by default above 0",
+    )
+
+
 def _positive(text):
     """Return a whole number of at least 1."""
     if not text.isdecimal() or int(text) < 1:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..archive import canonical_json, check_writable
 from ..checkpoint import Checkpoint
 from ..errors import FoldError, GramError, LabelError, ParameterError, SequenceError
-from .common import add_threads
+from .common import add_afterwards, add_inner_loop, add_threads
 
 EXAMPLE = (
     "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
@@ -32,12 +32,18 @@ def add_arguments(parser):
         nargs="+",
         default=[],
         help="Gram matrix over all units for each kernel that has one, in order: its own if it learns nothing from "
-        "data; for kernel pairwise that of its base",
+        "data; for kernel pairwise that of its base; for kernel combination those of its parts",
     )
     parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
-    parser.add_argument("--inner-folds", type=int, default=3, help="folds of the inner loop (default 3)")
-    parser.add_argument("--inner-metric", default="auto", help="what the inner loop maximises (default auto)")
+    add_inner_loop(parser)
+    add_afterwards(parser)
     parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default 1)")
+    parser.add_argument(
+        "--selection-bias",
+        action="store_true",
+        help="compute too what scores would seem to be if features were chosen with a look at the test parts, as a "
+        "warning: selection_bias.tsv",
+    )
     add_threads(parser)
     parser.add_argument("-o", "--output", required=True, help="folder for the tables")
 
@@ -45,21 +51,32 @@ def add_arguments(parser):
 def run(args):
     """Run ``seqkern evaluate``."""
     from ..datasets import load_dataset
-    from ..evaluation.crossval import FoldResult, evaluate_fold, write_results
+    from ..evaluation.candidates import make_candidates
+    from ..evaluation.crossval import FoldResult, InnerLoop, evaluate_fold, write_results
+    from ..evaluation.feature_source import take_sparse
+    from ..evaluation.held_out import check_afterwards
     from ..folds import read_folds
+    from ..kernels import parse_spec
+    from ..methods import split_choice
     from ..progress import progress_bar
-    from ..solvers import common_input, expand_grid
+    from ..solvers import common_input
 
+    check_afterwards(args.calibration, args.threshold)
     dataset = load_dataset(args.dataset)
-    grid = expand_grid(args.solver)
-    sources, identity = kernel_sources(dataset, args, common_input(grid))
+    names = list(split_choice(parse_spec(args.kernel)))
+    candidates = make_candidates(names, args.solver, draws=args.inner_draws, seed=args.seed)
+    grid = [spec for _, spec in candidates]
+    wanted = common_input(grid)
+    how = {"sparse": take_sparse(grid)} if wanted == "features" else {}
+    sources, identity = kernel_sources(dataset, args, wanted, **how)
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
     fold_sets = {name: read_folds(files[name], dataset.X.ids, task.labels) for name, task in dataset.tasks.items()}
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
     output = Path(args.output)
     check_writable(output / "metrics.tsv")
-    options = {"inner_folds": args.inner_folds, "metric": args.inner_metric, "seed": args.seed}
-    done = Checkpoint(output / ".finished", canonical_json([identity, grid, options]))
+    inner = InnerLoop(args.inner_folds, args.inner_metric, args.seed, args.inner_rule, args.calibration, args.threshold)
+    options = {"selection_bias": args.selection_bias}
+    done = Checkpoint(output / ".finished", canonical_json([identity, candidates, asdict(inner), options]))
     learned_from = {name: _learned_from(dataset.tasks[name], fold_set) for name, fold_set in fold_sets.items()}
     results = []
     for name, split in progress_bar(work, "folds"):
@@ -69,7 +86,9 @@ def run(args):
         if row is None:
             groups = fold_sets[name].groups
             with _naming_split(args.dataset, files[name], split):
-                row = asdict(evaluate_fold(dataset.tasks[name], split, sources, grid, groups=groups, **options))
+                row = asdict(
+                    evaluate_fold(dataset.tasks[name], split, sources, candidates, inner, groups=groups, **options)
+                )
             done.put(key, row)
         results.append(FoldResult(**row))
     write_results(output, results)
@@ -111,12 +130,13 @@ def _naming_split(dataset, folds, split):
         raise
 
 
-def kernel_sources(dataset, args, wanted="gram"):
+def kernel_sources(dataset, args, wanted="gram", sparse=False):
     """Return where kernel values come from, by the kernels' names, and the identity of kernels and data.
 
-    `wanted` is what the solvers take, a Gram matrix or an Implicit.
+    `wanted` is what the solvers take: a Gram matrix, features (`sparse`, if they take those), or an Implicit.
     """
     from ..build import build_digest
+    from ..evaluation.feature_source import FeatureSource
     from ..evaluation.sources import FittedKernel, ImplicitSource, StoredGram
     from ..gram import open_gram
     from ..gram.transforms import build_transform
@@ -136,11 +156,12 @@ def kernel_sources(dataset, args, wanted="gram"):
         identity.append([name, kernel.identity(), transform_specs])
         if wanted == "implicit":
             sources[name] = ImplicitSource(kernel, dataset.X, transforms)
+        elif wanted == "features":
+            sources[name] = FeatureSource(kernel, dataset.X, transforms, sparse=sparse)
         elif args.gram and kernel.stored_form() is not None:
-            stored, own = kernel.stored_form()
-            gram = open_gram(next(grams), dataset.X, kernel=stored)
-            own = [build_transform(item) for item in own]
-            sources[name] = StoredGram(gram, transforms, own=own, ids=dataset.X.ids, n_threads=args.threads)
+            form = kernel.stored_form()
+            opened = [open_gram(next(grams), dataset.X, kernel=one) for one in form.kernels]
+            sources[name] = StoredGram(opened, transforms, form=form, ids=dataset.X.ids, n_threads=args.threads)
         else:
             sources[name] = FittedKernel(kernel, dataset.X, transforms, args.threads)
     return sources, identity
@@ -152,15 +173,17 @@ def _check_grams(grams, kernels, wanted):
         raise ParameterError(
             "the solver is trained without a Gram matrix", file=grams[0], remedy="leave out --gram, or choose csvc"
         )
-    learning = [kernel.name for kernel in kernels if kernel.stored_form() is None]
-    if grams and len(learning) == len(kernels):
+    forms = [kernel.stored_form() for kernel in kernels]
+    learning = [kernel.name for kernel, form in zip(kernels, forms, strict=True) if form is None]
+    needed = sum(len(form.kernels) for form in forms if form is not None)
+    if grams and not needed:
         raise ParameterError(
             f"kernel {learning[0]!r} learns from data, so that one Gram matrix over all units has seen the test parts",
             file=grams[0],
             remedy="leave out --gram: it is fitted on each training part",
         )
-    if grams and len(grams) != len(kernels) - len(learning):
+    if grams and len(grams) != needed:
         raise ParameterError(
-            f"{len(grams)} Gram matrices for {len(kernels) - len(learning)} kernels that have one over all units",
+            f"{len(grams)} Gram matrices for {needed} kernels that have one over all units",
             remedy="give one for each, in order",
         )

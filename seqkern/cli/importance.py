@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import ParameterError
-from .common import add_threads, naming_file
+from .common import add_inner_loop, add_threads, naming_file
 
 EXAMPLE = (
     "seqkern importance results/demo/datasets/donors --folds results/demo/folds/donors"
@@ -23,9 +23,8 @@ def add_arguments(parser):
     )
     parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as weighted_degree:degree=6")
     parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
-    parser.add_argument("--inner-folds", type=int, default=3, help="folds that choose from the grid (default 3)")
-    parser.add_argument("--inner-metric", default="auto", help="what they maximise (default auto)")
-    parser.add_argument("--seed", type=int, default=1, help="seed of these folds (default 1)")
+    add_inner_loop(parser)
+    parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default 1)")
     parser.add_argument("--pair", metavar="A:B", help="of several classes, the two whose machine is shown")
     parser.add_argument("--order", type=int, help="letters of the longest words (default: 3; of many letters 2)")
     parser.add_argument(
@@ -99,10 +98,10 @@ def _training_part(dataset, args):
 
 def _trained(X, labels, notes, args):
     """Return the Model."""
+    from ..evaluation.candidates import make_candidates
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
     from ..methods import split_transforms
-    from ..solvers import expand_grid
     from ..training import train_model
 
     spec, transforms = split_transforms(parse_spec(args.kernel))
@@ -112,10 +111,11 @@ def _trained(X, labels, notes, args):
         X,
         labels,
         kernel,
-        expand_grid(args.solver),
+        [spec for _, spec in make_candidates([None], args.solver, draws=args.inner_draws, seed=args.seed)],
         transforms=[build_transform(item) for item in transforms],
         folds=args.inner_folds,
         metric=args.inner_metric,
+        rule=args.inner_rule,
         seed=args.seed,
         notes=notes,
         memory_limit=args.memory,

@@ -4,6 +4,7 @@ import sys
 import warnings
 
 from .common import (
+    add_afterwards,
     add_sequence_arguments,
     add_threads,
     add_tracks,
@@ -69,14 +70,22 @@ def add_arguments(parser):
         action="store_true",
         help="by cross-validation: among the lists in --solver, and the solver's own for parameters left out",
     )
+    search.add_argument(
+        "--draws",
+        type=int,
+        metavar="N",
+        help="draw N candidates at random, instead of trying all; parameters may then be ranges, such as C=0.01..100",
+    )
+    search.add_argument(
+        "--rule",
+        choices=("best", "one_standard_error"),
+        default="best",
+        help="choose the best candidate, or the simplest within one standard error of it (default: best)",
+    )
     search.add_argument("--folds", type=int, default=5, metavar="N", help="folds (default: 5)")
     search.add_argument("--metric", default="auto", help="what is maximised (default: auc; several classes: macro_auc)")
     search.add_argument("--seed", type=int, default=1, help="of the folds (default: 1)")
-    search.add_argument(
-        "--calibrate",
-        action="store_true",
-        help="fit probabilities too (Platt), to decisions about folds that were not trained on",
-    )
+    add_afterwards(search)
     add_sequence_arguments(parser)
     add_windows(parser)
     add_tracks(parser)
@@ -89,20 +98,24 @@ def run(args):
     """Run the verb."""
     from ..archive import check_writable
     from ..errors import ParameterError
+    from ..evaluation.held_out import check_afterwards
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
     from ..lsgkm import check_lsgkm, write_lsgkm
     from ..methods import split_transforms
     from ..progress import progress_counter
-    from ..solvers import build_solver, expand_grid
     from ..training import train_model
 
-    if args.calibrate and args.format == "lsgkm":
-        raise ParameterError("files of LS-GKM hold no probabilities", remedy="leave out --calibrate or --format")
+    if (args.calibration or args.threshold) and args.format == "lsgkm":
+        raise ParameterError(
+            "files of LS-GKM hold neither probabilities nor a threshold",
+            remedy="leave out --calibration and --threshold, or --format",
+        )
+    check_afterwards(args.calibration, args.threshold)
     kernel_spec, transforms = split_transforms(parse_spec(args.kernel), args.transform, args.repair)
     kernel = build_kernel(kernel_spec)
     transforms = [build_transform(item) for item in transforms]
-    grid = expand_grid(args.solver, search=True) if args.search else [build_solver(args.solver).spec()]
+    grid = _grid(args)
     source = ", ".join(args.fasta)
     check_kind(kernel, "sequences", file=source)
     check_writable(args.output)
@@ -127,7 +140,9 @@ def run(args):
             folds=args.folds,
             metric=args.metric,
             seed=args.seed,
-            calibrate=args.calibrate,
+            rule=args.rule,
+            calibration=args.calibration,
+            threshold=args.threshold,
             policies=policies_of(args),
             notes=dataset.notes,
             memory_limit=args.memory,
@@ -147,6 +162,17 @@ def run(args):
     print(args.output)
     for name, text in _summary(model, args, at_sites):
         print(f"  {name:<10} {text}")
+
+
+def _grid(args):
+    """Return the solver specifications to choose among."""
+    from ..evaluation.candidates import make_candidates
+    from ..solvers import build_solver
+
+    if not args.search and args.draws is None:
+        return [build_solver(args.solver).spec()]
+    candidates = make_candidates([None], args.solver, draws=args.draws, seed=args.seed, search=True)
+    return [spec for _, spec in candidates]
 
 
 def _dataset(args, kernel):
@@ -190,7 +216,7 @@ def _doubts(model, dataset, at_sites):
     import numpy as np
 
     yield from unrecognised(model)
-    if model.calibration is not None and model.calibration.slope >= 0:
+    if model.calibration is not None and not model.calibration.rises:
         yield (
             "decisions about held-out sequences do not tell the classes apart: the probabilities do not rise with the "
             "decision"
@@ -229,8 +255,16 @@ def _summary(model, args, at_sites):
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
     yield "trained on", f"{record['n']} sequences ({counts})"
+    if model.threshold is not None:
+        found = model.threshold
+        yield (
+            "threshold",
+            f"{found.value:.4g} for {found.rule}: on held-out units sensitivity {found.sensitivity:.3f}, specificity "
+            f"{found.specificity:.3f}",
+        )
     if model.kind == "binary":
-        yield "above zero", f"class {model.classes[1]}, below zero class {model.classes[0]} (--positive chooses)"
+        place = "above zero" if model.threshold is None else "above it"
+        yield place, f"class {model.classes[1]}, else class {model.classes[0]} (--positive chooses)"
     if model.window is not None:
         window = model.window
         yield "windows", f"{window} around {window.site or 'sites'}, {window.length} letters"
@@ -245,7 +279,8 @@ def _summary(model, args, at_sites):
     chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
     yield "solver", f"{record['solver']['solver']}:{chosen}" if args.search else args.solver
     if model.calibration is not None:
-        yield "probability", f"fitted to {model.calibration.n} decisions about held-out units"
+        method, n = model.calibration.method, model.calibration.n
+        yield "probability", f"{method}, fitted to {n} decisions about held-out units"
     report = record["report"]
     state = "converged" if report["converged"] else "NOT converged"
     yield "fit", f"{state} after {report['iterations']} iterations, residual {report['residual']:.2g}"

@@ -1,7 +1,9 @@
 """How good a method is: scores, their uncertainty, and the loop that chooses hyperparameters.
 
-`ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores, `significance.py`
-intervals and tests on one task, `comparison.py` tests over many, `selection.py` the inner loop. `crossval.py` runs
+`ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores. Intervals and tests on one task
+are in `significance.py` (DeLong), `bootstrap.py` and `paired.py` (McNemar, 5×2cv), tests over many tasks in
+`comparison.py` (Wilcoxon with Holm) and `friedman.py`; `contests.py` chooses the test that the folds allow.
+`selection.py` is the inner loop. `crossval.py` runs
 the outer folds with kernel values from `sources.py`, and writes what `seqkern report` reads.
 """
 
@@ -9,6 +11,7 @@ from .comparison import compare_all, holm, signed_rank_test
 from .metrics import (
     accuracy,
     balanced_accuracy,
+    brier,
     confusion_matrix,
     macro_auc,
     matthews_correlation,
@@ -36,6 +39,7 @@ __all__ = [
     "accuracy",
     "average_precision",
     "balanced_accuracy",
+    "brier",
     "compare_all",
     "confusion_matrix",
     "delong_interval",

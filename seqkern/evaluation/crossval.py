@@ -4,27 +4,34 @@ One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparam
 alone, the solver is fitted on the whole training part, and the test part is decided once.
 """
 
+import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..archive import canonical_json
 from ..cost import Clock, write_cost
 from ..gram.spectrum import spectrum
 from ..solvers import common_input, make_solver
 from ..solvers.base import ConstantColumnWarning
 from ..tsv import write_tsv
-from .metrics import scores
+from .feature_source import chosen_features
+from .held_out import fit_afterwards, held_out_decisions
+from .metrics import brier, codes_of, scores
 from .selection import select
+from .selection_bias import biased_scores
 from .sources import check_source
 
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
+FEATURE_COLUMNS = (*PLACE_COLUMNS, "feature", "column", "weight")
+BIAS_COLUMNS = (*PLACE_COLUMNS, "n_features")
+INNER_COLUMNS = (*PLACE_COLUMNS, "candidate", "kernel", "solver", "fold", "score", "chosen")
 SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
 FIT_COLUMNS = (
     *PLACE_COLUMNS,
-    *("converged", "iterations", "residual", "n_support", "support_share", "constant_columns"),
+    *("converged", "iterations", "residual", "gap", "n_support", "support_share", "constant_columns"),
     *SPECTRUM_COLUMNS,
 )
 
@@ -40,10 +47,41 @@ class FoldResult:
     metrics: dict
     choices: list
     fit: dict
+    inner: list = field(default_factory=list)
+    features: list = field(default_factory=list)
+    bias: list = field(default_factory=list)
     cost: list = field(default_factory=list)
 
 
-def evaluate_fold(task, split, sources, grid, *, inner_folds, metric, seed, groups=None):
+@dataclass(frozen=True)
+class InnerLoop:
+    """What is done within each training part besides training.
+
+    Attributes
+    ----------
+    folds : int
+        Of the cross-validation that chooses among candidates.
+    metric : str
+        What it maximises.
+    seed : int
+    rule : {"best", "one_standard_error"}
+        How it chooses (see `seqkern.evaluation.selection.select`).
+    calibration : {"platt", "isotonic"}, optional
+        How decisions become probabilities, where labels are binary; fitted to decisions about held-out units.
+    threshold : str, optional
+        Rule for the decision above which a unit is predicted to be positive (see thresholds.py), where labels are
+        binary; by default 0.
+    """
+
+    folds: int = 3
+    metric: str = "auto"
+    seed: int = 1
+    rule: str = "best"
+    calibration: str | None = None
+    threshold: str | None = None
+
+
+def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selection_bias=False):
     """Choose, train and test on one fold.
 
     Parameters
@@ -53,14 +91,15 @@ def evaluate_fold(task, split, sources, grid, *, inner_folds, metric, seed, grou
         Row indices of the training and the test part.
     sources : dict of str to StoredGram, FittedKernel or ImplicitSource
         The kernels to choose among, by name; each gives kernel values for index arrays.
-    grid : list of dict
-        Solver specifications to choose among.
-    inner_folds : int
-    metric : str
-        What the inner loop maximises.
-    seed : int
+    candidates : list of (str, dict), or list of dict
+        The name of a kernel and a solver specification each, to choose among; a specification alone is tried with
+        every kernel.
+    inner : InnerLoop
     groups : ndarray of int, shape (n,), optional
         For all units: those of one group stay together in the inner folds.
+    selection_bias : bool
+        Whether to compute also the inflated scores of features chosen with a look at the test part, for solvers that
+        take features (`seqkern.evaluation.selection_bias`).
 
     Returns
     -------
@@ -71,7 +110,7 @@ def evaluate_fold(task, split, sources, grid, *, inner_folds, metric, seed, grou
     ParameterError
         For solvers that take something else than the sources give.
     """
-    wanted = common_input(grid)
+    wanted = common_input([item if isinstance(item, dict) else item[1] for item in candidates])
     for source in sources.values():
         check_source(source, wanted)
     clock = Clock()
@@ -85,50 +124,81 @@ def evaluate_fold(task, split, sources, grid, *, inner_folds, metric, seed, grou
         choice = select(
             {name: _within(source, split.train) for name, source in sources.items()},
             train_labels,
-            grid,
+            candidates,
             make_solver,
-            folds=inner_folds,
-            metric=metric,
-            seed=seed,
+            folds=inner.folds,
+            metric=inner.metric,
+            seed=inner.seed,
+            rule=inner.rule,
             groups=None if groups is None else groups[split.train],
         )
         clock.lap("choose")
-        K_train, K_test, eigenvalues = _matrices(sources[choice.kernel], split, y[split.train], clock)
+        pair = _within(sources[choice.kernel], split.train)
+        calibration, threshold = _afterwards(pair, train_labels, choice.spec, inner, groups, split)
+        clock.lap("hold out")
+        K_train, K_test, eigenvalues, learned = _matrices(sources[choice.kernel], split, y[split.train], clock)
         solver = make_solver(choice.spec, labels.kind).fit(K_train, y[split.train])
         clock.lap("train")
     decisions = solver.decision_function(K_test) if labels.kind != "real" else solver.predict(K_test)
-    predicted = solver.predict(K_test)
+    predicted = solver.predict(K_test) if threshold is None else decisions > threshold.value
+    probabilities = None if calibration is None else calibration.probabilities(decisions)
     clock.lap("predict")
+    features, bias = [], []
+    if wanted == "features":
+        features = chosen_features(sources[choice.kernel], solver, split, y[split.train])
+        if selection_bias:
+            bias = [biased_scores((K_train, K_test), (y[split.train], y[split.test]), choice.spec, labels, split.test)]
     place = {"task": task.name, "split": split.name}
     test = labels.take(split.test)
     sizes = {"n_train": len(split.train), "n_test": len(split.test)}
     return FoldResult(
-        decisions=[place | row for row in _decision_rows(test, decisions, predicted)],
-        metrics=place | sizes | scores(labels.kind, test.y, decisions, _codes(labels.kind, predicted)),
-        choices=[place | row for row in _choice_rows(choice, sources)],
+        decisions=[place | row for row in _decision_rows(test, decisions, predicted, probabilities)],
+        metrics=place | sizes | _scores(labels.kind, test.y, decisions, predicted, probabilities),
+        choices=[place | row for row in _choice_rows(choice, sources, threshold, learned)],
         fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place} | eigenvalues,
+        inner=[place | row for row in _inner_rows(choice)],
+        features=[place | row for row in features],
+        bias=[place | row for row in bias],
         cost=[place | row for row in clock.laps],
     )
 
 
 def _matrices(source, split, y_train, clock):
-    """Return what a solver takes of both parts, and a dict of `SPECTRUM_COLUMNS`.
+    """Return what a solver takes of both parts, a dict of `SPECTRUM_COLUMNS`, and what the kernel learned.
 
-    It is empty unless the kernel has a matrix of its own for each training part: of one for all the spectrum is told
-    beside it. The transforms come after: what they repair is not hidden.
+    The former is empty unless the kernel has a matrix of its own for each training part: of one for all the spectrum is
+    told beside it. The transforms come after: what they repair is not hidden.
     """
     if not getattr(source, "learns", False):
         parts = source.pair(split.train, split.test, y_train)
         clock.lap("kernel")
-        return *parts, {}
+        return *parts, {}, {}
     values = source.values(split.train, split.test, y_train)
     clock.lap("kernel")
-    found = spectrum(values[0], exact_units=EXACT_UNITS)
+    found = spectrum(values.train, exact_units=EXACT_UNITS)
     clock.lap("spectrum")
     kind = "all" if found.exact else "estimated"
     parts = source.transformed(values, split.train, split.test)[:2]
     clock.lap("kernel")
-    return *parts, dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
+    eigenvalues = dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
+    return *parts, eigenvalues, values.learned
+
+
+def _afterwards(pair, labels, spec, inner, groups, split):
+    """Return calibration and threshold for a training part, each None where it is not wanted."""
+    if labels.kind != "binary" or (inner.calibration is None and inner.threshold is None):
+        return None, None
+    labels = labels if groups is None else replace(labels, groups=groups[split.train])
+    decisions, n_folds = held_out_decisions(pair, labels, spec, make_solver, folds=inner.folds, seed=inner.seed)
+    return fit_afterwards(
+        decisions, labels.signs() > 0, n_folds, calibration=inner.calibration, threshold=inner.threshold
+    )
+
+
+def _scores(kind, labels, decisions, predicted, probabilities):
+    """Return the scores of a test part, the Brier score where there are probabilities."""
+    found = scores(kind, labels, decisions, codes_of(kind, predicted))
+    return found if probabilities is None else found | {"brier": brier(labels, probabilities)}
 
 
 def _within(source, rows):
@@ -136,35 +206,50 @@ def _within(source, rows):
     return lambda train, valid, y_train: source.pair(rows[train], rows[valid], y_train)
 
 
-def _codes(kind, predicted):
-    """Return predictions as class codes (binary: 0 and 1) or numbers."""
-    return (np.asarray(predicted) > 0).astype(np.int64) if kind == "binary" else np.asarray(predicted)
-
-
-def _decision_rows(labels, decisions, predicted):
-    """Return one row for each test unit: its label, decision values and prediction."""
+def _decision_rows(labels, decisions, predicted, probabilities):
+    """Return one row for each test unit: its label, decision values, probability if there is one, and prediction."""
     names = labels.names()
-    codes = _codes(labels.kind, predicted)
+    codes = codes_of(labels.kind, predicted)
     for i, name in enumerate(labels.ids):
         row = {"id": name, "label": names[i]}
         if labels.kind == "multiclass":
             row |= {f"decision:{c}": float(value) for c, value in zip(labels.classes, decisions[i], strict=True)}
         else:
             row["decision"] = float(decisions[i])
+        if probabilities is not None:
+            row["probability"] = float(probabilities[i])
         row["predicted"] = float(codes[i]) if labels.kind == "real" else labels.classes[int(codes[i])]
         yield row
 
 
-def _choice_rows(choice, kernels):
-    """Return one row for the chosen kernel, where there were several, and for each parameter of the solver."""
+def _choice_rows(choice, kernels, threshold, learned):
+    """Return rows for the chosen kernel, where there were several, the solver's parameters, and what was learned."""
     chosen = [("kernel", choice.kernel)] if len(kernels) > 1 else []
     for name, value in (*chosen, *choice.spec.items()):
         if name != "solver":
             yield {"parameter": name, "value": value, "inner_score": choice.score}
+    if threshold is not None:
+        yield {"parameter": "threshold", "value": threshold.value, "inner_score": math.nan}
+    for name, value in learned.items():
+        yield {"parameter": name, "value": value, "inner_score": math.nan}
+
+
+def _inner_rows(choice):
+    """Return one row for each candidate and inner fold: its score, and whether the candidate was chosen."""
+    for i, (kernel, spec) in enumerate(choice.candidates):
+        for fold, score in enumerate(choice.scores[i].tolist(), start=1):
+            yield {
+                "candidate": i + 1,
+                "kernel": kernel,
+                "solver": canonical_json(spec),
+                "fold": fold,
+                "score": score,
+                "chosen": i == choice.place,
+            }
 
 
 def write_results(folder, results):
-    """Write decisions, metrics, choices, fits and cost of all folds to `folder`.
+    """Write decisions, metrics, choices, scores of the inner loop, fits and cost of all folds to `folder`.
 
     Parameters
     ----------
@@ -182,6 +267,10 @@ def write_results(folder, results):
     write_tsv(folder / "decisions.tsv", _columns(decisions, last="predicted"), decisions)
     write_tsv(folder / "metrics.tsv", _columns(metrics), metrics)
     write_tsv(folder / "choices.tsv", CHOICE_COLUMNS, (row for result in results for row in result.choices))
+    write_tsv(folder / "inner_scores.tsv", INNER_COLUMNS, (row for result in results for row in result.inner))
+    write_tsv(folder / "features.tsv", FEATURE_COLUMNS, (row for result in results for row in result.features))
+    bias = [row for result in results for row in result.bias]
+    write_tsv(folder / "selection_bias.tsv", _columns(bias) or BIAS_COLUMNS, bias)
     write_tsv(folder / "fits.tsv", FIT_COLUMNS, (result.fit for result in results))
     write_cost(folder / "cost.json", [row for result in results for row in result.cost])
 

@@ -118,6 +118,21 @@ def spearman(labels, predicted):
     return pearson(rankdata(labels), rankdata(predicted))
 
 
+def codes_of(kind, predicted):
+    """Return predictions of a solver as class codes (binary: 0 and 1) or numbers."""
+    return (np.asarray(predicted) > 0).astype(np.int64) if kind == "binary" else np.asarray(predicted)
+
+
+def brier(labels, probabilities):
+    """Return the mean squared difference of probabilities from what happened (1 positive, 0 negative); NaN if empty.
+
+    Brier 1950, Monthly Weather Review 78:1-3. Least is best; a constant probability of the share p of positives
+    gives p(1 − p).
+    """
+    happened = np.asarray(labels, dtype=np.float64) > 0
+    return float(np.mean((np.asarray(probabilities, dtype=np.float64) - happened) ** 2)) if len(happened) else math.nan
+
+
 def scores(kind, labels, decisions, predicted):
     """Return every score of one test part.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import FoldError, ParameterError, unknown_name
 from ..folds.splitters import deal
-from ..parameters import check_integer
+from ..parameters import check_choice, check_integer
 from . import metrics, ranking
 
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}
@@ -52,6 +52,10 @@ METRICS = {
 TIES = {"binary": ("auc", "balanced_accuracy"), "multiclass": ("macro_auc", "balanced_accuracy"), "real": ()}
 
 
+DIGITS = 12
+"""Mean scores are compared after rounding to so many."""
+
+
 @dataclass(frozen=True, eq=False)
 class Choice:
     """What the inner loop chose.
@@ -76,14 +80,27 @@ class Choice:
     candidates: list
     scores: np.ndarray
 
+    @property
+    def place(self):
+        """Where among the candidates the chosen one is."""
+        return self.candidates.index((self.kernel, self.spec))
 
-def select(pairs, labels, specs, make_solver, *, folds=3, metric="auto", seed=0, groups=None):
+
+RULES = ("best", "one_standard_error")
+"""How one is chosen by the scores: see `select`."""
+
+
+def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", seed=0, groups=None, rule="best"):
     """Choose among kernels and solver specifications by cross-validation within a training part.
 
     Inner folds are stratified, and keep groups together where there are any. A class with fewer members (or
     groups) than `folds` lowers their number, to two at least. An inner fold is left out where a class is
     missing so that it cannot be trained on or scored. Equal scores are told apart by the metrics of `TIES`, in
     order; then the simplest candidate wins: the one whose solver has the least `complexity`, then the first.
+
+    The rule ``one_standard_error`` (Breiman et al., Classification and Regression Trees, 1984) gives up a little of
+    the score for simplicity: of those with the best one's kernel whose mean is less than one standard error below
+    the best mean, the simplest is chosen. The standard error is that of the best one's mean over the inner folds.
 
     Parameters
     ----------
@@ -93,8 +110,8 @@ def select(pairs, labels, specs, make_solver, *, folds=3, metric="auto", seed=0,
         count within the training part.
     labels : Labels
         Of the training part.
-    specs : list of dict
-        The grid, each a specification for `make_solver`.
+    candidates : list of (str, dict), or list of dict
+        The name of a kernel and a specification for `make_solver`; a specification alone is tried with every kernel.
     make_solver : callable
         ``make_solver(spec, kind)`` returns a new solver.
     folds : int
@@ -103,6 +120,7 @@ def select(pairs, labels, specs, make_solver, *, folds=3, metric="auto", seed=0,
     seed : int
     groups : array_like, shape (n,), optional
         Units to keep together, by default `labels.groups`.
+    rule : {"best", "one_standard_error"}
 
     Returns
     -------
@@ -115,28 +133,32 @@ def select(pairs, labels, specs, make_solver, *, folds=3, metric="auto", seed=0,
     FoldError
         If a class has one member (or group) only, or no inner fold can be scored.
     """
-    candidates = [(kernel, spec) for kernel in pairs for spec in specs]
+    candidates = _with_kernels(candidates, list(pairs))
     if not candidates:
         raise ParameterError("no solver to choose from", remedy="give at least one")
     measures = list(dict.fromkeys(_metric(name, labels.kind) for name in (metric, *TIES[labels.kind])))
     check_integer("inner folds", folds, 2)
     check_integer("seed", seed, 0)
+    check_choice("rule", rule, RULES)
     if len(candidates) == 1:
         return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
     y = labels.signs() if labels.kind == "binary" else labels.y
     parts = list(inner_folds(labels, folds, seed, labels.groups if groups is None else groups))
-    sizes = [make_solver(spec, labels.kind).complexity() for spec in specs]
+    sizes = [make_solver(spec, labels.kind).complexity() for _, spec in candidates]
     # from the simplest on: a solver may begin where the one before it ended
-    order = sorted(range(len(specs)), key=lambda j: sizes[j])
+    order = sorted(range(len(candidates)), key=lambda c: sizes[c])
     scores = np.full((len(measures), len(candidates), len(parts)), np.nan)
     for f, (train, valid) in enumerate(parts):
-        for i, pair in enumerate(pairs.values()):
+        for name, pair in pairs.items():
+            own = [c for c in order if candidates[c][0] == name]
+            if not own:
+                continue
             K_train, K_valid = pair(train, valid, y[train])
             solver = None
-            for j in order:
-                solver = make_solver(specs[j], labels.kind).fit_after(solver, K_train, y[train])
+            for c in own:
+                solver = make_solver(candidates[c][1], labels.kind).fit_after(solver, K_train, y[train])
                 outcome = labels.y[valid], *_decided(solver, K_valid, labels.kind)
-                scores[:, i * len(specs) + j, f] = [measure(*outcome) for measure in measures]
+                scores[:, c, f] = [measure(*outcome) for measure in measures]
     usable = ~np.isnan(scores[0]).any(axis=0)
     if not usable.any():
         raise FoldError(
@@ -145,9 +167,33 @@ def select(pairs, labels, specs, make_solver, *, folds=3, metric="auto", seed=0,
     scores = scores[:, :, usable]
     means = scores.mean(axis=2)
     # scores that differ by rounding errors only are equal, and so are all where a metric is not defined
-    ranks = -np.nan_to_num(means).round(12)
-    best = min(range(len(candidates)), key=lambda c: (*ranks[:, c], sizes[c % len(specs)], c))
+    ranks = -np.nan_to_num(means).round(DIGITS)
+    best = min(range(len(candidates)), key=lambda c: (*ranks[:, c], sizes[c], c))
+    if rule == "one_standard_error":
+        best = _simplest(best, candidates, ranks, sizes, standard_error(scores[0, best]))
     return Choice(*candidates[best], float(means[0, best]), candidates, scores[0])
+
+
+def standard_error(scores):
+    """Return the standard error of the mean of some scores; 0 of one alone."""
+    return float(np.std(scores, ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else 0.0
+
+
+def _simplest(best, candidates, ranks, sizes, error):
+    """Return the simplest candidate with the best one's kernel whose mean score is within `error` of the best."""
+    within = [
+        c
+        for c, (kernel, _) in enumerate(candidates)
+        if kernel == candidates[best][0] and ranks[0, c] <= ranks[0, best] + error
+    ]
+    return min(within, key=lambda c: (sizes[c], *ranks[:, c], c))
+
+
+def _with_kernels(candidates, kernels):
+    """Return candidates as pairs of a kernel's name and a specification; the specifications of one kernel together."""
+    if all(isinstance(candidate, dict) for candidate in candidates):
+        return [(kernel, spec) for kernel in kernels for spec in candidates]
+    return list(candidates)
 
 
 def _decided(solver, K, kind):

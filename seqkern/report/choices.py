@@ -2,16 +2,23 @@
 
 import numpy as np
 
+from ..solvers.ranges import as_range
 from .markup import Column, details, number, table, tag
 from .view import method_name, paragraph
+from .weights import is_learned
 
 MOST_ROWS = 1500
 
 
 def gridded(dataset, kernel, solver):
-    """Return a dict of parameter to the list of values that the inner loop could choose from; also of ``kernel``."""
+    """Return a dict of parameter to the list of values that the inner loop could choose from; also of ``kernel``.
+
+    Of a range of values, both ends.
+    """
     spec = dataset.study.spec("solvers", solver)
     grid = {name: values for name, values in spec.items() if isinstance(values, list) and len(values) > 1}
+    ranges = {name: as_range(values) for name, values in spec.items() if isinstance(values, str)}
+    grid |= {name: found.ends for name, found in ranges.items() if found is not None}
     kernels = dataset.study.spec("kernels", kernel).get("choose")
     return {"kernel": kernels, **grid} if kernels else grid
 
@@ -94,6 +101,7 @@ def choices_section(view):
 def _searched(dataset):
     """Return the choices of parameters that had a grid (all, where the configuration is not known)."""
     choices = dataset.choices
+    choices = choices[np.array([not is_learned(name) for name in choices["parameter"]], dtype=bool)]
     if not dataset.study.config.get("solvers") or not len(choices):
         return choices
     grids = {method: gridded(dataset, *method) for method in dataset.methods}

@@ -123,6 +123,25 @@ def roc_panel(curves, mean, label):
     return render(draw, (2.0, 2.0), label)
 
 
+def reliability_panel(bins, label):
+    """Return a small plot of observed shares against probabilities.
+
+    Parameters
+    ----------
+    bins : list of seqkern.evaluation.reliability.Bin
+    label : str
+    """
+
+    def draw(figure):
+        axes = _unit_axes(figure)
+        x, y = [one.predicted for one in bins], [one.observed for one in bins]
+        axes.vlines(x, [one.low for one in bins], [one.high for one in bins], color="#7fa7c9", linewidth=0.9)
+        axes.plot(x, y, color="#0b3d66", linewidth=1.2, marker="o", markersize=2.5)
+        axes.set(xlabel="probability", ylabel="share of positives")
+
+    return render(draw, (2.0, 2.0), label)
+
+
 def class_roc_panel(curves, label):
     """Return a small ROC plot with one line for each class against the rest.
 

@@ -15,6 +15,12 @@ def fits_section(view):
         "sequences on which decisions rest: the fewer, the faster the prediction. Where nearly all are "
         "needed, the classes overlap much for this kernel, or the regularisation is strong."
     )
+    gaps = "gap" in fits and fits["gap"].notna().any()
+    if gaps:
+        intro += (
+            " The duality gap bounds how far the objective is from its optimum, as a share of its scale; solvers that "
+            "compute it stop by it."
+        )
     rows = []
     for (kernel, solver), part in fits.groupby(["kernel", "solver"], sort=False):
         failed = int((~part["converged"]).sum())
@@ -24,7 +30,8 @@ def fits_section(view):
                 number(len(part), 0),
                 tag("b", f"⚠ {failed} of {len(part)}") if failed else "all",
                 number(part["iterations"].median(), 0),
-                Markup(f"{part['residual'].max():.1e}") if part["residual"].notna().any() else number(None),
+                _largest(part, "residual"),
+                *([_largest(part, "gap")] if gaps else []),
                 number(part["n_support"].median(), 0),
                 Markup(f"{number(100 * part['support_share'].median(), 0)} %"),
             ]
@@ -35,6 +42,7 @@ def fits_section(view):
         Column("Converged", hint="⚠: how many did not"),
         Column("Iterations", hint="median"),
         Column("Largest residual"),
+        *([Column("Largest gap", hint="duality gap")] if gaps else []),
         Column("Support vectors", hint="median number"),
         Column("Their share", hint="median share of the training part"),
     ]
@@ -46,3 +54,8 @@ def fits_section(view):
     )
     caption = "Fits of each method (failed ones counted with ⚠)"
     return view.section("fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None)
+
+
+def _largest(part, column):
+    """Return the largest value of a column of small numbers."""
+    return Markup(f"{part[column].max():.1e}") if part[column].notna().any() else number(None)

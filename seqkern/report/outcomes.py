@@ -38,17 +38,17 @@ def outcome(dataset, table):
         return _multiclass_outcome(dataset, table)
     result = Outcome()
     for unit, rows in table.groupby(dataset.unit(table), sort=False):
-        curves = _split_curves(rows, _positive_class(dataset, rows), "decision")
+        curves = _split_curves(rows, positive_class(dataset, rows), "decision")
         result.curves += [(unit, curve) for curve in curves]
     if not result.curves:
         result.pooled = True
         for task, rows in table.groupby("task", sort=False):
-            false, true = _points(rows, _positive_class(dataset, rows), "decision")
+            false, true = _points(rows, positive_class(dataset, rows), "decision")
             result.curves += [] if false is None else [(task, (false, true))]
     return result
 
 
-def _positive_class(dataset, rows):
+def positive_class(dataset, rows):
     """Return the name of the positive class of the task that the rows belong to."""
     classes = dataset.classes(rows["task"].iloc[0])
     return classes[-1] if classes else max(rows["label"])
@@ -108,9 +108,9 @@ def hard_cases(dataset, table, count=10):
         return _surest_mistakes(dataset, table, 2 * count)
     sides = ([], [])
     for unit, rows in table.groupby(dataset.unit(table), sort=False):
-        positive_class = _positive_class(dataset, rows)
+        name = positive_class(dataset, rows)
         for _, part in rows.groupby("split", sort=False):
-            positive = (part["label"] == positive_class).to_numpy()
+            positive = (part["label"] == name).to_numpy()
             for cases, side, sign in zip(sides, (positive, ~positive), (1, -1), strict=True):
                 cases += _misranked(unit, part, side, sign, count)
     return [case for cases in sides for case in sorted(cases, key=lambda case: (-case[-1], case[1]))[:count]]

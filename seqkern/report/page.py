@@ -18,18 +18,21 @@ from .material import about_section
 from .overview import make_overview, overview_section
 from .plots import curves_section, gram_section
 from .predictions import confusion_section, hard_section
+from .reliability import reliability_section
 from .results import Study
 from .scores import scores_section, units_section
 from .splits import folds_section, leakage_section
 from .tables import families_table, metrics_table, summary_table, write_tables
 from .verdicts import comparisons_section
 from .view import View, paragraph
+from .weights import weights_section
 
 LINKS = (
     ("scores", "scores"),
     ("families", "families"),
     ("comparisons", "tests"),
     ("roc", "curves"),
+    ("probabilities", "probabilities"),
     ("predictions", "predictions"),
     ("importance", "importance"),
     ("gram", "Gram matrices"),
@@ -44,11 +47,13 @@ SECTIONS = (
     families_section,
     comparisons_section,
     curves_section,
+    reliability_section,
     units_section,
     confusion_section,
     hard_section,
     importance_section,
     choices_section,
+    weights_section,
     fits_section,
     gram_section,
     eigenvalues_section,

@@ -78,12 +78,18 @@ class Study:
         return entry if isinstance(entry, dict) else {}
 
     @cached_property
-    def gram_homes(self):
-        """Dict of kernel name to the name under which its stored Gram matrix is kept; empty where that is not known."""
+    def stored_grams(self):
+        """Dict of kernel name to the names under which its stored Gram matrices are kept; empty where not known."""
         try:
-            return {name: home for name, (home, _) in gram_homes({"kernels": self.config.get("kernels") or {}}).items()}
+            homes = gram_homes({"kernels": self.config.get("kernels") or {}})
         except SeqkernError:
             return {}
+        return {name: [home for home, _ in own] for name, own in homes.items()}
+
+    @cached_property
+    def gram_homes(self):
+        """Dict of kernel name to the name under which its one stored Gram matrix is kept."""
+        return {name: homes[0] for name, homes in self.stored_grams.items() if len(homes) == 1}
 
     def kernel(self, name):
         """Return the Kernel that the configuration calls `name`; None where it is not known here."""
@@ -232,7 +238,7 @@ class DatasetResults:
     def fits(self):
         """DataFrame of all ``fits.tsv``; `converged` is bool."""
         table = self._all("fits")
-        plain = {c: numbers(table[c]) for c in (*TABLES["fits"][3:], *EIGENVALUES) if c in table}
+        plain = {c: numbers(table[c]) for c in (*TABLES["fits"][3:], "gap", *EIGENVALUES) if c in table}
         converged = table["converged"].str.lower().isin(["true", "1", "yes"])
         return table.assign(converged=converged.astype(bool), **plain)
 
@@ -243,8 +249,11 @@ class DatasetResults:
         return table.assign(cpu_seconds=numbers(table["cpu_seconds"]), peak_mb=numbers(table["peak_mb"]))
 
     def gram_cost(self, kernel):
-        """Return the DataFrame of a Gram matrix's cost; None where it is missing."""
-        return read_laps(self._gram_folder(kernel) / "cost.json", ["stage", "cpu_seconds", "peak_mb"])
+        """Return the DataFrame of the cost of a kernel's stored Gram matrices; None where one is missing."""
+        homes = self.study.stored_grams.get(kernel, [kernel])
+        folders = [self.folder("gram") / home for home in dict.fromkeys(homes)]
+        laps = [read_laps(folder / "cost.json", ["stage", "cpu_seconds", "peak_mb"]) for folder in folders]
+        return None if any(table is None for table in laps) else pd.concat(laps, ignore_index=True)
 
     def _gram_folder(self, kernel):
         """Return the folder of the stored matrix that serves a kernel."""

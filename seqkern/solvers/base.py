@@ -49,6 +49,9 @@ class Solver(Parameters, BaseEstimator):
     targets : tuple of {"binary", "multiclass", "real", "none"}
         The kinds of label that it learns; with ``"none"``, it can be fitted without labels, and `_fit` then
         gets None for them.
+    whole : tuple of str
+        The parameters whose lists are no grid of values to search, since the solver chooses by itself; `read` makes
+        them from what a config says.
     support_ : ndarray of int64, shape (s,)
         After `fit`: the columns that prediction needs.
     report_ : dict
@@ -63,6 +66,7 @@ class Solver(Parameters, BaseEstimator):
     input = "gram"
     needs_semidefinite = False
     targets = ()
+    whole = ()
 
     # ---- what a solver writes ----------------------------------------------------------------------------
 
@@ -140,6 +144,11 @@ class Solver(Parameters, BaseEstimator):
     def default_grid(cls):
         """Return a dict from parameter to the values that a search tries by default."""
         return {}
+
+    @classmethod
+    def read(cls, key, value):
+        """Return the value of a parameter of `whole` from that of a spec."""
+        return value
 
     @classmethod
     def examples(cls):

@@ -7,8 +7,15 @@ import numpy as np
 from ..errors import ModelError, ParameterError, unknown_name
 from ..kernels.specs import parse_spec, parse_value
 from ..registry import Registry
+from .ranges import Range, as_range
 
 SOLVERS = Registry("solver", "seqkern.solvers", "seqkern.solvers.base:Solver")
+TAKES = {
+    "gram": "a Gram matrix",
+    "features": "the features of a kernel",
+    "implicit": "feature vectors that are never stored",
+}
+"""What the `input` of a solver is called in messages."""
 
 
 def build_solver(spec):
@@ -30,11 +37,17 @@ def build_solver(spec):
     if isinstance(spec, Solver):
         return spec
     name, params = _split_spec(spec)
+    whole = SOLVERS.get(name).whole
     for key, value in params.items():
+        if key in whole:
+            params[key] = SOLVERS.get(name).read(key, value)
+            continue
         if isinstance(value, (list, tuple)):
             raise ParameterError(
                 f"solver {name!r}: {key} is a list of values", remedy="give one value, or search the grid"
             )
+        if isinstance(value, Range):
+            raise _range_in_grid(name, key, value)
         if isinstance(value, dict) and "solver" in value:
             params[key] = build_solver(value)
     solver = SOLVERS.build(name, **params)
@@ -42,7 +55,7 @@ def build_solver(spec):
     return solver
 
 
-def expand_grid(spec, *, search=False):
+def expand_grid(spec, *, search=False, ends=False):
     """Return the specs of a grid: every combination of the values that are lists.
 
     Parameters
@@ -52,6 +65,9 @@ def expand_grid(spec, *, search=False):
     search : bool
         Whether parameters that the spec leaves out, and for which the solver offers a `default_grid`, take
         it.
+    ends : bool
+        Whether a range of values (see ranges.py) stands for both its ends: so that what random search may draw can be
+        checked. Else it is an error.
 
     Returns
     -------
@@ -64,20 +80,51 @@ def expand_grid(spec, *, search=False):
     ParameterError
         As `build_solver`, and for an empty list.
     """
-    name, params = _split_spec(spec)
-    cls = SOLVERS.get(name)
-    if search:
-        params = {**cls.default_grid(), **params}
-    known = cls.parameter_names()
-    for key in params:
-        if key not in known:
-            raise unknown_name(f"parameter of solver {name!r}", key, known)
-    keys = [key for key in known if key in params]
-    choices = [_choices(name, key, params[key], search) for key in keys]
-    grid = [{"solver": name, **dict(zip(keys, values, strict=True))} for values in itertools.product(*choices)]
+    name, params = _searched(spec, search)
+    choices = [_choices(name, key, value, search, ends) for key, value in params.items()]
+    grid = [{"solver": name, **dict(zip(params, values, strict=True))} for values in itertools.product(*choices)]
     for spec in grid:
         build_solver(spec)
     return [plain(spec) for spec in grid]
+
+
+def draw_spec(spec, rng, *, search=False):
+    """Return one spec, drawn at random: of each list a value, of each range a number within it.
+
+    Parameters
+    ----------
+    spec : dict or str
+        As in `expand_grid`, and with ranges, as ``csvc:C=0.01..100``.
+    rng : numpy.random.Generator
+    search : bool
+        As in `expand_grid`.
+
+    Raises
+    ------
+    ParameterError
+        As `expand_grid`.
+    """
+    name, params = _searched(spec, search)
+    drawn = {"solver": name}
+    for key, value in params.items():
+        if isinstance(value, Range):
+            drawn[key] = value.draw(rng)
+        elif isinstance(value, dict) and "solver" in value and key not in SOLVERS.get(name).whole:
+            drawn[key] = draw_spec(value, rng, search=search)
+        else:
+            choices = _choices(name, key, value, search, False)
+            drawn[key] = choices[rng.integers(len(choices))]
+    build_solver(drawn)
+    return plain(drawn)
+
+
+def has_range(spec):
+    """Tell whether a spec holds a range of values, which only random search can use."""
+    _, params = _split_spec(spec)
+    return any(
+        isinstance(value, Range) or (isinstance(value, dict) and "solver" in value and has_range(value))
+        for value in params.values()
+    )
 
 
 def make_solver(spec, kind):
@@ -105,23 +152,18 @@ def make_solver(spec, kind):
 
 
 def common_input(specs):
-    """Return what all solvers of a grid take of a kernel, ``"gram"`` or ``"implicit"``.
+    """Return what all solvers of a grid take of a kernel, ``"gram"``, ``"features"`` or ``"implicit"``.
 
     Raises
     ------
     ParameterError
-        If one takes features, or not all take the same.
+        If not all take the same.
     """
     solvers = [build_solver(spec) for spec in specs]
     for solver in solvers:
-        if solver.input == "features":
-            raise ParameterError(
-                f"solver {solver.name!r} would take features, and gets a Gram matrix here",
-                remedy="leave out its kernel=features; the features of a table come through the kernel linear",
-            )
         if solver.input != solvers[0].input:
             raise ParameterError(
-                f"of the solvers {solvers[0].name!r} and {solver.name!r} one takes a Gram matrix, the other needs none",
+                f"solver {solvers[0].name!r} takes {TAKES[solvers[0].input]}, {solver.name!r} {TAKES[solver.input]}",
                 remedy="choose among solvers of one sort",
             )
     return solvers[0].input
@@ -151,10 +193,37 @@ def _split_spec(spec):
     return spec["solver"], {key: _value(value) for key, value in spec.items() if key != "solver"}
 
 
-def _choices(name, key, value, search):
+def _searched(spec, search):
+    """Return a spec's solver name and its parameters in the order of the constructor, default grids among them."""
+    name, params = _split_spec(spec)
+    cls = SOLVERS.get(name)
+    if search:
+        params = {**cls.default_grid(), **params}
+    known = cls.parameter_names()
+    for key in params:
+        if key not in known:
+            raise unknown_name(f"parameter of solver {name!r}", key, known)
+    return name, {key: params[key] for key in known if key in params}
+
+
+def _range_in_grid(name, key, value):
+    """Return the error for a range where single values are needed."""
+    return ParameterError(
+        f"solver {name!r}: {key} is a range of values, {value}",
+        remedy="search at random (search: random, or --draws N), or give values as a list",
+    )
+
+
+def _choices(name, key, value, search, ends):
     """Return the values one parameter takes in a grid."""
+    if key in SOLVERS.get(name).whole:
+        return [value]
     if isinstance(value, dict) and "solver" in value:
-        return expand_grid(value, search=search)
+        return expand_grid(value, search=search, ends=ends)
+    if isinstance(value, Range):
+        if ends:
+            return value.ends
+        raise _range_in_grid(name, key, value)
     if not isinstance(value, (list, tuple)):
         return [value]
     if not value:
@@ -168,7 +237,7 @@ def _value(value):
         return [_value(item) for item in value]
     if not isinstance(value, str):
         return value
-    return np.inf if value == "inf" else parse_value(value)
+    return np.inf if value == "inf" else as_range(value) or parse_value(value)
 
 
 def plain(value):

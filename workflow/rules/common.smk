@@ -49,12 +49,12 @@ KERNELS = {
 }
 METHOD_KEYS = ("kernels", "solvers", "importance")  # of a data set's entry: what is run on the data, not the data
 STORED = gram_homes(STUDY)
-STORED_KERNELS = dict(STORED.values())
+STORED_KERNELS = dict(home for homes in STORED.values() for home in homes)
 
 
 wildcard_constraints:
     dataset="|".join(map(re.escape, STUDY["datasets"])),
-    kernel="|".join(map(re.escape, STUDY["kernels"])),
+    kernel="|".join(map(re.escape, dict.fromkeys([*STUDY["kernels"], *STORED_KERNELS]))),
     solver="|".join(map(re.escape, STUDY["solvers"])),
 
 
@@ -100,14 +100,37 @@ def stored_grams(dataset, kernel, solver):
     """Return the Gram matrices, over all units of a data set, that serve every fold of a method."""
     if not needs_gram(STUDY["solvers"][solver]):
         return []
-    names = kernel_candidates(STUDY, kernel)
-    return [f"{RESULTS}/gram/{dataset}/{STORED[name][0]}/gram.npy" for name in names if name in STORED]
+    homes = [home for name in kernel_candidates(STUDY, kernel) for home, _ in STORED.get(name, ())]
+    return [f"{RESULTS}/gram/{dataset}/{home}/gram.npy" for home in homes]
 
 
 def kernel_files(kernel):
     """Return the local files that a kernel entry names: a changed one makes its results anew."""
-    named = [str(path) for name in kernel_candidates(STUDY, kernel) for path in KERNELS[name].files()]
+    return local_files(KERNELS[name] for name in kernel_candidates(STUDY, kernel))
+
+
+def stored_files(home):
+    """Return the local files that the kernel of a stored Gram matrix names."""
+    return local_files([build_kernel(STORED_KERNELS[home])])
+
+
+def local_files(kernels):
+    """Return the local files that kernels name, each once."""
+    named = [str(path) for kernel in kernels for path in kernel.files()]
     return [path for path in dict.fromkeys(named) if not is_public(path)]
+
+
+def search_options():
+    """Return the options about what the inner loop searches and how it chooses, for the command line."""
+    inner = STUDY["inner"]
+    words = [f"--inner-draws={inner['draws']}"] if inner["search"] == "random" else []
+    return shlex.join([*words, f"--inner-rule={inner['rule']}"])
+
+
+def afterwards_options():
+    """Return the options about probabilities and the threshold, for the command line."""
+    inner = STUDY["inner"]
+    return shlex.join(f"--{key}={inner[key]}" for key in ("calibration", "threshold") if inner[key] is not None)
 
 
 def importance_of(dataset):

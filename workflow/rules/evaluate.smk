@@ -14,6 +14,7 @@ rule evaluate:
             decisions="decisions.tsv",
             metrics="metrics.tsv",
             choices="choices.tsv",
+            inner_scores="inner_scores.tsv",
             fits="fits.tsv",
             cost="cost.json",
         ),
@@ -30,9 +31,11 @@ rule evaluate:
         gram=lambda wildcards, input: option("--gram", input.gram),
         folds=STUDY["inner"]["folds"],
         metric=STUDY["inner"]["metric"],
+        search=search_options(),
+        afterwards=afterwards_options(),
         seed=STUDY["seed"],
         build=BUILD,
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
+        " {params.search} {params.afterwards} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"

@@ -29,11 +29,12 @@ rule importance:
         options=lambda wildcards: importance_options(wildcards.dataset),
         folds=STUDY["inner"]["folds"],
         metric=STUDY["inner"]["metric"],
+        search=search_options(),
         memory=STUDY["memory_limit"],
         seed=STUDY["seed"],
         build=BUILD,
     shell:
         "seqkern importance $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q}"
         " --solver {params.solver:q} {params.options} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " --memory {params.memory:q} --seed {params.seed} --threads {threads}"
+        " {params.search} --memory {params.memory:q} --seed {params.seed} --threads {threads}"
         " -o $(dirname {output.positions:q}) 2>&1 | tee {log:q}"

@@ -1,0 +1,203 @@
+"""Probabilities of decision values, fitted to decisions about units that were not trained on (see held_out.py).
+
+Platt: P(positive | f) = 1 / (1 + exp(A·f + B)), with A and B of greatest likelihood for targets drawn in by a prior of
+one unit more of each class. Isotonic: the non-decreasing steps nearest to the labels in squares, with straight lines
+between them; it assumes no shape, needs more units (some hundreds), and may say 0 or 1.
+
+References
+----------
+Platt: Probabilistic outputs for support vector machines. In: Advances in Large Margin Classifiers, MIT Press 1999.
+Lin, Lin, Weng: A note on Platt's probabilistic outputs for support vector machines. Machine Learning 68:267, 2007.
+Zadrozny, Elkan: Transforming classifier scores into accurate multiclass probability estimates. KDD 2002.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from ..errors import LabelError
+
+STEPS, SMALLEST_STEP, RIDGE, ROUNDING = 100, 1e-10, 1e-12, 1e-13
+
+
+@dataclass(frozen=True)
+class SigmoidCalibration:
+    """A sigmoid from decision values to probabilities of the positive class.
+
+    Attributes
+    ----------
+    slope, intercept : float
+        A (negative where larger decisions mean the positive class) and B.
+    folds : int
+        How many folds gave decisions.
+    n : int
+        The number of decisions that it was fitted to.
+    """
+
+    slope: float
+    intercept: float
+    folds: int
+    n: int
+    method = "platt"
+
+    def __post_init__(self):
+        _check_numbers(self.slope, self.intercept)
+
+    @classmethod
+    def fit(cls, decisions, positive, folds):
+        """Return the calibration of greatest likelihood; see `fit_sigmoid`."""
+        return cls(*fit_sigmoid(decisions, positive), folds, len(decisions))
+
+    @property
+    def rises(self):
+        """Whether a larger decision means a larger probability."""
+        return self.slope < 0
+
+    def probabilities(self, decisions):
+        """Return the probability of the positive class, float64 (n,), of each decision value."""
+        return sigmoid(self.slope * np.asarray(decisions, dtype=np.float64) + self.intercept)
+
+    def record(self):
+        """Return what a model keeps: a JSON dict that `calibration_from_record` takes."""
+        return {"method": self.method, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class IsotonicCalibration:
+    """Straight lines between points that never fall, from decision values to probabilities of the positive class.
+
+    Attributes
+    ----------
+    points : list of (float, float)
+        Decision and probability, the decisions rising; beyond the first and last the probability is theirs.
+    folds : int
+        How many folds gave decisions.
+    n : int
+        The number of decisions that it was fitted to.
+    """
+
+    points: list
+    folds: int
+    n: int
+    method = "isotonic"
+
+    def __post_init__(self):
+        if not self.points or any(len(point) != 2 for point in self.points):
+            raise LabelError("a calibration without points is not possible", remedy="calibrate again")
+        _check_numbers(*(number for point in self.points for number in point))
+        x, p = np.array(self.points, dtype=np.float64).T
+        if np.any(np.diff(x) <= 0) or np.any(np.diff(p) < 0) or p[0] < 0 or p[-1] > 1:
+            raise LabelError("a calibration that falls, or leaves 0 to 1, is not possible", remedy="calibrate again")
+
+    @classmethod
+    def fit(cls, decisions, positive, folds):
+        """Return the calibration nearest in squares (scikit-learn's IsotonicRegression).
+
+        Raises
+        ------
+        LabelError
+            If a class has no unit.
+        """
+        from sklearn.isotonic import IsotonicRegression
+
+        decisions, positive = _both_classes(decisions, positive)
+        fitted = IsotonicRegression(y_min=0.0, y_max=1.0).fit(decisions, positive.astype(np.float64))
+        points = np.column_stack([fitted.X_thresholds_, fitted.y_thresholds_])
+        return cls(points.tolist(), folds, len(decisions))
+
+    @property
+    def rises(self):
+        """Whether some larger decision means a larger probability."""
+        return self.points[-1][1] > self.points[0][1]
+
+    def probabilities(self, decisions):
+        """Return the probability of the positive class, float64 (n,), of each decision value."""
+        return np.interp(np.asarray(decisions, dtype=np.float64), *zip(*self.points, strict=True))
+
+    def record(self):
+        """Return what a model keeps: a JSON dict that `calibration_from_record` takes."""
+        return {"method": self.method, **asdict(self)}
+
+
+METHODS = {cls.method: cls for cls in (SigmoidCalibration, IsotonicCalibration)}
+
+
+def calibration_from_record(record):
+    """Return the calibration whose `record` this is."""
+    record = dict(record)
+    method = record.pop("method")
+    if method not in METHODS:
+        raise LabelError(f"the calibration {method!r} is not known", remedy=f"choose from: {', '.join(METHODS)}")
+    return METHODS[method](**record)
+
+
+def sigmoid(z):
+    """Return 1 / (1 + exp(z)), float64, without overflow."""
+    small = np.exp(-np.abs(z))
+    return np.where(z >= 0, small, 1.0) / (1.0 + small)
+
+
+def fit_sigmoid(decisions, positive):
+    """Return A and B of the sigmoid that decision values are most likely under.
+
+    Parameters
+    ----------
+    decisions : ndarray of float64, shape (n,)
+    positive : ndarray of bool, shape (n,)
+
+    Returns
+    -------
+    slope, intercept : float
+
+    Raises
+    ------
+    LabelError
+        If a class has no unit.
+    """
+    f, positive = _both_classes(decisions, positive)
+    n_positive, n_negative = np.count_nonzero(positive), np.count_nonzero(~positive)
+    targets = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    scale = float(np.abs(f).max()) or 1.0
+    f = f / scale
+    point = np.array([0.0, math.log((n_negative + 1) / (n_positive + 1))])
+    loss = _loss(point, f, targets)
+    for _ in range(STEPS):
+        p = sigmoid(point[0] * f + point[1])
+        gradient = np.array([f @ (targets - p), (targets - p).sum()])
+        weight = p * (1 - p)
+        cross = f @ weight
+        hessian = np.array([[f * f @ weight, cross], [cross, weight.sum()]]) + RIDGE * np.eye(2)
+        direction = -np.linalg.solve(hessian, gradient)
+        if np.abs(direction).max() <= ROUNDING * (1 + np.abs(point).max()):
+            break
+        step = 1.0
+        while step >= SMALLEST_STEP:
+            new = point + step * direction
+            new_loss = _loss(new, f, targets)
+            if new_loss <= loss * (1 + ROUNDING) + 1e-4 * step * (gradient @ direction):
+                break
+            step /= 2
+        point, loss = new, new_loss
+    return float(point[0] / scale), float(point[1])
+
+
+def _loss(point, f, targets):
+    """Return the negative log likelihood."""
+    z = point[0] * f + point[1]
+    return float(np.sum(targets * z + np.logaddexp(0.0, -z)))
+
+
+def _both_classes(decisions, positive):
+    """Return both as arrays; LabelError if a class has no unit."""
+    decisions, positive = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=bool)
+    if positive.all() or not positive.any():
+        raise LabelError("one class only: nothing to calibrate on", remedy="give units of both classes")
+    return decisions, positive
+
+
+def _check_numbers(*values):
+    """Raise LabelError unless all are finite numbers."""
+    for value in values:
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise LabelError(f"a calibration by {value!r} is not possible", remedy="calibrate again")

@@ -1,0 +1,101 @@
+"""Decisions about units by machines that were not trained on them, and what is fitted to these.
+
+The decisions about a model's own training units are too far from zero. Probabilities and thresholds therefore come
+from decisions about each unit by a machine trained on folds without it.
+"""
+
+import numpy as np
+
+from ..errors import FoldError, ParameterError
+from .calibration import METHODS
+from .selection import inner_folds
+from .thresholds import Threshold, parse_rule
+
+
+def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
+    """Return the decision about each unit by machines trained on folds without it.
+
+    Parameters
+    ----------
+    pair : callable
+        ``pair(train, test, y_train)`` returns what a solver trains on and decides about, as those of
+        `seqkern.evaluation.sources`.
+    labels : Labels
+        Binary; units of one group stay in one fold.
+    spec : dict
+        Of the solver.
+    make_solver : callable
+        ``make_solver(spec, kind)`` returns a new solver.
+    folds, seed : int
+
+    Returns
+    -------
+    decisions : ndarray of float64, shape (n,)
+        NaN for the units of a fold without which a class is missing.
+    n_folds : int
+        How many folds gave decisions.
+
+    Raises
+    ------
+    LabelError
+        If the labels are not binary.
+    FoldError
+        If a class is too small to be divided into folds.
+    """
+    y = labels.signs()
+    decisions, n_folds = np.full(len(y), np.nan), 0
+    try:
+        parts = list(inner_folds(labels, folds, seed, labels.groups))
+    except FoldError as error:
+        raise FoldError(
+            "a class has one unit (or group) only, and probabilities and thresholds need folds",
+            remedy="give more units, or do without probabilities and thresholds",
+        ) from error
+    for train, held_out in parts:
+        K_train, K_held_out = pair(train, held_out, y[train])
+        machine = make_solver(spec, labels.kind).fit(K_train, y[train])
+        decisions[held_out] = machine.decision_function(K_held_out)
+        n_folds += 1
+    return decisions, n_folds
+
+
+def fit_afterwards(decisions, positive, n_folds, *, calibration=None, threshold=None):
+    """Return what turns decisions into probabilities, and the threshold above which they mean the positive class.
+
+    Parameters
+    ----------
+    decisions : ndarray of float64, shape (n,)
+        As `held_out_decisions` returns them; NaN is left out.
+    positive : ndarray of bool, shape (n,)
+    n_folds : int
+    calibration : {"platt", "isotonic"}, optional
+    threshold : str, optional
+        A rule of `seqkern.evaluation.thresholds`.
+
+    Returns
+    -------
+    calibration : SigmoidCalibration, IsotonicCalibration or None
+    threshold : Threshold or None
+
+    Raises
+    ------
+    ParameterError
+        For an unknown method or rule.
+    LabelError
+        If a class has no unit with a decision.
+    """
+    check_afterwards(calibration, threshold)
+    known = ~np.isnan(decisions)
+    decisions, positive = decisions[known], positive[known]
+    return (
+        None if calibration is None else METHODS[calibration].fit(decisions, positive, n_folds),
+        None if threshold is None else Threshold.fit(decisions, positive, threshold),
+    )
+
+
+def check_afterwards(calibration, threshold):
+    """Raise ParameterError unless a method of calibration and a rule for a threshold are known, or None."""
+    if calibration is not None and calibration not in METHODS:
+        raise ParameterError(f"calibration {calibration!r} is not known", remedy=f"choose from: {', '.join(METHODS)}")
+    if threshold is not None:
+        parse_rule(threshold)
