@@ -210,8 +210,9 @@ class _Walk:
 
     def _leave(self, place):
         """Drop the column at a place among the selected, and factor the others anew."""
-        kept = [pair for number, pair in enumerate(zip(self.active, self.signs, strict=True)) if number != place]
-        self.active, self.signs = [], []
-        self.waiting[:] = False
-        for column, sign in kept:
-            self._join(column, sign)
+        self.active.pop(place)
+        self.signs.pop(place)
+        size = len(self.active)
+        self.Q[:, :size], self.R[:size, :size] = np.linalg.qr(self.columns[self.active].T)
+        self.waiting[:] = False  # what was in the span need not be any more
+        self.waiting[self.active] = True
