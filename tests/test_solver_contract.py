@@ -502,7 +502,7 @@ def test_grid_order():
     grid = expand_grid({"epsilon": [0.3, 0.1], "solver": "psvc", "C": ["inf", 1]})
     assert [(one["C"], one["epsilon"]) for one in grid] == [("inf", 0.3), ("inf", 0.1), (1, 0.3), (1, 0.1)]
     assert expand_grid("psvc:epsilon=[0.3,0.1],C=[inf,1]") == grid
-    nested = expand_grid({"solver": "pairwise-voting", "binary": {"solver": "csvc", "C": [1, 2]}})
+    nested = expand_grid({"solver": "pairwise_voting", "binary": {"solver": "csvc", "C": [1, 2]}})
     assert [one["binary"]["C"] for one in nested] == [1, 2]
 
 
@@ -534,9 +534,9 @@ def test_texts_that_mean_numbers():
         ("csvc:class_weight=heavy", "heavy"),
         ({"solver": "csvc", "class_weight": {"1": 0}}, "class_weight of 1"),
         ("csvc:C=", "csvc:C="),
-        ("pairwise-voting", "binary"),
-        ("pairwise-voting:binary=3", "binary=3"),
-        ("pairwise-voting:binary=(psvr)", "binary=PSVR"),
+        ("pairwise_voting", "binary"),
+        ("pairwise_voting:binary=3", "binary=3"),
+        ("pairwise_voting:binary=(psvr)", "binary=PSVR"),
         ({"C": 1}, "names no solver"),
         ('{"solver": ', "JSON"),
     ],
@@ -556,7 +556,7 @@ def test_solver_for_a_kind_of_label():
     assert make_solver("csvc:C=2", "binary").C == 2
     assert make_solver("psvr", "real").name == "psvr"
     voting = make_solver("psvc:epsilon=0.3", "multiclass")
-    assert voting.name == "pairwise-voting"
+    assert voting.name == "pairwise_voting"
     assert voting.binary.epsilon == 0.3
     assert make_solver(voting, "multiclass") is voting
     for name, kind, able in (

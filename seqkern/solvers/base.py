@@ -448,7 +448,7 @@ class BinarySolver(ClassSolver):
         if len(self.classes_) > 2:
             raise LabelError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}.",
-                remedy="wrap the solver in PairwiseVoting",
+                remedy="wrap the solver in PairwiseVoting, OneAgainstRest or DecisionDAG",
             )
         return 2.0 * codes - 1.0
 

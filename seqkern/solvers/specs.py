@@ -144,7 +144,7 @@ def make_solver(spec, kind):
     if kind in solver.targets:
         return solver
     if kind == "multiclass" and "binary" in solver.targets:
-        return SOLVERS.build("pairwise-voting", binary=solver)
+        return SOLVERS.build("pairwise_voting", binary=solver)
     able = [name for name, cls in SOLVERS.classes.items() if kind in cls.targets]
     raise ParameterError(
         f"solver {solver.name!r} does not learn {kind} labels", remedy=f"choose from: {', '.join(able)}"

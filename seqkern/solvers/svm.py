@@ -1,19 +1,21 @@
-"""The C-SVM: LIBSVM's quadratic program, through scikit-learn."""
-
-import warnings
+"""The C-SVM, with soft or hard margin: LIBSVM's quadratic program, through scikit-learn."""
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from ..parameters import check_integer, check_real
-from . import _linear
 from .base import BinarySolver, check_cost
 from .class_weights import check_class_weight, class_factors
+from .hulls import hull_distance
+from .libsvm import LibsvmMachine, on_rows, share_of, violation, weighted_sums
+
+SEPARABLE_ITERATIONS = (10_000, 100)
+"""A hard margin that takes more iterations than a + b·n is looked at: there may be none."""
 
 
-class CSVC(BinarySolver):
-    """Support vector machine with soft margin (C-SVM) on a Gram matrix.
+class CSVC(LibsvmMachine, BinarySolver):
+    """Support vector machine with soft margin (C-SVM) on a Gram matrix; with infinite C, the hard margin.
+
+    min ½‖w‖² + C Σξ  over  y f(x) ≥ 1 − ξ, ξ ≥ 0.
 
     Parameters
     ----------
@@ -35,13 +37,16 @@ class CSVC(BinarySolver):
     Notes
     -----
     Cortes & Vapnik 1995; Chang & Lin 2011. ``report_`` has ``residual``, LIBSVM's stopping quantity computed
-    from the solution in double precision, and ``objective``, the dual ½ αᵀQα − Σα. The Gram matrix should be
-    positive semi-definite; on an indefinite one the solution is a local one.
+    from the solution in double precision, ``objective``, the dual ½ αᵀQα − Σα, and for finite C the duality ``gap`` as
+    a share of the primal objective. The Gram matrix should be positive semi-definite; on an indefinite one the solution
+    is a local one, and the gap bounds nothing.
+
+    Classes that no plane separates have no hard margin: the dual is unbounded. That is found through the distance of
+    their convex hulls (Bennett & Bredensteiner 2000), and the fit ends with a warning that says so, not converged.
     """
 
     name = "csvc"
     plain = "Support vector machine: the widest margin between two classes, with a price C for errors."
-    needs_semidefinite = True
 
     def __init__(self, *, C=1.0, class_weight=None, tol=1e-3, max_iter=10_000_000):
         self.C = C
@@ -52,8 +57,7 @@ class CSVC(BinarySolver):
     def check_parameters(self):
         """Raise ParameterError for a parameter outside its domain."""
         check_cost(self.C)
-        check_real("tol", self.tol, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
+        super().check_parameters()
         check_class_weight(self.class_weight)
 
     @classmethod
@@ -71,57 +75,49 @@ class CSVC(BinarySolver):
         return [cls(tol=1e-6), cls(C=0.3, class_weight="balanced", tol=1e-6), cls(C=np.inf, tol=1e-6)]
 
     def _fit(self, K, y):
-        """Run LIBSVM and keep its support vectors."""
+        """Run LIBSVM and say how good its solution is."""
         weights = class_factors(self.class_weight, self.classes_, y)
-        machine = SVC(
-            kernel="precomputed",
-            C=self.C,
-            class_weight=dict(zip((-1.0, 1.0), weights, strict=True)),
-            tol=self.tol,
-            max_iter=self.max_iter,
+        machine = SVC(C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
+        if np.isinf(self.C):
+            converged, iterations, more = self._hard_margin(machine, K, y)
+        else:
+            converged, iterations = self._run(machine, K, y)
+            more = {}
+        report = {"converged": converged, "iterations": iterations}
+        return report | self._optimality(K, y, self.C * np.where(y > 0, weights[1], weights[0])) | more
+
+    def _hard_margin(self, machine, K, y):
+        """Run LIBSVM, but no longer than needed to see that the classes are not separable."""
+        limit = min(self.max_iter, SEPARABLE_ITERATIONS[0] + SEPARABLE_ITERATIONS[1] * len(y))
+        converged, iterations = self._run(machine, K, y, max_iter=limit)
+        if converged:
+            return True, iterations, {}
+        separable, distance = hull_distance(K, y)
+        if separable and limit < self.max_iter:
+            return *self._run(machine, K, y), {}
+        if separable:
+            return False, iterations, {}
+        remark = (
+            "no plane was found that separates the classes with this kernel, so that there is no hard margin (their "
+            f"convex hulls are not further apart than {distance:.1g} of the typical length of a vector); give a finite "
+            "C, such as 1000, or choose another kernel"
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(K, y)
-        self.support_ = machine.support_.astype(np.int64)
-        self.dual_coef_ = machine.dual_coef_[0].copy()
-        self.intercept_ = float(machine.intercept_[0])
-        residual, objective = self._optimality(K, y, self.C * np.where(y > 0, weights[1], weights[0]))
-        return {
-            "converged": machine.fit_status_ == 0,
-            "iterations": int(machine.n_iter_[0]),
-            "residual": residual,
-            "objective": objective,
-        }
+        return False, iterations, {"remark": remark}
 
     def _optimality(self, K, y, cost):
-        """Return LIBSVM's stopping quantity m(α) − M(α) (Fan, Chen & Lin 2005) and the dual objective."""
-        coef = np.zeros(len(y))
-        coef[self.support_] = self.dual_coef_
-        product = np.empty(len(y))
-        _linear.decide(K, self.support_, np.zeros(len(self.support_)), self.dual_coef_, 0.0, product)
+        """Return residual, dual objective and gap of the solution."""
+        coef = on_rows(self.support_, self.dual_coef_, len(y))
+        product = weighted_sums(K, self.support_, self.dual_coef_)
         gradient = y - product
         alpha = coef * y
         up = np.where(y > 0, alpha < cost, alpha > 0)
         low = np.where(y > 0, alpha > 0, alpha < cost)
-        violation = np.max(gradient[up], initial=-np.inf) - np.min(gradient[low], initial=np.inf)
-        return max(0.0, float(violation)), float(0.5 * np.sum(coef * product) - np.sum(alpha))
-
-    def _decide(self, K, columns):
-        """Return Σ α_i y_i K(x, x_i) + b."""
-        out = np.empty(len(K))
-        _linear.decide(K, columns, np.zeros(len(columns)), self.dual_coef_, self.intercept_, out)
-        return out
-
-    def linear(self):
-        """Return (coefficients, constant): α_i y_i in their columns, and b."""
-        return self._on_columns(self.dual_coef_), self.intercept_
-
-    def fitted_state(self):
-        """Return the intercept and the coefficients."""
-        return {"intercept": self.intercept_}, {"coef": self.dual_coef_}
-
-    def restore_fitted(self, header, arrays):
-        """Set what `fitted_state` returned."""
-        self.intercept_ = header["intercept"]
-        self.dual_coef_ = arrays["coef"]
+        square, total = np.sum(coef * product), np.sum(alpha)
+        found = {
+            "residual": violation(gradient[up], gradient[low]),
+            "objective": float(0.5 * square - total),
+        }
+        if np.isfinite(self.C):
+            errors = np.sum(cost * np.maximum(0.0, 1 - y * (product + self.intercept_)))
+            found["gap"] = share_of(square + errors - total, 0.5 * square + errors)
+        return found

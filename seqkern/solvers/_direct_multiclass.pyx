@@ -1,0 +1,131 @@
+"""Coordinate descent on the dual of the direct multi-class machine, a block of one row's variables at a time."""
+
+from libc.float cimport DBL_MIN
+from libc.stdint cimport int64_t
+
+cdef int PASSES = 20  # over the variables of one row
+
+
+cdef inline double projected(double slope, double value, double cost) noexcept nogil:
+    """Return the part of a slope along which a variable in [0, cost] can move downhill; its size is the violation."""
+    if (value <= 0 and slope > 0) or (value >= cost and slope < 0):
+        return 0
+    return slope
+
+
+def descend(
+    const double[:, ::1] K,
+    const int64_t[::1] y,
+    double cost,
+    double sigma,
+    double[:, ::1] alpha,
+    double[:, ::1] outputs,
+    double[::1] own,
+    double[::1] changes,
+    double tol,
+    int64_t limit,
+):
+    """Lower the dual until no variable violates its condition by more than `tol`.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, n)
+        Symmetric; a row is read where a column is meant.
+    y : ndarray of int64, shape (n,)
+        The place of each row's class.
+    cost : float
+        Upper bound of each variable.
+    sigma : float
+        Added to all of K: the square of a constant feature.
+    alpha : ndarray of float64, shape (c, n)
+        Changed; zero where the class is the row's own.
+    outputs : ndarray of float64, shape (c, n)
+        Changed: the output of each class for each row, Σ_i β_i (K + sigma).
+    own, changes : ndarray of float64, shape (n,) and (c,)
+        Room.
+    tol : float
+    limit : int
+        At most so many rows are moved.
+
+    Returns
+    -------
+    int
+        How many were.
+    """
+    cdef Py_ssize_t n = K.shape[0], c = alpha.shape[0], i, m, best
+    cdef int64_t moved = 0
+    cdef double slope, square, gain, most, worst
+    if not (y.shape[0] == K.shape[1] == alpha.shape[1] == outputs.shape[1] == own.shape[0] == n) or not (
+        outputs.shape[0] == changes.shape[0] == c
+    ):
+        raise ValueError("matrix, labels and variables differ in size")
+    with nogil:
+        while moved < limit:
+            for i in range(n):
+                own[i] = outputs[y[i], i] - 2
+            # the row that one variable alone can lower the dual by most
+            worst, most, best = 0, -1, -1
+            for m in range(c):
+                for i in range(n):
+                    if y[i] == m:
+                        continue
+                    slope = projected(own[i] - outputs[m, i], alpha[m, i], cost)
+                    if slope == 0:
+                        continue
+                    slope = slope if slope > 0 else -slope
+                    worst = slope if slope > worst else worst
+                    square = K[i, i] + sigma
+                    gain = slope * slope / (square if square > 0 else DBL_MIN)
+                    if gain > most:
+                        most, best = gain, i
+            if worst <= tol:
+                break
+            move(K, y[best], best, cost, sigma, alpha, outputs, changes, 0.1 * tol)
+            moved += 1
+    return moved
+
+
+cdef void move(
+    const double[:, ::1] K,
+    Py_ssize_t label,
+    Py_ssize_t i,
+    double cost,
+    double sigma,
+    double[:, ::1] alpha,
+    double[:, ::1] outputs,
+    double[::1] changes,
+    double tol,
+) noexcept nogil:
+    """Minimise over the variables of row i, and bring all outputs up to date; `changes` (c,) is room."""
+    cdef Py_ssize_t n = K.shape[0], c = alpha.shape[0], m, j
+    cdef int _turn
+    cdef double square = K[i, i] + sigma
+    cdef double total = 0, worst, slope, before, after
+    for m in range(c):
+        changes[m] = 0
+    for _turn in range(PASSES):
+        worst = 0
+        for m in range(c):
+            if m == label:
+                continue
+            before = alpha[m, i]
+            slope = outputs[label, i] - outputs[m, i] - 2 + square * (total + changes[m])
+            slope = projected(slope, before, cost)
+            if slope == 0:
+                continue
+            worst = max(worst, slope if slope > 0 else -slope)
+            if square > 0:
+                after = before - slope / (2 * square)
+                after = 0 if after < 0 else cost if after > cost else after
+            else:  # a vector of length zero: nothing bends the dual
+                after = 0 if slope > 0 else cost
+            alpha[m, i] = after
+            changes[m] += after - before
+            total += after - before
+        if worst <= tol:
+            break
+    changes[label] = -total
+    for m in range(c):
+        if changes[m] != 0:
+            for j in range(n):
+                outputs[m, j] -= changes[m] * (K[i, j] + sigma)

@@ -1,0 +1,137 @@
+"""A one-class machine as a filter of the training part, before a binary solver."""
+
+import numpy as np
+from sklearn.base import clone
+
+from ..archive import nest, unnest
+from ..errors import ParameterError
+from ..parameters import check_choice, check_integer, check_real
+from .base import BinarySolver, Solver
+from .one_class import OneClassSVM
+from .specs import solver_from_state
+
+
+class FilteredSVC(BinarySolver):
+    """A binary solver that learns only the training rows that a one-class SVM of their class finds inside.
+
+    Parameters
+    ----------
+    binary : Solver
+        It takes a Gram matrix.
+    nu : float
+        0 < ν < 1: at most this share of a class is left out.
+    of : {"both", "positive"}
+        Whether both classes are filtered, or the positives alone: those are often found by an experiment or a search
+        that errs, while nothing was said of the negatives.
+    tol : float
+        Of the one-class machines, as in `OneClassSVM`.
+    max_iter : int
+        Of each of them.
+
+    Attributes
+    ----------
+    machine_ : Solver
+        The fitted binary solver, restricted to the columns `support_`.
+    left_out_ : ndarray of int64
+        The training rows that the filter left out.
+
+    Notes
+    -----
+    Of each class a `OneClassSVM` learns the rows of that class; those whose α is at its bound 1 and whose decision is
+    below zero, fewer than ν l, are left out. The filter belongs to the fit: in cross-validation it sees the training
+    part alone, and no row to be predicted is ever left out. ``report_`` is that of the binary solver, with
+    ``n_left_out`` of (negatives, positives); `converged` and `residual` are of all machines.
+    """
+
+    name = "filtered"
+    plain = "One-class machines leave out training rows unlike their class; a binary solver learns the rest."
+    needs_semidefinite = True
+
+    def __init__(self, binary, *, nu=0.05, of="both", tol=1e-3, max_iter=10_000_000):
+        self.binary = binary
+        self.nu = nu
+        self.of = of
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def check_parameters(self):
+        """Raise ParameterError unless `binary` takes a Gram matrix and all values are good."""
+        if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets or self.binary.input != "gram":
+            raise ParameterError(
+                f"binary={self.binary!r} is not possible", remedy="give a binary solver that takes a Gram matrix"
+            )
+        self.binary.check_parameters()
+        check_real("nu", self.nu, 0, 1, open_low=True)
+        check_choice("of", self.of, ("both", "positive"))
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+
+    def check_labels(self, y):
+        """Raise ParameterError where the binary solver would; of the rows that are left, it checks again."""
+        self.binary.check_labels(y)
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of nu that a search tries."""
+        return {"nu": [0.01, 0.05, 0.1]}
+
+    def complexity(self):
+        """Return that of the binary solver, then −ν."""
+        return *self.binary.complexity(), -float(self.nu)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        from .svm import CSVC
+
+        return [cls(CSVC(tol=1e-6), tol=1e-6), cls(CSVC(tol=1e-6), nu=0.2, of="positive", tol=1e-6)]
+
+    def _fit(self, K, y):
+        """Filter each class, then train the binary solver."""
+        keep, reports = np.ones(len(y), dtype=bool), []
+        for sign in (-1.0, 1.0) if self.of == "both" else (1.0,):
+            rows = np.flatnonzero(y == sign)
+            outside, report = self._outside(K[np.ix_(rows, rows)])
+            keep[rows[outside]] = False
+            reports.append(report)
+        rows = np.flatnonzero(keep)
+        part = K if len(rows) == len(y) else K[np.ix_(rows, rows)]
+        machine = clone(self.binary).fit(part, self.classes_[(y[rows] > 0).astype(int)])
+        self.left_out_ = np.flatnonzero(~keep)
+        self.support_ = rows[machine.support_]
+        self.machine_ = machine.restrict(machine.support_)
+        reports.append(machine.report_)
+        return {
+            **machine.report_,
+            "converged": all(report["converged"] for report in reports),
+            "residual": max(report["residual"] for report in reports),
+            "n_left_out": [int(np.sum(~keep & (y == sign))) for sign in (-1.0, 1.0)],
+        }
+
+    def _outside(self, K):
+        """Return which rows of one class lie outside, and the report of its one-class machine."""
+        if len(K) < 2:
+            return np.zeros(len(K), dtype=bool), {"converged": True, "residual": 0.0}
+        machine = OneClassSVM(nu=self.nu, tol=self.tol, max_iter=self.max_iter).fit(K)
+        at_bound = np.zeros(len(K), dtype=bool)
+        at_bound[machine.support_[machine.dual_coef_ >= 1]] = True
+        return at_bound & (machine.decision_function(K) < 0), machine.report_
+
+    def _decide(self, K, columns):
+        """Return the decision of the binary solver."""
+        return self.machine_._decide(K, columns[self.machine_.support_])
+
+    def linear(self):
+        """Return that of the binary solver, in the columns of all rows."""
+        found = self.machine_.linear()
+        return None if found is None else (self._on_columns(found[0]), found[1])
+
+    def fitted_state(self):
+        """Return the state of the binary solver, and the rows that were left out."""
+        header, arrays = self.machine_.state()
+        return {"machine": header}, {**nest("machine", arrays), "left_out": self.left_out_}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
+        self.left_out_ = arrays["left_out"]

@@ -1,0 +1,113 @@
+"""What the machines of LIBSVM share: the run through scikit-learn, the decision, the model.
+
+Each solver of the family sets its own quadratic program, and computes from the solution, in double precision, how far
+its optimality conditions are from holding. LIBSVM reads a C-ordered float64 matrix where it lies, a memory map too;
+what it takes besides is its cache, in single precision, of at most `CACHE_MEGABYTES`.
+"""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..parameters import check_integer, check_real
+from . import _linear
+from .base import Solver
+
+CACHE_MEGABYTES = 200
+
+
+class LibsvmMachine(Solver):
+    """A machine whose decision is Σ β_i K(x, x_i) + b.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (s,)
+        β of the support vectors.
+    intercept_ : float
+        b.
+    """
+
+    needs_semidefinite = True
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+
+    def _run(self, machine, K, y, places=None, **limits):
+        """Run LIBSVM and keep its support vectors.
+
+        Parameters
+        ----------
+        machine : sklearn.svm estimator
+            With the parameters of the problem.
+        K : ndarray of float64, shape (n, n)
+        y : ndarray of float64, shape (n,), or None
+        places : ndarray of int64, shape (n,), optional
+            The column of each training row; by default its own number.
+        **limits
+            ``tol`` and ``max_iter`` other than the solver's own.
+
+        Returns
+        -------
+        converged : bool
+        iterations : int
+            Both are those of LIBSVM.
+        """
+        options = {"tol": self.tol, "max_iter": self.max_iter, **limits}
+        machine.set_params(kernel="precomputed", cache_size=CACHE_MEGABYTES, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(K, y)
+        support = machine.support_.astype(np.int64)
+        self.support_ = support if places is None else places[support]
+        self.dual_coef_ = machine.dual_coef_[0].copy()
+        self.intercept_ = float(machine.intercept_[0])
+        return machine.fit_status_ == 0, int(np.max(machine.n_iter_))
+
+    def _decide(self, K, columns):
+        """Return Σ β_i K(x, x_i) + b."""
+        return weighted_sums(K, columns, self.dual_coef_, self.intercept_)
+
+    def linear(self):
+        """Return (coefficients, constant): β in their columns, and b."""
+        return self._on_columns(self.dual_coef_), self.intercept_
+
+    def fitted_state(self):
+        """Return the intercept and the coefficients."""
+        return {"intercept": self.intercept_}, {"coef": self.dual_coef_}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.intercept_ = header["intercept"]
+        self.dual_coef_ = arrays["coef"]
+
+
+def weighted_sums(K, columns, weights, constant=0.0):
+    """Return Σ_j K[i, columns[j]] · weights[j] + constant of each row i, float64 (m,)."""
+    out = np.empty(len(K))
+    _linear.decide(K, columns, np.zeros(len(columns)), weights, constant, out)
+    return out
+
+
+def on_rows(support, values, n):
+    """Return float64 (n,): `values`, one for each of `support`, in their places, and zero elsewhere."""
+    out = np.zeros(n)
+    out[support] = values
+    return out
+
+
+def violation(up, low):
+    """Return max(up) − min(low), at least zero, and zero where one of them is empty.
+
+    Of −y·gradient: `up` holds the values of the variables that may still grow along y, `low` those that may shrink. By
+    how much the largest of the former exceeds the least of the latter is how far the conditions are from holding:
+    LIBSVM's stopping quantity (Fan, Chen & Lin 2005).
+    """
+    return max(0.0, float(np.max(up, initial=-np.inf) - np.min(low, initial=np.inf)))
+
+
+def share_of(gap, primal):
+    """Return a duality gap as a share of the primal objective, at least zero."""
+    return max(0.0, float(gap)) / max(abs(float(primal)), np.finfo(np.float64).tiny)

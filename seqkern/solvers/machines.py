@@ -1,0 +1,164 @@
+"""What the multi-class solvers share that are made of binary machines: training, warm starts, reports, the model."""
+
+import numpy as np
+from sklearn.base import clone
+
+from ..archive import nest, unnest
+from ..errors import ParameterError
+from ..kernels.implicit import Implicit
+from .base import ClassSolver, Solver
+from .specs import solver_from_state
+
+
+class BinaryMachines(ClassSolver):
+    """Base of solvers that train several binary machines; a subclass writes `tasks` and `_decide`.
+
+    Attributes
+    ----------
+    machines_ : list of Solver
+        One for each task, restricted to the columns `support_`.
+    """
+
+    targets = ("multiclass",)
+
+    def __init__(self, binary):
+        self.binary = binary
+
+    def tasks(self, classes):
+        """Yield (places, code) of each machine.
+
+        Parameters
+        ----------
+        classes : ndarray, shape (c,)
+
+        Yields
+        ------
+        places : ndarray of int64
+            The places of the classes whose rows it learns.
+        code : callable
+            From the rows' places of classes to their labels, of two classes, in this order.
+        """
+        raise NotImplementedError
+
+    @property
+    def input(self):
+        """What the binary solver takes."""
+        return getattr(self.binary, "input", "gram")
+
+    @property
+    def needs_semidefinite(self):
+        """Whether the binary solver needs a positive semi-definite matrix."""
+        return getattr(self.binary, "needs_semidefinite", False)
+
+    def check_parameters(self):
+        """Raise ParameterError unless `binary` is a binary solver with good parameters."""
+        if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:
+            raise ParameterError(f"binary={self.binary!r} is not possible", remedy="give a binary solver")
+        self.binary.check_parameters()
+
+    def check_labels(self, y):
+        """Raise ParameterError if those of one machine cannot go with the binary solver's parameters."""
+        classes, codes = np.unique(y, return_inverse=True)
+        for places, code in self.tasks(classes):
+            rows = np.isin(codes, places)
+            labels = code(codes[rows])
+            try:
+                self.binary.check_labels(labels)
+            except ParameterError as error:
+                second = labels == np.unique(labels)[-1]
+                positive, others = np.asarray(y)[rows][second][0], np.unique(np.asarray(y)[rows][~second])
+                rest = others[0] if len(others) == 1 else "the rest"
+                raise ParameterError(f"{positive} against {rest}: {error.problem}", remedy=error.remedy) from error
+
+    def complexity(self):
+        """Return that of the binary solver."""
+        return self.binary.complexity()
+
+    def predict(self, K):
+        """Return the predicted class of each row of `K`, shape (m,)."""
+        best = np.argmax(self.decision_function(K), axis=1)
+        return self.classes_[best]
+
+    def fit_after(self, previous, K, y=None):
+        """Fit; each machine may begin with what that of `previous` learned. See `fit`."""
+        self._starts = getattr(previous, "_trained", ()) if type(previous) is type(self) else ()
+        try:
+            return self.fit(K, y)
+        finally:
+            del self._starts
+
+    def _fit(self, K, y):
+        """Train the machines."""
+        tasks = list(self.tasks(self.classes_))
+        starts = getattr(self, "_starts", ())
+        starts = starts if len(starts) == len(tasks) else [None] * len(tasks)
+        records = self.input == "gram" or isinstance(K, Implicit)
+        self._trained, columns = [], []
+        for (places, code), start in zip(tasks, starts, strict=True):
+            rows = np.flatnonzero(np.isin(y, places))
+            machine = clone(self.binary).fit_after(start, self._of(K, rows, len(y)), code(y[rows]))
+            self._trained.append(machine)
+            columns.append(rows[machine.support_] if records else machine.support_)
+        self.support_ = np.unique(np.concatenate(columns))
+        size = len(self.support_)
+        self.machines_ = [
+            machine.renumber(np.searchsorted(self.support_, own), size)
+            for machine, own in zip(self._trained, columns, strict=True)
+        ]
+        return summary([machine.report_ for machine in self.machines_])
+
+    def _of(self, K, rows, n):
+        """Return what the binary solver takes of `K` for some of the n records; of all, `K` itself."""
+        if len(rows) == n:
+            return K
+        if isinstance(K, Implicit):
+            return K.take(rows)
+        return K[np.ix_(rows, rows)] if self.input == "gram" else K[rows]
+
+    def __getstate__(self):
+        """Leave out what only the next fit could begin with."""
+        return {key: value for key, value in super().__getstate__().items() if key not in ("_trained", "_starts")}
+
+    def fitted_state(self):
+        """Return the states of the machines."""
+        headers, arrays = [], {}
+        for number, machine in enumerate(self.machines_):
+            header, own = machine.state()
+            headers.append(header)
+            arrays.update(nest(str(number), own))
+        return {"machines": headers}, arrays
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.machines_ = [
+            solver_from_state(one, unnest(str(number), arrays)) for number, one in enumerate(header["machines"])
+        ]
+
+
+def summary(reports):
+    """Return the report of several machines: the worst of each, sums of iterations and objectives."""
+    worst = {
+        key: max(report[key] for report in reports if report.get(key) is not None)
+        for key in ("constant_columns", "gap")
+        if any(report.get(key) is not None for report in reports)
+    }
+    remarks = [report["remark"] for report in reports if "remark" in report]
+    return {
+        **worst,
+        **({"remark": remarks[0]} if remarks else {}),
+        "converged": all(report["converged"] for report in reports),
+        "iterations": sum(report["iterations"] for report in reports),
+        "residual": max(report["residual"] for report in reports),
+        "objective": sum(report["objective"] for report in reports),
+        "machines": len(reports),
+    }
+
+
+def take_rows(K, rows):
+    """Return some rows of a matrix, dense or sparse, or of an Implicit."""
+    return K.take(rows) if isinstance(K, Implicit) else K[rows]
+
+
+def squashed(values):
+    """Return s / (3 (1 + |s|)): the order of the numbers within less than a third, so that they break ties only."""
+    return values / (3 * (1 + np.abs(values)))

@@ -1,0 +1,323 @@
+"""ν-SVM, support vector regression, one-class SVM and hard margin: conditions, ν-property, exact numbers, memory."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn import svm
+from sklearn.exceptions import ConvergenceWarning
+
+from seqkern.errors import ParameterError
+from seqkern.kernels import SpectrumKernel, StringKernel
+from seqkern.solvers import CSVC, PSVC, SVR, FilteredSVC, NuSVC, NuSVR, OneClassSVM
+from seqkern.solvers.hulls import hull_distance
+from seqkern.solvers.nu_svm import smallest_sum
+
+WORDS = ["SAY", "BAY", "SAD", "BAD"]
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+NUS = [0.05, 0.2, 0.5]
+
+
+def problem(n=120, seed=0):
+    """Return an RBF Gram matrix, labels that overlap and real ones, and kernel values of new rows."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n + 20, 3))
+    score = points[:, 0] + 0.6 * rng.normal(size=n + 20)
+    kernel = np.exp(-((points[:, None] - points[None]) ** 2).sum(-1) / 4)
+    return kernel[:n, :n].copy(), np.where(score > 0.3, 1.0, -1.0)[:n], score[:n], kernel[n:, :n].copy()
+
+
+def coefficients(solver, n):
+    """Return β for all n training rows."""
+    out = np.zeros(n)
+    out[solver.support_] = solver.dual_coef_
+    return out
+
+
+# ---- LIBSVM itself ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("solver", "oracle"),
+    [
+        (NuSVC(nu=0.4), svm.NuSVC(nu=0.4)),
+        (SVR(C=3.0, epsilon=0.2), svm.SVR(C=3.0, epsilon=0.2)),
+        (NuSVR(C=3.0, nu=0.3), svm.NuSVR(C=3.0, nu=0.3)),
+        (OneClassSVM(nu=0.3), svm.OneClassSVM(nu=0.3)),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_decisions_are_libsvm_s(solver, oracle):
+    K, y, real, new = problem()
+    target = {"SVR": real, "NuSVR": real, "NuSVC": y, "OneClassSVM": None}[type(solver).__name__]
+    oracle.set_params(kernel="precomputed").fit(K, target)
+    solver.fit(K, target)
+    expected = oracle.predict(new) if "real" in solver.targets else oracle.decision_function(new)
+    np.testing.assert_allclose(solver.decision_function(new), expected, atol=1e-12)
+    np.testing.assert_array_equal(solver.predict(new), oracle.predict(new))
+    np.testing.assert_array_equal(solver.support_, oracle.support_)
+
+
+# ---- optimality ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nu", NUS)
+def test_nu_property_of_classes(nu):
+    K, y, _, _ = problem()
+    solver = NuSVC(nu=nu, tol=1e-7).fit(K, y)
+    # decisions are in units of ρ = 1/C, in which the residual of small ν is not small
+    inside = y * solver.decision_function(K) < 1 - 2 * solver.report_["residual"] * solver.report_["C"]
+    assert solver.report_["converged"]
+    assert np.mean(inside) <= nu <= solver.report_["support_share"] + 1e-12
+    assert 0 < solver.report_["support_share"] < 1
+
+
+@pytest.mark.parametrize("nu", NUS)
+def test_nu_property_of_regression(nu):
+    K, _, y, _ = problem()
+    solver = NuSVR(nu=nu, C=5.0, tol=1e-7).fit(K, y)
+    beyond = np.abs(y - solver.predict(K)) > solver.report_["epsilon"] + 1e-4
+    assert np.mean(beyond) <= nu <= solver.report_["support_share"] + 1e-12
+    twin = SVR(C=5.0, epsilon=solver.report_["epsilon"], tol=1e-7).fit(K, y)
+    np.testing.assert_allclose(twin.predict(K), solver.predict(K), atol=1e-3)
+
+
+@pytest.mark.parametrize("nu", NUS)
+def test_nu_property_of_one_class(nu):
+    K, _, _, _ = problem()
+    solver = OneClassSVM(nu=nu, tol=1e-7).fit(K)
+    outside = solver.decision_function(K) < -1e-3
+    assert np.mean(outside) <= nu <= solver.report_["support_share"] + 1e-12
+    assert solver.dual_coef_.sum() == pytest.approx(nu * len(K))
+    np.testing.assert_array_equal(solver.classes_, [-1, 1])
+
+
+def test_nu_svm_is_the_c_svm_it_says():
+    K, y, _, new = problem()
+    solver = NuSVC(nu=0.4, tol=1e-8).fit(K, y)
+    twin = CSVC(C=solver.report_["C"], tol=1e-8).fit(K, y)
+    np.testing.assert_allclose(twin.decision_function(new), solver.decision_function(new), atol=1e-4)
+
+
+def constrained(objective, gradient, start, bounds, matrix, sums):
+    """Return the least value of a smooth function over a box and linear equations."""
+    equations = {"type": "eq", "fun": lambda v: matrix @ v - sums, "jac": lambda v: matrix}
+    found = minimize(
+        objective,
+        start,
+        jac=gradient,
+        bounds=bounds,
+        constraints=[equations],
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    assert found.success
+    return found.fun
+
+
+def test_objectives_against_a_general_solver():
+    K, y, real, _ = problem(40)
+    n, nu = len(y), 0.4
+    # a small ridge makes the least value well conditioned for the general solver too
+    K = K + 0.01 * np.eye(n)
+    Q = K * np.outer(y, y)
+    part = np.where(y > 0, 1 / np.sum(y > 0), 1 / np.sum(y < 0)) * nu * n / 2
+    least = constrained(
+        lambda a: 0.5 * a @ Q @ a,
+        lambda a: Q @ a,
+        part,
+        [(0, 1)] * n,
+        np.stack([y > 0, y < 0]).astype(float),
+        np.full(2, nu * n / 2),
+    )
+    assert NuSVC(nu=nu, tol=1e-8).fit(K, y).report_["objective"] == pytest.approx(least, rel=1e-5)
+    ones = np.ones((1, n))
+    least = constrained(lambda a: 0.5 * a @ K @ a, lambda a: K @ a, np.full(n, nu), [(0, 1)] * n, ones, [nu * n])
+    assert OneClassSVM(nu=nu, tol=1e-8).fit(K).report_["objective"] == pytest.approx(least, rel=1e-5)
+    both = np.concatenate([np.ones(n), -np.ones(n)])
+
+    def dual(v):
+        beta = v[:n] - v[n:]
+        return 0.5 * beta @ K @ beta + 0.1 * v.sum() - real @ beta
+
+    def slope(v):
+        g = K @ (v[:n] - v[n:]) - real
+        return np.concatenate([g, -g]) + 0.1
+
+    least = constrained(dual, slope, np.zeros(2 * n), [(0, 2.0)] * (2 * n), both[None], [0.0])
+    assert SVR(C=2.0, epsilon=0.1, tol=1e-8).fit(K, real).report_["objective"] == pytest.approx(least, rel=1e-5)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-6])
+def test_residual_and_gap_fall_with_the_tolerance(tol):
+    K, y, real, _ = problem()
+    for solver, target in ((CSVC(), y), (NuSVC(), y), (SVR(), real), (NuSVR(), real), (OneClassSVM(nu=0.3), None)):
+        report = solver.set_params(tol=tol).fit(K, target).report_
+        # LIBSVM computes in single precision where it caches K
+        assert report["residual"] <= tol + 3e-6, solver
+        assert 0 <= report["gap"] <= 10 * tol, solver
+
+
+def test_scaling_a_gram_matrix_scales_nothing_else():
+    K, y, _, new = problem()
+    for factor in (1e-6, 1e6):
+        for solver, target in ((NuSVC(tol=1e-6), y), (OneClassSVM(nu=0.3, tol=1e-6), None)):
+            expected = solver.fit(K, target).decision_function(new) * (factor if target is None else 1.0)
+            decisions = solver.fit(factor * K, target).decision_function(factor * new)
+            np.testing.assert_allclose(decisions, expected, atol=1e-4 * np.abs(expected).max())
+            assert solver.report_["residual"] <= 4e-6
+
+
+# ---- labels and ν ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.999])
+def test_nu_at_most_twice_the_share_of_the_smaller_class(scale):
+    K, _, _, _ = problem(40)
+    y = np.where(np.arange(40) < 8, 1, -1)
+    NuSVC(nu=0.4 * scale).check_labels(y)
+    with pytest.raises(ParameterError, match=r"2 · 8 / 40 = 0.4;.* smaller nu"):
+        NuSVC(nu=0.41).fit(K, y)
+
+
+def test_no_margin_for_so_few_errors():
+    points = np.random.default_rng(3).normal(size=(100, 2))
+    y = np.where(np.random.default_rng(4).random(100) < 0.5, 1, -1)
+    with pytest.warns(ConvergenceWarning, match="there is no margin.*larger nu"):
+        solver = NuSVC(nu=0.1).fit(points @ points.T, y)
+    assert solver.report_["converged"] is False
+    assert solver.report_["gap"] >= 1
+
+
+def test_one_class_learns_the_positives_alone():
+    K, y, _, new = problem()
+    rows = np.flatnonzero(y > 0)
+    solver = OneClassSVM(nu=0.2).fit(K, y)
+    alone = OneClassSVM(nu=0.2).fit(K[np.ix_(rows, rows)])
+    np.testing.assert_array_equal(solver.decision_function(new), alone.decision_function(new[:, rows]))
+    np.testing.assert_array_equal(solver.support_, rows[alone.support_])
+    negatives = np.flatnonzero(y < 0)
+    K[:, negatives] = K[negatives] = 0.5
+    np.testing.assert_array_equal(OneClassSVM(nu=0.2).fit(K, y).dual_coef_, solver.dual_coef_)
+
+
+def test_all_rows_may_lie_outside():
+    K, _, _, new = problem(30)
+    solver = OneClassSVM(nu=1.0).fit(K)
+    sums = K.sum(axis=1)
+    np.testing.assert_allclose(solver.decision_function(new), new.sum(axis=1) - sums.max(), atol=1e-9)
+    assert solver.report_["residual"] == 0
+
+
+# ---- hard margin (SPEC.md §4) ----------------------------------------------------------------------------
+
+
+def grams():
+    """Return the Gram matrices of the four words, by name."""
+    points = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
+    return {
+        "spectrum": SpectrumKernel(k=2, normalize=False, alphabet=LETTERS).kernel(WORDS),
+        "subsequences": np.array([[8, 4, 4, 2], [4, 8, 2, 4], [4, 2, 8, 4], [2, 4, 4, 8]], dtype=float),
+        "string": StringKernel(n=2, decay=0.5, normalize=False, alphabet=LETTERS).kernel(WORDS),
+        "xor": (1.0 + points @ points.T) ** 2,
+    }
+
+
+def test_margin_of_the_spectrum_gram():
+    K = grams()["spectrum"]
+    solver = CSVC(C=np.inf, tol=1e-9).fit(K, [1, 1, -1, -1])
+    coef = coefficients(solver, 4)
+    assert 1 / np.sqrt(coef @ K @ coef) == pytest.approx(1 / np.sqrt(2), abs=1e-9)
+    np.testing.assert_allclose(solver.decision_function(K), [1, 1, -1, -1], atol=1e-9)
+    separable, distance = hull_distance(K, np.array([1.0, 1, -1, -1]))
+    assert separable
+    assert distance * np.sqrt(2.0) == pytest.approx(2 / np.sqrt(2), abs=1e-6)
+
+
+@pytest.mark.parametrize(("name", "alpha"), [("subsequences", 0.5), ("string", 0.5**-6), ("xor", 1 / 8)])
+def test_coefficients_of_a_hard_margin(name, alpha):
+    K, y = grams()[name], np.array([1, -1, -1, 1])
+    solver = CSVC(C=np.inf, tol=1e-9).fit(K, y)
+    np.testing.assert_allclose(coefficients(solver, 4) * y, alpha, rtol=1e-9)
+    np.testing.assert_allclose(solver.decision_function(K), y, atol=1e-9)
+    assert solver.report_["converged"]
+
+
+def test_not_separable_is_said():
+    K = grams()["spectrum"]
+    with pytest.warns(ConvergenceWarning, match="no plane was found that separates.*give a finite C") as told:
+        solver = CSVC(C=np.inf).fit(K, [1, -1, -1, 1])
+    assert len(told) == 1
+    assert solver.report_["converged"] is False
+    assert solver.report_["residual"] == pytest.approx(4)
+    np.testing.assert_allclose(np.abs(CSVC(C=1).fit(K, [1, -1, -1, 1]).dual_coef_), 1, atol=1e-12)
+
+
+def test_classes_that_overlap_are_found_soon():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(200, 4))
+    y = np.where(points[:, 0] + 0.5 * rng.normal(size=200) > 0, 1.0, -1.0)
+    with pytest.warns(ConvergenceWarning, match="no plane was found"):
+        solver = CSVC(C=np.inf).fit(points @ points.T, y)
+    assert solver.report_["iterations"] <= 30_000
+    plain = np.sign(points[:, 0])
+    assert CSVC(C=np.inf).fit(points @ points.T, plain).report_["converged"]
+
+
+def test_smallest_sum():
+    values = np.array([3.0, -1.0, 2.0, 0.5])
+    assert smallest_sum(values, 2.5) == pytest.approx(-1 + 0.5 + 0.5 * 2)
+    assert smallest_sum(values, 4.0) == pytest.approx(4.5)
+
+
+# ---- memory ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", [CSVC(), NuSVC(), SVR(), NuSVR(), OneClassSVM()], ids=repr)
+def test_no_copy_of_a_gram_matrix(solver, tmp_path):
+    K, y, real, _ = problem(800)
+    np.save(tmp_path / "gram.npy", K)
+    target = {"binary": y, "real": real}[solver.targets[0]]
+    if "none" in solver.targets:
+        target = None
+    for matrix in (K, np.load(tmp_path / "gram.npy", mmap_mode="r")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            solver.fit(matrix, target)  # imports and caches are there
+            tracemalloc.start()
+            solver.fit(matrix, target)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        assert peak < K.nbytes / 5
+
+
+# ---- a filter before a binary solver ---------------------------------------------------------------------
+
+
+def test_filter_leaves_out_what_is_unlike_its_class():
+    rng = np.random.default_rng(0)
+    centres = np.repeat([[-2.0, 0.0], [2.0, 0.0]], 40, axis=0)
+    points = centres + rng.normal(scale=0.5, size=(80, 2))
+    points[[3, 45]] = [[2.0, 0.0], [-2.0, 0.1]]  # each in the midst of the other class
+    y = np.repeat([-1, 1], 40)
+    K = np.exp(-((points[:, None] - points[None]) ** 2).sum(-1) / 2)
+    solver = FilteredSVC(CSVC(C=100.0), nu=0.1).fit(K, y)
+    assert {3, 45} <= set(solver.left_out_)
+    assert solver.report_["n_left_out"] == [int(np.sum(y[solver.left_out_] == sign)) for sign in (-1, 1)]
+    assert max(solver.report_["n_left_out"]) <= 4  # ν of 40
+    rows = np.setdiff1d(np.arange(80), solver.left_out_)
+    alone = CSVC(C=100.0).fit(K[np.ix_(rows, rows)], y[rows])
+    np.testing.assert_array_equal(solver.decision_function(K), alone.decision_function(K[:, rows]))
+    assert list(solver.predict(K[[3, 45]])) == [1, -1]
+    positive = FilteredSVC(CSVC(C=100.0), nu=0.1, of="positive").fit(K, y)
+    assert positive.report_["n_left_out"][0] == 0
+    assert 45 in positive.left_out_
+
+
+def test_filter_takes_a_gram_matrix_and_passes_labels_on():
+    with pytest.raises(ParameterError, match="takes a Gram matrix"):
+        FilteredSVC(PSVC(kernel="features")).check_parameters()
+    with pytest.raises(ParameterError, match="infeasible"):
+        FilteredSVC(NuSVC(nu=0.5)).check_labels(np.array([1, 0, 0, 0, 0, 0]))
