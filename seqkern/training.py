@@ -111,23 +111,14 @@ def train_model(
     labels = replace(labels, groups=units_together(labels, X, window))
     y = labels.signs() if labels.kind == "binary" else labels.y
     grid = solver if isinstance(solver, list) else expand_grid(solver)
-    fitted = copy.deepcopy(kernel).fit(X, y)
     if common_input(grid) == "implicit":
+        fitted = copy.deepcopy(kernel).fit(X, y)
         source = ImplicitSource(kernel, X, transforms, memory_limit)
         K = fitted.implicit(X) if kernel.data_dependent else source.whole
         diagonal, counts = K.squares, K.counts
     else:
-        form = kernel.stored_form()
         options = {"progress": progress, "memory_limit": memory_limit, "n_threads": n_threads}
-        grams = [compute_gram(one, X, **options) for one in ([fitted] if form is None else form.kernels)]
-        counts = add_counts(gram.meta["counts"] for gram in grams)
-        if form is None:
-            source = FittedKernel(kernel, X, transforms, n_threads)
-        else:
-            source = StoredGram(grams, transforms, form=form, ids=X.ids, n_threads=n_threads)
-        K, diagonal = grams[0].values, grams[0].row_diagonal
-        if form is not None and form.learns:
-            K, diagonal = source.of_all(y)
+        fitted, source, K, diagonal, counts = _by_gram(kernel, X, y, transforms, options)
     choice = select(
         {kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed, rule=rule
     )
@@ -181,6 +172,25 @@ def train_model(
         policies=dict(policies or {}),
         record=record,
     )
+
+
+def _by_gram(kernel, X, y, transforms, options):
+    """Return (fitted kernel, source, K of all units and its diagonal before the transforms, counts)."""
+    form = kernel.stored_form()
+    if form is None:
+        fitted = copy.deepcopy(kernel).fit(X, y)
+        gram = compute_gram(fitted, X, **options)
+        source = FittedKernel(kernel, X, transforms, options["n_threads"])
+        return fitted, source, gram.values, gram.row_diagonal, gram.meta["counts"]
+    grams = [compute_gram(one, X, **options) for one in form.kernels]
+    counts = add_counts(gram.meta["counts"] for gram in grams)
+    source = StoredGram(grams, transforms, form=form, ids=X.ids, n_threads=options["n_threads"])
+    if not form.learns:
+        return copy.deepcopy(kernel).fit(X, y), source, grams[0].values, grams[0].row_diagonal, counts
+    values = source.of_all(y)
+    # what was learned of the matrices need not be learned again, with all of them computed anew
+    fitted = copy.deepcopy(kernel).fit(X, y) if values.joined is None else values.joined.fit_parts(X, y)
+    return fitted, source, values.train, values.train_diagonal, counts
 
 
 def _warn_of_indefinite(K, kernel, transforms, machine):

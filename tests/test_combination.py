@@ -11,7 +11,7 @@ from seqkern.cli.main import main
 from seqkern.datasets import Dataset, Task, save_dataset
 from seqkern.errors import GramError, LabelError, ParameterError
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.sources import FittedKernel, StoredGram
+from seqkern.evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from seqkern.folds import make_folds
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import build_transform
@@ -308,6 +308,21 @@ def test_a_model_keeps_the_weights(spec, tmp_path):
     np.testing.assert_allclose(loaded.decision(new), loaded._by_matrix(prepared), atol=1e-9)
 
 
+def test_training_computes_each_matrix_once(monkeypatch):
+    computed, real = [], SpectrumKernel.prepare
+    monkeypatch.setattr(SpectrumKernel, "prepare", lambda self, *a, **k: computed.append(self.k) or real(self, *a, **k))
+    train_model(X, LABELS, build_kernel(ALIGNED), "csvc:C=[0.1,1]")
+    assert sorted(computed) == [1, 2, 3]
+
+
+def test_weights_are_told_of_solvers_without_a_matrix():
+    kernel, task = build_kernel(ALIGNED), Task("all", LABELS)
+    split = next(iter(make_folds(LABELS, X, "stratified", k=3, seed=1)))
+    result = evaluate_fold(task, split, {"k": ImplicitSource(kernel, X)}, [{"solver": "linear_svc"}], INNER)
+    fitted = build_kernel(ALIGNED).fit(X.take(split.train), Y[split.train])
+    assert weights_of(result.choices) == fitted.learned()
+
+
 def test_train_predict_and_explain(tmp_path, capsys):
     files = []
     for name in "10":
@@ -317,6 +332,7 @@ def test_train_predict_and_explain(tmp_path, capsys):
     model = str(tmp_path / "m.seqkern")
     argv = ["train", *map(str, files), "--kernel", f"{ALIGNED},weights=mkl,p=2", "--solver", "csvc", "-o", model]
     assert main(argv) == 0
+    assert "weight of spectrum:k=3: 0." in capsys.readouterr().out
     assert main(["predict", model, str(files[0]), "-o", str(tmp_path / "p.tsv")]) == 0
     assert len(read_tsv(tmp_path / "p.tsv")) == 20
     assert main(["explain", model, str(files[0]), "-o", str(tmp_path / "explained")]) == 0

@@ -273,6 +273,8 @@ def _summary(model, args, at_sites):
         yield "", "there stands " + ", ".join(words)
     yield "alphabet", model.support.alphabet.name
     yield "kernel", args.kernel
+    for name, value in model.kernel.learned().items():
+        yield "", f"{name}: {value:.4g}"
     for transform in model.transforms:
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"

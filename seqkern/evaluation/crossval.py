@@ -170,9 +170,10 @@ def _matrices(source, split, y_train, clock):
     told beside it. The transforms come after: what they repair is not hidden.
     """
     if not getattr(source, "learns", False):
-        parts = source.pair(split.train, split.test, y_train)
+        rows = split.train, split.test, y_train
+        *parts, learned = source.parts(*rows) if hasattr(source, "parts") else (*source.pair(*rows), {})
         clock.lap("kernel")
-        return *parts, {}, {}
+        return *parts, {}, learned
     values = source.values(split.train, split.test, y_train)
     clock.lap("kernel")
     found = spectrum(values.train, exact_units=EXACT_UNITS)

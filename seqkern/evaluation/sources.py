@@ -35,6 +35,8 @@ class Values(NamedTuple):
         K(x, x) of both.
     learned : dict of str to float
         What the kernel learned of the training part that people want to see (`Kernel.learned`).
+    joined : object or None
+        What made the matrices of those of several kernels (see `StoredForm`), if that was the last step.
     """
 
     train: np.ndarray
@@ -42,6 +44,7 @@ class Values(NamedTuple):
     train_diagonal: np.ndarray
     test_diagonal: np.ndarray
     learned: dict
+    joined: object = None
 
 
 class GramSource:
@@ -70,7 +73,9 @@ class GramSource:
 
     def _after(self, transforms, values, train, test):
         """Return Values after each of `transforms`."""
-        K_train, K_test, train_diagonal, test_diagonal, learned = values
+        if not len(transforms):
+            return values
+        K_train, K_test, train_diagonal, test_diagonal, learned, _ = values
         with given_threads(self.n_threads):
             for transform in transforms:
                 with naming_rows(self._ids(train)):
@@ -119,10 +124,9 @@ class StoredGram(GramSource):
         return next(slices) if self.form is None else self._of(self.form, slices, train, test, y)
 
     def of_all(self, y=None):
-        """Return K and K(x, x) with all units as the training part, before the transforms; `y` are their labels."""
+        """Return the Values with all units as the training part, whose labels are `y`, and none as the test part."""
         every = np.arange(len(self.grams[0].row_diagonal))
-        values = self.values(every, every[:0], y)
-        return values.train, values.train_diagonal
+        return self.values(every, every[:0], y)
 
     def _sliced(self, gram, train, test):
         """Return the Values of one stored matrix."""
@@ -147,7 +151,7 @@ class StoredGram(GramSource):
             rows = [part.test_diagonal for part in parts]
             K_test, test_diagonal = joined.combine([part.test for part in parts], rows, columns)
         learned = {name: value for part in parts for name, value in part.learned.items()}
-        return Values(K_train, K_test, train_diagonal, test_diagonal, learned | joined.learned())
+        return Values(K_train, K_test, train_diagonal, test_diagonal, learned | joined.learned(), joined)
 
 
 class FittedKernel(GramSource):
@@ -229,12 +233,16 @@ class ImplicitSource:
 
     def pair(self, train, test, y=None):
         """Return the Implicits of two parts, for index arrays; `y` are the labels of the training part."""
+        return self.parts(train, test, y)[:2]
+
+    def parts(self, train, test, y=None):
+        """Return the Implicits of two parts, and what the kernel learned that people want to see."""
         if not self.kernel.data_dependent:
-            return self.whole.take(train), self.whole.take(test)
+            return self.whole.take(train), self.whole.take(test), {}
         kernel = copy.deepcopy(self.kernel).fit(self.X.take(train), y)
         both = kernel.implicit(self.X.take(np.concatenate((train, test))))
         places = np.arange(len(both))
-        return both.take(places[: len(train)]), both.take(places[len(train) :])
+        return both.take(places[: len(train)]), both.take(places[len(train) :]), kernel.learned()
 
 
 def check_no_transforms(transforms):

@@ -214,7 +214,7 @@ class CombinationKernel(SumKernel):
     def learn_from(self, grams, y):
         """Return this kernel with weights learned from Gram matrices of its parts on the training units.
 
-        Only for `combine` and `learned`: the parts are not fitted.
+        Only for `combine` and `learned`, until `fit_parts` has fitted the parts.
 
         Parameters
         ----------
@@ -224,6 +224,11 @@ class CombinationKernel(SumKernel):
         fitted = copy.copy(self)
         fitted._keep(fitted._learn(grams, y))
         return fitted
+
+    def fit_parts(self, X, y=None):
+        """Fit the parts alone, where the weights are known from `learn_from`, and return self; see `fit`."""
+        super()._fit(self.coerce(X), y)
+        return self
 
     def combine(self, matrices, row_diagonals, column_diagonals):
         """Return the kernel's matrix and its row diagonal from those of the parts.

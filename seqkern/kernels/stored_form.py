@@ -16,7 +16,8 @@ class StoredForm:
     join : object or None
         What makes one matrix of those of several parts (see `seqkern.kernels.CombinationKernel`): ``join.learn_from
         (grams, y)``, of the training part, returns what has ``combine(matrices, row diagonals, column diagonals)``,
-        which returns a matrix and its row diagonal, and ``learned()``. None where there is one part.
+        which returns a matrix and its row diagonal, ``learned()``, and ``fit_parts(X, y)``, which returns the fitted
+        kernel. None where there is one part.
     transforms : tuple of dict
         Specs of the Gram transforms that come then, fitted on the training part.
     """
