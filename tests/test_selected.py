@@ -1,0 +1,216 @@
+"""The classifier on selected features against a twin of its choice, and what reaches each of its parts."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from seqkern.archive import load_archive, save_archive
+from seqkern.errors import ParameterError
+from seqkern.solvers import build_solver, expand_grid, selected, solver_from_state
+from seqkern.solvers.nu_svm import NuSVC
+from seqkern.solvers.psvm import PSVC
+from seqkern.solvers.selected import SelectedClassifier
+from seqkern.solvers.selectors import ExpressionScaler, PSVMFeatureSelector
+from seqkern.solvers.svm import CSVC
+
+
+def expression(classes=2, rows=24, columns=60, seed=4, strength=0.9):
+    """Return values like those of a chip, and labels; for each class one column goes with it."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(rows) % classes
+    X = np.exp(rng.normal(size=(rows, columns)) + 3)
+    for one in range(classes):
+        X[:, 10 * one] *= np.exp(strength * (y == one))
+    return X, y
+
+
+# ---- the choice ------------------------------------------------------------------------------------------
+
+
+def twin_choice(X, y, sizes, costs, around):
+    """Return (F, C, error) by loops over parts, sizes and costs, with scikit-learn's SVC on the log values."""
+    wrong = {}
+    for row in range(len(y)):
+        train = np.delete(np.arange(len(y)), row)
+        scaler = StandardScaler().fit(np.log2(X[train]))
+        known, new = scaler.transform(np.log2(X[train])), scaler.transform(np.log2(X[[row]]))
+        new = np.clip(new, known.min(axis=0), known.max(axis=0))
+        order = np.argsort(PSVMFeatureSelector(ranking="grid", n_features=None).fit(known, y[train]).ranking_)
+        for size in range(1, max(sizes) + around + 1):
+            for cost in costs:
+                some = order[:size]
+                machine = SVC(C=cost, kernel="linear", tol=1e-8).fit(known[:, some], y[train])
+                wrong[size, cost] = wrong.get((size, cost), 0) + int(machine.predict(new[:, some])[0] != y[row])
+    best = None
+    for size in sorted(sizes):
+        for cost in sorted(costs):
+            near = [one for one in (size - around, size, size + around) if one >= 1]
+            error = np.mean([wrong[one, cost] for one in sorted(set(near))]) / len(y)
+            if best is None or error < best[2] - 1e-12:
+                best = (size, cost, error)
+    return best
+
+
+@pytest.mark.parametrize("around", [0, 2])
+def test_the_choice_and_its_twin(around):
+    X, y = expression(rows=20, strength=1.7)
+    sizes, costs = [8, 1, 3], [1.0, 0.01]
+    solver = SelectedClassifier(
+        PSVMFeatureSelector(ranking="leave_one_out"),
+        [CSVC(C=cost, tol=1e-8) for cost in costs],
+        n_features=sizes,
+        scaler=ExpressionScaler(normalize="log", floor=1e-9),
+        around=around,
+    ).fit(X, y)
+    size, cost, error = twin_choice(X, y, sizes, costs, around)
+    assert 0 < error < 0.4
+    assert solver.report_["error"] == pytest.approx(error)
+    assert solver.report_["predictor"]["C"] == cost
+    assert solver.report_["n_features"] == size == len(solver.support_) == len(solver.chosen_)
+    whole = PSVMFeatureSelector(ranking="leave_one_out", scaler=solver.scaler).fit(X, y)
+    np.testing.assert_array_equal(solver.selected_columns(), np.argsort(whole.ranking_)[:size])
+
+
+def test_without_a_choice_there_is_no_inner_loop(monkeypatch):
+    monkeypatch.setattr(SelectedClassifier, "_parts", None)
+    X, y = expression()
+    solver = SelectedClassifier(PSVMFeatureSelector(), CSVC(), n_features=3).fit(X, y)
+    assert solver.report_["error"] is None
+    assert solver.report_["n_features"] == 3
+
+
+def test_what_is_learned_in_a_part_is_learned_from_its_rows_alone(monkeypatch):
+    X, y = expression()
+    learned = []
+
+    def spy(predictor, values, labels, gram=None):
+        machine = learn(predictor, values, labels, gram)
+        learned.append((values.tobytes(), labels.tobytes(), json.dumps(machine.report_), machine.alpha_.tobytes()))
+        return machine
+
+    learn = selected._learn
+    monkeypatch.setattr(selected, "_learn", spy)
+    solver = SelectedClassifier(
+        PSVMFeatureSelector(ranking="leave_one_out", n_epsilons=5),
+        PSVC(kernel="features"),
+        n_features=[2, 3],
+        scaler=ExpressionScaler(normalize="quantile", present_above=10),
+    )
+    train, test = np.delete(np.arange(24), 7), np.array([7])
+    list(solver._errors(X, y, train, test, [1, 2, 3]))
+    expected, learned[:] = list(learned), []
+    assert len(expected) == 3
+    for poison in (1e300, -1e300, 0.0):
+        X[7], y[7] = poison, 1 - y[7]
+        list(solver._errors(X, y, train, test, [1, 2, 3]))
+        assert learned == expected
+        learned.clear()
+
+
+def test_new_values_are_clipped_to_the_range_of_the_training_rows():
+    X, y = expression()
+    solver = SelectedClassifier(PSVMFeatureSelector(), NuSVC(nu=0.4), n_features=4, scaler=ExpressionScaler())
+    solver.fit(X, y)
+    most = solver.decision_function(X.max(axis=0)[None])
+    np.testing.assert_array_equal(solver.decision_function(1e6 * X.max(axis=0)[None]), most)
+
+
+# ---- several classes, whole rows -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("predictor", [CSVC(C=1.0), PSVC(kernel="features", epsilon=0.05)])
+def test_several_classes(predictor, tmp_path):
+    X, y = expression(classes=3, rows=36, strength=3.0)
+    names = np.array(["EWS", "NB", "RMS"])[y]
+    solver = SelectedClassifier(PSVMFeatureSelector(), predictor, n_features=[2, 3], folds=4)
+    solver.set_params(scaler=ExpressionScaler(normalize="log", floor=1)).fit(X, names)
+    assert solver.report_["n_features"] == 3
+    assert set(solver.selected_columns()) == {0, 10, 20}
+    decisions = solver.decision_function(X)
+    assert decisions.shape == (36, 3)
+    np.testing.assert_array_equal(solver.predict(X), solver.classes_[decisions.argmax(axis=1)])
+    assert solver.score(X, names) > 0.9
+    save_archive(tmp_path / "model", *solver.state())
+    other = solver_from_state(*load_archive(tmp_path / "model"))
+    assert other.decision_function(X).tobytes() == decisions.tobytes()
+    small = solver.restrict(solver.support_[::-1])
+    assert small.decision_function(X[:, solver.support_[::-1]]).tobytes() == decisions.tobytes()
+
+
+def test_quantile_normalisation_needs_all_columns(tmp_path):
+    X, y = expression(strength=3.0)
+    scaler = ExpressionScaler(normalize="quantile")
+    solver = SelectedClassifier(PSVMFeatureSelector(), CSVC(), n_features=2, scaler=scaler).fit(X, y)
+    assert len(solver.support_) == 60
+    assert set(solver.selected_columns()) == {0, 10}
+    assert solver.score(X, y) > 0.9
+    decisions = solver.decision_function(X)
+    save_archive(tmp_path / "model", *solver.state())
+    assert solver_from_state(*load_archive(tmp_path / "model")).decision_function(X).tobytes() == decisions.tobytes()
+    order = np.random.default_rng(0).permutation(60)
+    assert solver.restrict(order).decision_function(X[:, order]).tobytes() == decisions.tobytes()
+
+
+# ---- specs and bad input ---------------------------------------------------------------------------------
+
+
+def test_specs():
+    spec = {
+        "solver": "selected",
+        "selector": {"selector": "psvm", "ranking": "leave_one_out"},
+        "n_features": [5, 10],
+        "scaler": {"normalize": "log", "floor": 20},
+        "predictor": {"solver": "nusvc", "nu": [0.1, 0.3]},
+    }
+    solver = build_solver(spec)
+    assert [one.nu for one in solver.predictor] == [0.1, 0.3]
+    assert solver.n_features == [5, 10]
+    assert solver.scaler.floor == 20
+    assert solver.selector.ranking == "leave_one_out"
+    assert expand_grid(spec) == [spec]
+    assert [one["around"] for one in expand_grid({**spec, "around": [0, 2]})] == [0, 2]
+    single = build_solver({**spec, "selector": "psvm:epsilon=0.5", "predictor": "csvc:C=2", "scaler": "quantile"})
+    assert (single.selector.epsilon, single.predictor.C, single.scaler.normalize) == (0.5, 2, "quantile")
+    listed = build_solver({**spec, "predictor": ["csvc", {"solver": "nusvc", "nu": [0.1, 0.2]}]})
+    assert [one.name for one in listed.predictor] == ["csvc", "nusvc", "nusvc"]
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"selector": "gulub"}, "selector"),
+        ({"selector": 3}, "names no selector"),
+        ({"predictor": "svr"}, "predictor="),
+        ({"predictor": []}, r"predictor=\[\]"),
+        ({"n_features": []}, "n_features has no values"),
+        ({"n_features": [3, 0]}, "n_features=0"),
+        ({"scaler": {"flor": 3}}, "did you mean 'floor'"),
+        ({"around": -1}, "around=-1"),
+        ({"folds": 1}, "folds=1"),
+        ({"folds": "loo"}, "folds='loo'"),
+    ],
+)
+def test_bad_parameters(change, part):
+    with pytest.raises(ParameterError, match=part):
+        build_solver({"solver": "selected", "selector": "psvm", "predictor": "csvc", **change})
+
+
+def test_labels_that_do_not_go_with_the_parameters():
+    y = np.arange(24) % 2
+    solver = SelectedClassifier(PSVMFeatureSelector(), [NuSVC(nu=0.1), NuSVC(nu=0.97)])
+    with pytest.raises(ParameterError, match="infeasible"):
+        solver.check_labels(y)  # of 23 rows 11 are of one class: 0.97 is good for 24 alone
+    NuSVC(nu=0.97).check_labels(y)
+    SelectedClassifier(PSVMFeatureSelector(), NuSVC(nu=0.97)).check_labels(y)
+    with pytest.raises(ParameterError, match="one class alone"):
+        SelectedClassifier(PSVMFeatureSelector(), CSVC(), n_features=[1, 2]).check_labels(np.array([0, 1, 1, 1]))
+
+
+def test_no_feature_is_chosen():
+    X, y = expression()
+    solver = SelectedClassifier(PSVMFeatureSelector(epsilon=1.5), CSVC(), n_features=2)
+    with pytest.raises(ParameterError, match="chooses no feature"):
+        solver.fit(X, y)
