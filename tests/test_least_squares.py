@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, minimize
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 
 from seqkern.errors import GramError, ParameterError
@@ -196,13 +197,23 @@ def test_a_singular_system_is_an_error():
         LSSVC(C=1.0).fit(K, [0, 1, 0, 1])
 
 
-def test_the_inequality_form_refuses_an_indefinite_program():
+def test_the_inequality_form_on_an_indefinite_matrix():
     K, y = indefinite()
-    with pytest.raises(GramError, match="form=equality"):
-        LSSVC(C=5.0, form="inequality").fit(K, y)
-    alpha, _ = of_the_program(K, y, np.full(len(y), 0.4))
-    solver = LSSVC(C=0.4, form="inequality").fit(K, y)
+    for C in (5.0, 0.4):  # Q is indefinite; the primal is
+        with pytest.raises(GramError, match="form=equality"):
+            LSSVC(C=C, form="inequality").fit(K, y)
+    alpha, _ = of_the_program(K, y, np.full(len(y), 0.1))
+    solver = LSSVC(C=0.1, form="inequality").fit(K, y)
     np.testing.assert_allclose(coefficients(solver) * y, alpha, atol=1e-7)
+
+
+def test_more_digits_than_there_are_is_reported():
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=(200, 8)) * np.logspace(0, 3, 8)
+    y = np.where(0.3 * points[:, 0] + 0.001 * points[:, 7] + rng.normal(size=200) > 1, 1, -1)
+    with pytest.warns(ConvergenceWarning, match="lower C, or normalise the kernel"):
+        solver = LSSVC(C=1e6, form="inequality").fit(points @ points.T, y)
+    assert solver.report_["gap"] > 1e-6
 
 
 @pytest.mark.parametrize("solver", [LSSVC(), LSSVC(form="inequality"), LSSVR()])

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..errors import GramError
 from ..parameters import check_choice, check_real
-from .algebra import Definite, check_symmetric, one_thread
+from .algebra import ROWS, Definite, check_symmetric, one_thread
 from .base import BinarySolver
 from .expansion import KernelExpansion
 
@@ -146,8 +146,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
 
         The constant part is t/ε, and for the other, a = H a, (H K H + εI) a = −H K t/ε: a symmetric system.
         """
-        matrix = classes.without_means(K)
-        matrix = classes.without_means(np.ascontiguousarray(matrix.T))
+        matrix = classes.centred(K)
         difference = classes.averages[:, 1] - classes.averages[:, 0]
         total = (np.trace(matrix) + classes.share * (difference @ between)) / len(K)
         epsilon = self._absolute(total)
@@ -178,11 +177,24 @@ class _Classes:
     """The members of two classes, from labels −1.0 and 1.0; `averages` has a column 1/l± over each class."""
 
     def __init__(self, y):
+        self.codes = (y > 0).astype(np.int64)
         self.members = [np.flatnonzero(y < 0), np.flatnonzero(y > 0)]
         self.averages = np.zeros((len(y), 2))
         for column, rows in enumerate(self.members):
             self.averages[rows, column] = 1.0 / len(rows)
         self.share = len(self.members[0]) * len(self.members[1]) / len(y)
+
+    def centred(self, K):
+        """Return H K H, symmetric to the bit where `K` is."""
+        means = K @ self.averages
+        blocks = self.averages.T @ means
+        result = np.array(K)
+        for start in range(0, len(K), ROWS):
+            part = slice(start, start + ROWS)
+            own = self.codes[part]
+            result[part] -= means[part][:, self.codes] + means[:, own].T
+            result[part] += blocks[own][:, self.codes]
+        return result
 
     def without_means(self, values):
         """Return H `values`: each row less the mean of the rows of its class."""

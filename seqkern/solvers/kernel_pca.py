@@ -42,7 +42,8 @@ class KernelPCA(TransformerMixin, Solver):
     Schölkopf, Smola & Müller 1998. Labels are not needed, and ignored. Only eigenvalues > 0 (up to rounding) have a
     component: if there are fewer than `n_components`, a warning says so. Of an indefinite K the directions of negative
     square are left out, but count in the total, so that shares may sum to more than 1; it is an error if the total is
-    not positive. Memory: two copies of K. Time: about 4n³/3 multiplications.
+    not positive. Memory: one copy of K, with all components two. Time: about 2n³/3 multiplications, with all
+    components more.
     """
 
     name = "kernel_pca"

@@ -6,10 +6,11 @@ any γ > 0 that is the same as Qα − 1 = ((Qα − 1) − γα)₊. Mangasaria
     α ← Q⁻¹(((Qα − 1) − γα)₊ + 1),    0 < γ < 1/C,
 
 from one Cholesky factor: linear convergence from anywhere. What is Qα after a step is known from it, so that a step
-costs one solve. With large C the convergence is slow, and α nears zero without ever reaching it. So after 1, 2, 4, 8, …
-steps the active set of the moment is followed to its end: where ((Qα − 1) − γα)₊ = 0, solve Q_AA α_A = 1, elsewhere
-α = 0, and take the next set from there (a Newton method for the same equation). If the sets settle, that is the exact
-optimum, with exact zeros; if not, the iteration goes on from where it was.
+costs one solve. With large C the convergence is slow, and α nears zero without ever reaching it. So after a few steps
+Newton's method takes over (Keerthi & DeCoste, JMLR 6, 2005; Chapelle, Neural Computation 19, 2007), for the primal,
+½ βᵀ(K + 11ᵀ)β + Σ C_i (1 − y_i f(x_i))₊² with β = Yα. With A the rows within the margin a step goes towards the
+solution of (K_AA + 11ᵀ + D_AA) β_A = y_A, β = 0 elsewhere, to the best point on the way. It never goes up, and when A
+settles, that is the exact optimum, with exact zeros. Where K + 11ᵀ is indefinite, though Q is not, neither is sure to find it.
 """
 
 import numpy as np
@@ -17,48 +18,65 @@ import numpy as np
 from ..errors import GramError
 from .algebra import Definite, on_diagonal
 
-NEWTON = 25
-"""At most so many active sets are followed in one go; if they settle at all, it takes about ten."""
+FIRST = 20
+"""At most so many steps of the iteration come first; it stops earlier if the rows within the margin stay the same."""
+
+HALVINGS = 50
+"""So often the part of a step that holds its best point is halved."""
 
 
 class _Program:
-    """Q, without its signs, and the conditions of its optimum, for β = Yα."""
+    """K, y and C, and the conditions of the optimum."""
 
     def __init__(self, K, y, cost):
         self.K = K
         self.y = y
+        self.cost = cost
         self.ridge = 0.5 / cost
         self.gamma = 0.95 / cost.max()
         self.diagonal = np.diagonal(K) + 1.0 + self.ridge
 
-    def slack(self, alpha):
-        """Return Qα − 1."""
-        beta = self.y * alpha
-        return self.y * (self.K @ beta + beta.sum()) + self.ridge * alpha - 1.0
+    def decisions(self, beta):
+        """Return f of the training rows, (K + 11ᵀ)β."""
+        return self.K @ beta + beta.sum()
 
     def violation(self, alpha, slack):
         """Return the largest |min(α_i Q_ii, (Qα)_i − 1)|."""
         return float(np.abs(np.minimum(alpha * self.diagonal, slack)).max())
 
-    def active(self, alpha, slack):
-        """Return where ((Qα − 1) − γα)₊ is zero."""
-        return np.flatnonzero(slack <= self.gamma * alpha)
+    def primal(self, beta, f):
+        """Return the primal objective."""
+        return 0.5 * float(beta @ f) + float(self.cost @ np.maximum(1.0 - self.y * f, 0.0) ** 2)
 
-    def follow(self, active, limit, tol):
-        """Return (α, Qα − 1, steps) of the active set that follows from itself, or (None, None, steps)."""
-        for steps in range(1, limit + 1):
-            part = self.K[np.ix_(active, active)]
-            part += 1.0
-            part[np.diag_indices_from(part)] += self.ridge[active]
-            alpha = np.zeros(len(self.y))
-            alpha[active] = self.y[active] * Definite(part).solve(self.y[active])
-            allowed = np.maximum(alpha, 0.0)
-            slack = self.slack(allowed)
-            if self.violation(allowed, slack) <= tol:
-                return allowed, slack, steps
-            slack = self.slack(alpha)
-            active = self.active(alpha, slack)
-        return None, None, limit
+    def within(self, f):
+        """Return the rows within the margin."""
+        return np.flatnonzero(self.y * f < 1.0)
+
+    def target(self, active):
+        """Return the β that a Newton step goes towards."""
+        part = self.K[np.ix_(active, active)]
+        part += 1.0
+        part[np.diag_indices_from(part)] += self.ridge[active]
+        beta = np.zeros(len(self.y))
+        beta[active] = Definite(part).solve(self.y[active])
+        return beta
+
+    def best_part(self, beta, f, other, its_f):
+        """Return the t in [0, 1] with the least primal at (1 − t)(β, f) + t(other, its_f)."""
+        square, mixed, its_square = beta @ f, other @ f, other @ its_f
+        change = self.y * (its_f - f)
+
+        def slope(t):
+            errors = np.maximum(1.0 - self.y * f - t * change, 0.0)
+            return (mixed - square) + t * (square - 2.0 * mixed + its_square) - 2.0 * (self.cost * errors) @ change
+
+        if slope(1.0) <= 0.0:
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if slope(middle) <= 0.0 else (low, middle)
+        return 0.5 * (low + high)
 
 
 def minimise(K, y, cost, *, tol, max_iter):
@@ -88,59 +106,109 @@ def minimise(K, y, cost, *, tol, max_iter):
         If Q is not positive definite.
     """
     program = _Program(K, y, cost)
+    factor = _factor(program)
+    alpha, iterations = _iterate(program, factor, tol, min(FIRST, max_iter))
+    best, iterations = _descend(program, np.maximum(alpha, 0.0), tol, iterations, max_iter)
+    done = best["residual"] <= tol or 0 <= best["gap"] <= tol
+    if not done and _indefinite(program):
+        raise GramError(
+            "K + 11ᵀ is indefinite, and the optimum was not found",
+            remedy="repair the matrix (clip, flip, shift), lower C, or choose form=equality",
+        )
+    return best["beta"], best["intercept"], _report(best, iterations, tol, stuck=iterations < max_iter)
+
+
+def _factor(program):
+    """Return the Cholesky factor of K + 11ᵀ + D, which is Q but for signs."""
     try:
-        matrix = on_diagonal(K, program.ridge)
+        matrix = on_diagonal(program.K, program.ridge)
         matrix += 1.0
-        factor = Definite(matrix)
+        return Definite(matrix)
     except np.linalg.LinAlgError as error:
         raise GramError(
             "K + 11ᵀ + I/(2C) is not positive definite, and the program has no unique solution",
             remedy="lower C, repair the matrix (clip, flip, shift), or choose form=equality",
         ) from error
-    alpha = y * factor.solve(y)
-    slack = np.zeros(len(y))  # Qα = 1 at first
-    iterations, newton_at = 1, 1
-    residual = program.violation(alpha, slack)
-    while residual > tol and iterations < max_iter:
-        if iterations >= newton_at:
-            newton_at = 2 * iterations
-            limit = min(NEWTON, max_iter - iterations)
-            found, its_slack, steps = program.follow(program.active(alpha, slack), limit, tol)
-            iterations += steps
-            newton_at += steps
-            if found is not None:
-                alpha, slack = found, its_slack
-                residual = program.violation(alpha, slack)
-                break
-            if iterations >= max_iter:
-                break
+
+
+def _iterate(program, factor, tol, max_iter):
+    """Return α after steps of Mangasarian & Musicant, and their number.
+
+    They end when α is optimal, or the rows within the margin stay the same.
+    """
+    alpha = program.y * factor.solve(program.y)
+    slack = np.zeros(len(alpha))  # Qα = 1 at first
+    active, iterations = None, 1
+    while iterations < max_iter and program.violation(alpha, slack) > tol:
+        before, active = active, slack <= program.gamma * alpha
+        if np.array_equal(before, active):
+            break
         slack = np.maximum(slack - program.gamma * alpha, 0.0)
-        alpha = y * factor.solve(y * (slack + 1.0))
-        residual = program.violation(alpha, slack)
+        alpha = program.y * factor.solve(program.y * (slack + 1.0))
         iterations += 1
-    alpha = np.maximum(alpha, 0.0)
-    return _result(program, alpha, cost, iterations, tol)
+    return alpha, iterations
 
 
-def _result(program, alpha, cost, iterations, tol):
-    """Return β, b and the report of an α ≥ 0."""
-    y, beta = program.y, program.y * alpha
-    intercept = float(beta.sum())
-    product = program.K @ beta
-    slack = y * (product + intercept) + program.ridge * alpha - 1.0
-    residual = program.violation(alpha, slack)
-    width = float(beta @ product) + intercept**2
-    dual = alpha.sum() - 0.5 * width - 0.5 * float(program.ridge @ alpha**2)
-    errors = np.maximum(1.0 - y * (product + intercept), 0.0)
-    primal = 0.5 * width + float(cost @ errors**2)
-    return (
-        beta,
-        intercept,
-        {
-            "converged": bool(residual <= tol),
-            "iterations": int(iterations),
-            "residual": residual,
-            "objective": -float(dual),
-            "gap": float((primal - dual) / primal),
-        },
-    )
+def _descend(program, alpha, tol, iterations, max_iter):
+    """Return the best certificate that Newton's method finds from α ≥ 0, and the iterations so far."""
+    best = _certificate(program, alpha)
+    beta, f, primal = best["beta"], best["f"], best["primal"]
+    while iterations < max_iter:
+        active = program.within(f)
+        other = program.target(active)
+        its_f = program.decisions(other)
+        iterations += 1
+        found = _certificate(program, np.maximum(program.y * other, 0.0))
+        best = min(best, found, key=lambda one: one["gap"])
+        if np.array_equal(program.within(its_f), active) or found["residual"] <= tol:
+            return found, iterations
+        t = program.best_part(beta, f, other, its_f)
+        beta, f = (1.0 - t) * beta + t * other, (1.0 - t) * f + t * its_f
+        before, primal = primal, program.primal(beta, f)
+        if not primal < before:  # as far as rounding, or an indefinite K, allows
+            break
+    last = _certificate(program, program.y * beta)
+    last["objective"] = best["objective"]  # an α < 0 bounds nothing
+    last["gap"] = (last["primal"] + best["objective"]) / last["primal"]
+    return min(best, last, key=lambda one: one["gap"]), iterations
+
+
+def _indefinite(program):
+    """Return whether K + 11ᵀ is not positive semi-definite, so that the primal is not convex, though the dual is."""
+    matrix = on_diagonal(program.K, 1e-9 * program.diagonal.max())
+    matrix += 1.0
+    try:
+        Definite(matrix)
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+def _certificate(program, alpha):
+    """Return β, b and f of an α, the primal objective, that of the dual as minimised, the gap and the violation."""
+    beta = program.y * alpha
+    f = program.decisions(beta)
+    primal = program.primal(beta, f)
+    dual = float(alpha.sum() - 0.5 * (beta @ f) - 0.5 * (program.ridge @ alpha**2))
+    slack = program.y * f + program.ridge * alpha - 1.0
+    return {
+        "beta": beta,
+        "f": f,
+        "intercept": float(beta.sum()),
+        "primal": primal,
+        "objective": -dual,
+        "gap": (primal - dual) / primal,
+        "residual": program.violation(alpha, slack),
+    }
+
+
+def _report(best, iterations, tol, stuck):
+    """Return the report; `stuck` says that rounding has ended the descent."""
+    converged = best["residual"] <= tol or 0 <= best["gap"] <= tol
+    remark = {"remark": "K and 1/C differ by too many digits; lower C, or normalise the kernel"}
+    return {
+        "converged": bool(converged),
+        "iterations": int(iterations),
+        **{key: float(best[key]) for key in ("residual", "objective", "gap")},
+        **(remark if stuck and not converged else {}),
+    }

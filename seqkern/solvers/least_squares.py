@@ -34,7 +34,8 @@ class LSSVC(KernelExpansion, BinarySolver):
         Factor of C for each class, as in `CSVC`.
     tol : float
         The inequality form has converged when no condition of the optimum is violated by more, in units of the margin:
-        the largest |min(α_i Q_ii, (Qα)_i − 1)|. The equality form is solved in one go.
+        the largest |min(α_i Q_ii, (Qα)_i − 1)|; or when the duality gap is at most this share of the primal
+        objective. The equality form is solved in one go.
     max_iter : int
         At most so many iterations of the inequality form, one solved system each.
 
@@ -61,7 +62,7 @@ class LSSVC(KernelExpansion, BinarySolver):
     name = "lssvc"
     plain = "Least-squares support vector machine: like an SVM, but errors cost their square."
 
-    def __init__(self, *, C=1.0, form="equality", class_weight=None, tol=1e-6, max_iter=10_000):
+    def __init__(self, *, C=1.0, form="equality", class_weight=None, tol=1e-6, max_iter=1000):
         self.C = C
         self.form = form
         self.class_weight = class_weight
