@@ -21,6 +21,7 @@ VERBS = {
     "folds": "write the splits of a data set, and check them for leaks",
     "gram": "compute a Gram matrix from FASTA or from a data set",
     "evaluate": "train and test over all folds; hyperparameters by an inner loop",
+    "compare": "tell which methods are better than which, with what certainty",
     "importance": "train a method on windows, and show what matters at each position",
     "report": "write the HTML page and the tables of a study",
     "train": "train a model that can be applied to new sequences",

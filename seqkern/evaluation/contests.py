@@ -122,6 +122,23 @@ class Contest(NamedTuple):
     p: float
     p_holm: float
 
+    def turned(self):
+        """Return the same with the methods' places changed."""
+        z = self.test in ("delong", "bootstrap")
+        return self._replace(
+            first=self.second,
+            second=self.first,
+            value=self.other_value,
+            other_value=self.value,
+            difference=0.0 - self.difference,
+            low=-self.high,
+            high=-self.low,
+            lead=-self.lead,
+            wins=self.losses,
+            losses=self.wins,
+            statistic=0.0 - self.statistic if z else self.statistic,
+        )
+
 
 def metrics_with_test(trial):
     """Return the metrics that can be compared on this task, those compared by default first; empty if none."""

@@ -8,7 +8,7 @@ import numpy as np
 from ..evaluation.comparison import compare_all, least_p
 from ..evaluation.contests import REPEATED, contests, metrics_with_test
 from ..evaluation.friedman import critical_difference, friedman
-from .tables import unit_scores
+from .tables import Ranking, unit_scores
 from .trials import read_trial
 from .words import metric
 
@@ -216,3 +216,29 @@ def compare_units(dataset, ranking, keys=None, control=None, task=None):
         known = metrics_with_test(trial)
         keys = [name for name in (ranking.metric, BOTH.get(ranking.metric)) if name in known] or known[:1]
     return {key: Contested(trial, key, ranked_order(ranking), control) for key in keys}
+
+
+def compare_datasets(datasets, key=None, control=None):
+    """Return {metric: Compared} over data sets, of the methods with a mean score on all of them.
+
+    Empty for too few data sets or methods, and where by default they are not all ranked by one metric.
+
+    Parameters
+    ----------
+    datasets : list of DatasetResults
+    key : str, optional
+        The metric; by default the one that all are ranked by.
+    control : Method, optional
+    """
+    rankings = [Ranking(dataset) for dataset in datasets]
+    keys = {ranking.metric for ranking in rankings} if key is None else {key}
+    key = keys.pop()
+    if keys or key is None:
+        return {}
+    common = [m for m in rankings[0].order if all(ranking.score(m, key).n for ranking in rankings)]
+    values = {method: [ranking.score(method, key).mean for ranking in rankings] for method in common}
+    if not enough(len(datasets), len(values)) or control not in (None, *common):
+        return {}
+    sign = -1 if metric(key).higher else 1
+    order = sorted(values, key=lambda method: sign * np.mean(values[method]))
+    return {key: Compared({method: values[method] for method in order}, key, "data set", "data sets", control)}

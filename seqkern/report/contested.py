@@ -22,14 +22,17 @@ ASKS = {
     "five_by_two_f": "whether the differences between two methods on ten halves of the data are more than chance",
 }
 TRAINED = (
-    "The test speaks of the classifiers that were trained: how they would vary with other training parts is not in it, "
-    "and since the training parts of the folds overlap, p is somewhat too small. A t-test of the folds' scores is not "
-    "made: it would find differences far too often."
+    "These tests speak of the classifiers that were trained: how they would vary with other training parts is not in p."
 )
+FOLDS = (
+    f"{TRAINED} Since the training parts of the folds overlap, p is somewhat too small. A t-test of the folds' scores "
+    "is not made: it would find differences far too often."
+)
+CAVEATS = {"single": TRAINED, "folds": FOLDS}
 
 
 def test_sentences(contested):
-    """Return what the test asks, and what its p leaves out, as plain text."""
+    """Return what the test asks, as plain text."""
     text = f"{TESTS[contested.test]} asks {ASKS[contested.test]}."
     text = text[0].upper() + text[1:]
     if contested.apart and contested.test in ("delong", "bootstrap"):
@@ -39,8 +42,12 @@ def test_sentences(contested):
             " The test parts are too small to be ranked alone: the decisions of all are ranked together, as if they "
             "came from one classifier."
         )
-    text += " p is corrected by Holm's method for the number of pairs."
-    return f"{text} {TRAINED}" if contested.shape == "folds" else text
+    return text + " p is corrected by Holm's method for the number of pairs."
+
+
+def caveat(contested):
+    """Return what the p of these tests leaves out, as plain text; empty where nothing is to be said."""
+    return CAVEATS.get(contested.shape, "")
 
 
 def contested_parts(contested, name, transductive=()):

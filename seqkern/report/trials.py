@@ -34,6 +34,7 @@ def read_trial(dataset, task=None):
     if not tables:
         return None
     units = _units(tables)
+    _check_same_folds(tables)
     ids, splits, names = (np.array([unit[i] for unit in units], dtype=str) for i in (1, 0, 2))
     place = {unit[:2]: i for i, unit in enumerate(units)}
     rows = {method: [place[key] for key in _keys(table)] for method, table in tables.items()}
@@ -69,6 +70,30 @@ def _units(tables):
                     remedy="compare methods that were evaluated on the same data",
                 )
     return [(*key, label) for key, label in found.items()]
+
+
+def _check_same_folds(tables):
+    """Raise LabelError if two methods were not tested on the same units in the same test parts."""
+    places = {}
+    for method, table in tables.items():
+        own = _keys(table)
+        name = f"{method.kernel} with {method.solver}"
+        if len({unit for _, unit in own}) == len(own):
+            for split, unit in own:
+                if places.setdefault(unit, (split, name))[0] != split:
+                    raise LabelError(
+                        f"is in test part {split!r} of {name}, in {places[unit][0]!r} of {places[unit][1]}",
+                        record=unit,
+                        remedy="compare methods that were evaluated on the same folds",
+                    )
+    first, *rest = tables
+    common = set(_keys(tables[first]))
+    for method in rest:
+        if common.isdisjoint(_keys(tables[method])):
+            pair = " and ".join(f"{kernel} with {solver}" for kernel, solver in (first, method))
+            raise LabelError(
+                f"{pair} have no test unit in common", remedy="compare methods that were evaluated on the same folds"
+            )
 
 
 def _coder(dataset, names, tables):

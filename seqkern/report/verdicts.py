@@ -2,7 +2,7 @@
 
 from ..evaluation.comparison import MOST_EXACT
 from .comparisons import LEVEL, Contested, told_apart
-from .contested import contested_parts, exponent
+from .contested import caveat, contested_parts, exponent
 from .markup import Column, Markup, details, number, plural, table, tag
 from .rank_diagram import rank_parts
 from .view import method_name, paragraph
@@ -17,7 +17,8 @@ def comparisons_section(view):
     name, title = view.dataset.name, "Which methods are better than others"
     if view.comparisons and isinstance(next(iter(view.comparisons.values())), Contested):
         tables = [contested_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
-        return view.section("comparisons", title, *tables, paragraph(EVERY, class_="note"))
+        notes = f"{caveat(next(iter(view.comparisons.values())))} {EVERY}"
+        return view.section("comparisons", title, *tables, paragraph(notes, class_="note"))
     compared = view.comparisons.get(view.ranking.metric)
     if compared is None:
         return None

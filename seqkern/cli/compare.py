@@ -1,0 +1,136 @@
+"""``seqkern compare``: which methods are better than which, with what certainty."""
+
+EXAMPLE = "seqkern compare results/demo"
+MORE_EXAMPLES = (
+    "seqkern compare results/demo --dataset donors --metric roc50 --control spectrum3/csvc",
+    "seqkern compare results/demo/evaluate/donors/*/csvc --format tsv",
+)
+
+
+def add_arguments(parser):
+    """Add the verb's arguments."""
+    parser.add_argument(
+        "results",
+        nargs="+",
+        help="folder of a study, such as results/demo, or several; or folders that seqkern evaluate wrote, one for "
+        "each method on the same folds",
+    )
+    parser.add_argument("--dataset", help="compare on this data set of the study alone")
+    parser.add_argument("--task", help="compare on this task (such as a family) alone, unit by unit")
+    parser.add_argument(
+        "--metric",
+        help="what to compare by (default: the AUC, and on one task accuracy too; real labels: RMSE over tasks and "
+        "5x2cv, else the absolute error)",
+    )
+    parser.add_argument(
+        "--control",
+        metavar="KERNEL[/SOLVER]",
+        help="compare each method with this one alone, which corrects for fewer pairs",
+    )
+    parser.add_argument("--format", choices=("text", "tsv"), default="text", help="tsv has every pair (default text)")
+
+
+def run(args):
+    """Print what is found, a data set after the other."""
+    from ..errors import FileError, unknown_name
+    from ..report.compare_input import read_input
+    from ..report.comparisons import COLUMNS
+    from ..report.told import told
+    from ..tsv import format_cell
+
+    datasets = read_input(args.results)
+    if args.dataset is not None:
+        known = [dataset.name for _, dataset in datasets]
+        datasets = [(title, dataset) for title, dataset in datasets if dataset.name == args.dataset]
+        if not datasets:
+            raise unknown_name("data set", args.dataset, known)
+    compared = [(title, *_compared(dataset, args, len(datasets))) for title, dataset in datasets]
+    compared += _over_all(datasets, args)
+    if not any(found for _, found, _ in compared):
+        reasons = "; ".join(f"{title}: {why}" for title, _, why in compared)
+        raise FileError(f"nothing to compare ({reasons})", file=args.results[0], remedy="evaluate two methods or more")
+    if args.format == "tsv":
+        print("\t".join(COLUMNS))
+        for title, found, _ in compared:
+            for one in found.values():
+                for row in one.rows(title):
+                    print("\t".join(format_cell(row.get(name)) for name in COLUMNS))
+        return
+    blocks = [told(found, title) if found else [f"{title}: {why}"] for title, found, why in compared]
+    print("\n\n".join("\n".join(block) for block in blocks))
+
+
+def _compared(dataset, args, several):
+    """Return ({metric: Compared or Contested}, why there is none) of a data set."""
+    from ..errors import ParameterError
+
+    try:
+        return _found(dataset, args)
+    except ParameterError as error:  # another of several data sets may have the method, metric or task
+        if several > 1:
+            return {}, str(error)
+        raise
+
+
+def _found(dataset, args):
+    """Return what `_compared` does; ParameterError for a control, metric or task that the data set lacks."""
+    from ..report.comparisons import compare_tasks, compare_units
+    from ..report.tables import Ranking
+    from ..report.words import unit_word
+
+    ranking = Ranking(dataset)
+    if len(ranking.order) < 2:
+        return {}, f"{len(ranking.order) or 'no'} method{'s' * (len(ranking.order) != 1)} with a score"
+    control = _control(ranking.order, args.control)
+    keys = None if args.metric is None else [args.metric]
+    if args.task is not None:
+        _check_known("task", args.task, list(dict.fromkeys(dataset.metrics["task"])))
+    if dataset.several and args.task is None:
+        keys = keys or [ranking.metric]
+        _check_known("metric", keys[0], list(ranking.scores))
+        return compare_tasks(dataset, ranking, *unit_word(dataset), keys=keys, control=control), "no scores"
+    found = compare_units(dataset, ranking, keys, control, args.task)
+    return found, "there is no valid test where test parts overlap, other than those of the fold method five_by_two"
+
+
+def _over_all(datasets, args):
+    """Return the comparison over data sets, as `run` lists them; nothing for too few."""
+    from ..errors import ParameterError
+    from ..report.comparisons import compare_datasets
+    from ..report.tables import Ranking
+
+    if len(datasets) < 2 or args.task is not None:
+        return []
+    methods = dict.fromkeys(method for _, dataset in datasets for method in Ranking(dataset).order)
+    try:
+        control = _control(list(methods), args.control)
+    except ParameterError:
+        return []
+    found = compare_datasets([dataset for _, dataset in datasets], args.metric, control)
+    return [("all data sets", found, "")] if found else []
+
+
+def _check_known(kind, name, known):
+    """Raise ParameterError for a name that is not there."""
+    from ..errors import unknown_name
+
+    if name not in known:
+        raise unknown_name(kind, name, known)
+
+
+def _control(methods, text):
+    """Return the method that is called ``kernel/solver``, or ``kernel`` where it has one solver; None without."""
+    from ..errors import ParameterError, unknown_name
+
+    if text is None:
+        return None
+    names = {f"{method.kernel}/{method.solver}": method for method in methods}
+    if text in names:
+        return names[text]
+    own = [method for method in methods if method.kernel == text]
+    if len(own) > 1:
+        solvers = " or ".join(f"{text}/{method.solver}" for method in own)
+        raise ParameterError(f"the kernel {text!r} was run with several solvers", remedy=f"give {solvers}")
+    if not own:
+        raise unknown_name("control", text, names)
+    return own[0]

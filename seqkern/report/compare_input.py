@@ -1,0 +1,102 @@
+"""What `seqkern compare` is given: folders of studies, or of evaluated methods, as data sets with methods."""
+
+from pathlib import Path
+
+from ..errors import FileError
+from .results import DatasetResults, Method, Study
+
+
+class Evaluated(DatasetResults):
+    """Folders that `seqkern evaluate` wrote, one for each method, as one data set.
+
+    Parameters
+    ----------
+    folders : list of Path
+    """
+
+    def __init__(self, folders):
+        self.study = _NoStudy()
+        self.entry = {}
+        self.places = dict(zip(_names(folders), folders, strict=True))
+        self.methods = list(self.places)
+        parents = {folder.resolve().parents[1] for folder in folders}
+        self.name = parents.pop().name if len(parents) == 1 else "the methods given"
+
+    summary = None
+    composition = None
+
+    @property
+    def kind(self):
+        """``"binary"``, ``"multiclass"`` or ``"real"``, by the metrics that were written."""
+        if "rmse" in self.metrics:
+            return "real"
+        first = next((folder for folder in self.places.values()), None)
+        with open(first / "decisions.tsv", encoding="utf-8") as file:
+            columns = file.readline().rstrip("\n").split("\t")
+        return "binary" if "decision" in columns else "multiclass"
+
+    def _path(self, method, file):
+        return self.places[method] / file
+
+
+class _NoStudy:
+    """Stands for the study where there is none: nothing is configured."""
+
+    def __init__(self):
+        self.folder, self.config = Path(), {}
+
+    def spec(self, kind, name):
+        """Return nothing."""
+        return {}
+
+
+def _names(folders):
+    """Return a Method for each folder: kernel and solver by the last two parts of its path, or the path itself."""
+    names = [Method(folder.resolve().parent.name, folder.resolve().name) for folder in folders]
+    if len(set(names)) < len(names):
+        names = [Method(str(folder.parent), folder.name) for folder in folders]
+    for name, folder in zip(names, folders, strict=True):
+        if names.count(name) > 1:
+            raise FileError("is given twice", file=folder, remedy="name each folder once")
+    return names
+
+
+def read_input(paths):
+    """Return the data sets in folders: those of each study, or one made of all folders of evaluated methods.
+
+    Parameters
+    ----------
+    paths : list of path-like
+
+    Returns
+    -------
+    list of (str, DatasetResults)
+        With a title: of several studies with the study's name.
+
+    Raises
+    ------
+    FileError
+        If a folder is missing or neither, or both kinds are given.
+    """
+    folders = [Path(path) for path in paths]
+    evaluated = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise FileError("no such folder", file=folder, remedy="check the path")
+        is_method = (folder / "metrics.tsv").is_file() and (folder / "decisions.tsv").is_file()
+        is_study = (folder / "evaluate").is_dir()
+        if not is_method and not is_study:
+            raise FileError(
+                "holds neither a study nor an evaluated method",
+                file=folder,
+                remedy="give results/STUDY, or folders that seqkern evaluate wrote",
+            )
+        evaluated += [folder] if is_method else []
+    if evaluated and len(evaluated) < len(folders):
+        raise FileError("is an evaluated method, others are studies", file=evaluated[0], remedy="give one kind only")
+    if evaluated:
+        found = Evaluated(evaluated)
+        return [(found.name, found)]
+    studies = [Study(folder) for folder in folders]
+    several = len(studies) > 1
+    return [(f"{s.name}: {d.name}" if several else d.name, d) for s in studies for d in s.datasets]

@@ -1,0 +1,165 @@
+"""Two methods on one task: the shape of the folds, the test that it allows, and the numbers of each test."""
+
+import math
+
+import numpy as np
+import pytest
+
+from seqkern.errors import LabelError, ParameterError
+from seqkern.evaluation import delong_test, holm, signed_rank_test
+from seqkern.evaluation.bootstrap import bootstrap_test
+from seqkern.evaluation.contests import Trial, contests, metrics_with_test
+from seqkern.evaluation.paired import five_by_two_f, mcnemar
+
+HALVES = [f"{repeat}.{half}" for repeat in range(1, 6) for half in (1, 2)]
+
+
+def trial(splits, kind="binary", seed=0, skills=(2, 1, 0), ids=None, scores=None):
+    """Made-up decisions of three methods: a row for each entry of `splits`."""
+    rng = np.random.default_rng(seed)
+    splits = np.array(splits, dtype=str)
+    n = len(splits)
+    labels = {"binary": rng.random(n) < 0.4, "multiclass": rng.integers(3, size=n), "real": rng.normal(size=n)}[kind]
+    labels = labels.astype(float if kind == "real" else np.int64)
+    decisions, predicted = {}, {}
+    for name, skill in zip("abc", skills, strict=True):
+        decisions[name] = skill * labels + rng.normal(size=n)
+        guess = rng.integers(3, size=n)
+        predicted[name] = {
+            "binary": (decisions[name] > skill / 2).astype(np.int64),
+            "multiclass": np.where(rng.random(n) < 0.3 * skill, labels, guess),
+            "real": decisions[name],
+        }[kind]
+    ids = np.arange(n).astype(str) if ids is None else np.array(ids, dtype=str)
+    return Trial(kind, ids, splits, labels, {} if kind == "multiclass" else decisions, predicted, scores or {})
+
+
+def five_by_two(n=12):
+    """Return (splits, ids) of five halvings of n units."""
+    rng = np.random.default_rng(1)
+    orders = [rng.permutation(n) for _ in range(5)]
+    splits = [f"{r}.{h}" for r in range(1, 6) for h in (1, 2) for _ in range(n // 2)]
+    return splits, np.concatenate(orders)
+
+
+def test_the_shape_of_the_folds():
+    assert trial(["1"] * 20).shape == "single"
+    assert trial(["1", "2"] * 10).shape == "folds"
+    splits, ids = five_by_two()
+    assert trial(splits, ids=ids).shape == "five_by_two"
+    # the same names, but units tested twice in one repeat; other names; one repeat missing
+    moved = np.concatenate([ids[:6], ids[:6], ids[12:]])
+    assert trial(splits, ids=moved).shape == "repeated"
+    assert trial([name.replace(".", "-") for name in splits], ids=ids).shape == "repeated"
+    assert trial(splits[:-12], ids=ids[:-12]).shape == "repeated"
+
+
+def test_of_one_test_part_delong_and_mcnemar():
+    one = trial(["1"] * 60)
+    assert metrics_with_test(one)[:2] == ("auc", "accuracy")
+    found = contests(one, "auc")
+    assert [contest[:3] for contest in found] == [("a", "b", "delong"), ("a", "c", "delong"), ("b", "c", "delong")]
+    for contest in found:
+        test = delong_test(one.labels, one.decisions[contest.first], one.decisions[contest.second])
+        assert (contest.value, contest.other_value, contest.p) == pytest.approx((test.first, test.second, test.p))
+        assert contest.high - contest.difference == pytest.approx(1.96 * test.se, rel=1e-4)
+        assert contest.lead == np.sign(test.difference)
+    assert [contest.p_holm for contest in found] == pytest.approx(holm([contest.p for contest in found]))
+    for contest in contests(one, "accuracy"):
+        test = mcnemar(one.labels, one.predicted[contest.first], one.predicted[contest.second])
+        assert (contest.wins, contest.losses, contest.p) == (test.wins, test.losses, test.p)
+        assert contest.wins + contest.ties + contest.losses == contest.units == 60
+        assert contest.value - contest.other_value == pytest.approx(contest.difference)
+
+
+def test_over_folds_rankings_are_compared_within_each():
+    folds = trial(np.arange(90) % 3)
+    for metric, test in (("auc", delong_test), ("roc50", bootstrap_test), ("average_precision", bootstrap_test)):
+        (found,) = contests(folds, metric, control="b")[1:]
+        options = {} if test is delong_test else {"score": metric}
+        naive = test(folds.labels, folds.decisions["b"], folds.decisions["c"], folds=folds.splits, **options)
+        assert (found.difference, found.p) == pytest.approx((naive.difference, naive.p))
+    # of leave-one-out all are ranked together
+    alone = trial(np.arange(40))
+    (found,) = contests(alone, "auc", control="a")[:1]
+    assert found.p == pytest.approx(delong_test(alone.labels, alone.decisions["a"], alone.decisions["b"]).p)
+    assert not alone.ranked_apart
+
+
+def test_a_control_is_compared_with_each_other_and_corrected_for_these():
+    one = trial(["1"] * 60)
+    found = contests(one, "auc", control="c")
+    assert [contest[:2] for contest in found] == [("c", "a"), ("c", "b")]
+    assert [contest.p_holm for contest in found] == pytest.approx(holm([contest.p for contest in found]))
+    with pytest.raises(ParameterError, match="control 'd'"):
+        contests(one, "auc", control="d")
+
+
+def test_units_that_one_method_lacks_are_left_out_of_its_pairs():
+    whole = trial(["1"] * 60)
+    whole.decisions["b"][:10], whole.predicted["b"][:10] = np.nan, -1
+    for metric in ("auc", "accuracy", "roc50"):
+        ab, ac, _ = contests(whole, metric)
+        assert (ab.units, ab.left_out, ac.units, ac.left_out) == (50, 10, 60, 0)
+    (ab, *_) = contests(whole, "auc")
+    naive = delong_test(whole.labels[10:], whole.decisions["a"][10:], whole.decisions["b"][10:])
+    assert ab.p == pytest.approx(naive.p)
+
+
+def test_five_by_two_takes_the_scores_of_the_halves():
+    splits, ids = five_by_two()
+    rng = np.random.default_rng(3)
+    scores = {name: {(half, "auc"): rng.random() for half in HALVES} for name in "abc"}
+    scores["c"].pop(("2.1", "auc"))
+    halves = trial(splits, ids=ids, scores=scores)
+    assert metrics_with_test(halves) == ("auc",)
+    ab, ac, _ = contests(halves, "auc")
+    table = np.array([scores["a"][half, "auc"] - scores["b"][half, "auc"] for half in HALVES]).reshape(5, 2)
+    test = five_by_two_f(table)
+    assert (ab.difference, ab.statistic, ab.p) == pytest.approx(test)
+    assert (ab.test, ab.units, ab.lead) == ("five_by_two_f", 12, np.sign(test.difference))
+    assert math.isnan(ac.p)
+    lower = contests(halves, "auc", higher=False)[0]
+    assert (lower.lead, lower.p) == (-ab.lead, ab.p)
+
+
+def test_real_labels_by_their_absolute_errors():
+    real = trial(["1"] * 50, "real", skills=(1, 1, 0))
+    (found,) = contests(real, "absolute_error", control="c")[:1]
+    errors = [np.abs(real.decisions[name] - real.labels) for name in "ca"]
+    test = signed_rank_test(*errors, higher=False)
+    assert (found.wins, found.losses, found.p) == (test.wins, test.losses, test.p)
+    assert found.value == pytest.approx(errors[0].mean())
+    assert found.lead == np.sign(test.effect)
+
+
+def test_several_classes_by_the_units_that_are_right():
+    many = trial(["1"] * 80, "multiclass")
+    assert metrics_with_test(many) == ("accuracy",)
+    found = contests(many, "accuracy")[1]
+    assert found.value == pytest.approx(np.mean(many.predicted["a"] == many.labels))
+    assert found.lead == 1
+    with pytest.raises(ParameterError, match="for two classes; choose accuracy"):
+        contests(many, "auc")
+
+
+def test_what_has_no_valid_test_is_refused():
+    with pytest.raises(LabelError, match=r"overlap.*five_by_two"):
+        contests(trial(["1"] * 10 + ["2"] * 10, ids=[*range(10), *range(5, 15)]), "auc")
+    with pytest.raises(ParameterError, match="unknown metric to compare by here 'mcc'"):
+        contests(trial(["1"] * 20), "mcc")
+
+
+def test_turned_round_it_says_the_same():
+    for metric in ("auc", "accuracy"):
+        one = contests(trial(["1"] * 60), metric)[0]
+        other = contests(trial(["1"] * 60), metric, control="b")[0]
+        assert one.turned()[:3] == other[:3]
+        numbers = [
+            [math.nan if value is None else value for value in contest[3:15]] for contest in (one.turned(), other)
+        ]
+        assert numbers[0] == pytest.approx(numbers[1], nan_ok=True)
+
+
+def _numbers(contest):
+    return [math.nan if value is None else value for value in contest[3:15]]
