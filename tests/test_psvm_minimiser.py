@@ -236,9 +236,9 @@ def test_a_path_forms_each_element_of_q_once():
     asked = []
 
     class Counting(DenseColumns):
-        def gram(self, a, b):
-            asked.extend(b)
-            return super().gram(a, b)
+        def standardised(self, which):
+            asked.extend(which)
+            return super().standardised(which)
 
     counting = Counting(dual.columns.columns)
     minimum = None

@@ -8,6 +8,14 @@ whose k̃_j is 0.
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
 
+cdef extern from "_centred.h":
+    int highest_simd_level() nogil
+    double centred_product(
+        int level, const double *column, double mean, const double *vector, Py_ssize_t length
+    ) nogil
+
+cdef int LEVEL = highest_simd_level()
+
 
 def is_symmetric(const double[:, :] matrix):
     """Return whether a square matrix equals its transpose, bit for bit; by tiles that fit the cache."""
@@ -25,22 +33,51 @@ def is_symmetric(const double[:, :] matrix):
 
 
 def moments(const double[:, ::1] columns, double[::1] means, double[::1] scales):
-    """Write mean and standard deviation (divisor l) of each column; 0 for one constant but for rounding."""
-    cdef Py_ssize_t length = columns.shape[1], i, j
-    cdef double total, square, largest, mean
+    """Write mean and standard deviation (divisor l) of each column; 0 for one constant but for rounding.
+
+    The sum of the deviations corrects both (Chan, Golub & LeVeque 1983). Eight partial sums let the compiler use vector
+    instructions without reordering anything.
+    """
+    cdef Py_ssize_t length = columns.shape[1], whole = length - length % 8, i, j, lane
+    cdef double total, square, rest, largest, mean, deviation
+    cdef double[8] sums, peaks, rests
+    cdef const double *column
     with nogil:
         for j in range(columns.shape[0]):
+            column = &columns[j, 0]
+            for lane in range(8):
+                sums[lane] = 0.0
+                peaks[lane] = 0.0
+            for i in range(0, whole, 8):
+                for lane in range(8):
+                    sums[lane] += column[i + lane]
+                    peaks[lane] = max(peaks[lane], fabs(column[i + lane]))
             total = 0.0
             largest = 0.0
-            for i in range(length):
-                total += columns[j, i]
-                largest = max(largest, fabs(columns[j, i]))
+            for i in range(whole, length):
+                total += column[i]
+                largest = max(largest, fabs(column[i]))
+            for lane in range(8):
+                total += sums[lane]
+                largest = max(largest, peaks[lane])
+                sums[lane] = 0.0
+                rests[lane] = 0.0
             mean = total / length
+            for i in range(0, whole, 8):
+                for lane in range(8):
+                    deviation = column[i + lane] - mean
+                    rests[lane] += deviation
+                    sums[lane] += deviation * deviation
+            rest = 0.0
             square = 0.0
-            for i in range(length):
-                square += (columns[j, i] - mean) * (columns[j, i] - mean)
-            means[j] = mean
-            scales[j] = sqrt(square / length)
+            for i in range(whole, length):
+                rest += column[i] - mean
+                square += (column[i] - mean) * (column[i] - mean)
+            for lane in range(8):
+                rest += rests[lane]
+                square += sums[lane]
+            means[j] = mean + rest / length
+            scales[j] = sqrt(max(0.0, square - rest * rest / length) / length)
             if scales[j] <= 1e-12 * largest:
                 scales[j] = 0.0
 
@@ -53,34 +90,17 @@ def products(
     const double[::1] vector,
     double[::1] out,
 ):
-    """Write the elements `which`, or all if it is None, of K̃ᵀ · vector to `out`.
-
-    The mean is taken off before the product: were it far above the scale, the sum would lose its last digits.
-    Eight partial sums let the compiler use vector instructions without reordering anything.
-    """
-    cdef Py_ssize_t length = columns.shape[1], whole = length - length % 8, place, i, j, lane
-    cdef double mean, total
-    cdef double[8] sums
-    cdef const double *column
+    """Write the elements `which`, or all if it is None, of K̃ᵀ · vector to `out`."""
+    cdef Py_ssize_t length = columns.shape[1], place, j
+    cdef double product
     with nogil:
         for place in range(out.shape[0]):
             j = place if which is None else which[place]
             if scales[j] == 0:
                 out[place] = 0.0
                 continue
-            mean = means[j]
-            column = &columns[j, 0]
-            for lane in range(8):
-                sums[lane] = 0.0
-            for i in range(0, whole, 8):
-                for lane in range(8):
-                    sums[lane] += (column[i + lane] - mean) * vector[i + lane]
-            total = 0.0
-            for i in range(whole, length):
-                total += (column[i] - mean) * vector[i]
-            for lane in range(8):
-                total += sums[lane]
-            out[place] = total / scales[j]
+            product = centred_product(LEVEL, &columns[j, 0], means[j], &vector[0], length)
+            out[place] = product / scales[j]
 
 
 def combine(

@@ -16,7 +16,7 @@ ctypedef fused index:
 def moments(const double[::1] data, const index[::1] indptr, Py_ssize_t length, double[::1] means, double[::1] scales):
     """Write mean and standard deviation (divisor l) of each column; 0 for one constant but for rounding."""
     cdef Py_ssize_t j, p
-    cdef double total, square, largest, mean
+    cdef double total, square, rest, largest, mean
     with nogil:
         for j in range(means.shape[0]):
             total = 0.0
@@ -25,11 +25,14 @@ def moments(const double[::1] data, const index[::1] indptr, Py_ssize_t length, 
                 total += data[p]
                 largest = max(largest, fabs(data[p]))
             mean = total / length
-            square = (length - (indptr[j + 1] - indptr[j])) * mean * mean
+            rest = -(length - (indptr[j + 1] - indptr[j])) * mean
+            square = -rest * mean
             for p in range(indptr[j], indptr[j + 1]):
+                rest += data[p] - mean
                 square += (data[p] - mean) * (data[p] - mean)
-            means[j] = mean
-            scales[j] = sqrt(square / length)
+            # The sum of the deviations corrects both (Chan, Golub & LeVeque 1983).
+            means[j] = mean + rest / length
+            scales[j] = sqrt(max(0.0, square - rest * rest / length) / length)
             if scales[j] <= 1e-12 * largest:
                 scales[j] = 0.0
 

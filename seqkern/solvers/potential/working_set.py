@@ -10,9 +10,11 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from . import _descent
+from .columns import DenseColumns
 
 FIRST = 64  # members that are added at least
 LARGEST = 4096  # members at most, so that Q takes at most 128 MiB
+ROWS = 2**24  # numbers at most of a dense matrix's standardised columns that are kept: 128 MiB
 JUMPS = 8  # Newton steps between two runs of coordinate descent
 DAMPING = (1e-11, 1e-2)  # smallest and first damping, in units of Q's diagonal
 
@@ -36,7 +38,11 @@ class WorkingSet:
     def __init__(self, columns):
         self.columns = columns
         self.members = np.empty(0, dtype=np.int64)
-        self.Q = np.empty((0, 0))
+        self.Q = self._room = np.empty((0, 0))
+        self._rows = None
+        if isinstance(columns, DenseColumns):
+            size = min(columns.n_columns, LARGEST, ROWS // columns.n_rows)
+            self._rows = np.empty((size, columns.n_rows))  # takes memory as far as it is filled
         self.moves = 0
         self.jumps = 0
         self.damping = DAMPING[1]
@@ -79,21 +85,28 @@ class WorkingSet:
         chosen[worst] = True
         chosen[_largest(violations, np.flatnonzero(others), LARGEST - len(worst))] = True
         kept = np.flatnonzero(chosen[self.members])
-        self.Q = self.Q[np.ix_(kept, kept)]
+        self._room[: len(kept), : len(kept)] = self._room[np.ix_(kept, kept)]
+        self._rows = None
         self.members = self.members[kept]
         chosen[self.members] = False
         self._add(np.flatnonzero(chosen))
 
     def _add(self, new):
         """Append members and their rows and columns of Q."""
-        old = len(self.members)
-        members = np.concatenate([self.members, new])
-        Q = np.empty((len(members), len(members)))
-        Q[:old, :old] = self.Q
-        Q[:, old:] = self.columns.gram(members, new)
-        Q[old:, :old] = Q[:old, old:].T
-        np.fill_diagonal(Q, float(self.columns.n_rows))
-        self.members, self.Q = members, Q
+        old, size = len(self.members), len(self.members) + len(new)
+        self.members = np.concatenate([self.members, new])
+        self._room = _enlarged(self._room, size)
+        if self._rows is not None and size <= len(self._rows):
+            rows = self._rows[old:size]
+            rows[:] = self.columns.standardised(new)
+            np.matmul(self._rows[:old], rows.T, out=self._room[:old, old:size])
+            self._room[old:size, old:size] = rows @ rows.T  # BLAS does half of it
+        else:
+            self._rows = None
+            self._room[:size, old:size] = self.columns.gram(self.members, new)
+        self._room[old:size, :old] = self._room[:old, old:size].T
+        self.Q = self._room[:size, :size]
+        np.fill_diagonal(self.Q, float(self.columns.n_rows))
 
     def minimise(self, dual, alpha, gradient, tolerance, max_moves):
         """Lower the objective until no member violates its condition by more than `tolerance`.
@@ -188,3 +201,13 @@ def _free(dual, alpha):
 def _largest(values, which, count):
     """Return the `count` of the indices `which` with the largest values, ties by the smaller index."""
     return which[np.argsort(-values[which], kind="stable")[:count]]
+
+
+def _enlarged(room, size):
+    """Return a square array for at least `size` members that begins with `room`; it doubles."""
+    had = len(room)
+    if had >= size:
+        return room
+    grown = np.empty((max(size, 2 * had), max(size, 2 * had)))
+    grown[:had, :had] = room
+    return grown
