@@ -4,6 +4,7 @@ import numpy as np
 
 from ...parameters import check_real
 from .base import Selector
+from .filters import second_classes
 from .machines import linear_weights, standardised
 from .wrappers import check_share, going
 
@@ -51,12 +52,11 @@ class RecursiveEliminationSelector(Selector):
     def _fit(self, X, y):
         """Return for each feature how many went before it."""
         X, usable = standardised(X)
-        scores = np.full(X.shape[1], -np.inf)
+        scores, seconds = np.full(X.shape[1], -np.inf), second_classes(y, self.classes_)
         left, gone = np.flatnonzero(usable), 0
         while len(left):
             part = X[:, left]
-            machines = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-            weights = sum(linear_weights(part, y == c, self.C) ** 2 for c in machines)
+            weights = sum(linear_weights(part, second, self.C) ** 2 for second in seconds)
             out = np.argsort(weights, kind="stable")[: going(len(left), self.step)]
             scores[left[out]] = gone + np.arange(len(out))
             gone += len(out)

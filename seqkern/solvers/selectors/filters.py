@@ -243,9 +243,12 @@ def largest_against_rest(score, y, classes):
         Places of classes.
     classes : ndarray, shape (c,)
     """
-    if len(classes) == 2:
-        return score(y == 1)
-    return np.max([score(y == c) for c in range(len(classes))], axis=0)
+    return np.max([score(second) for second in second_classes(y, classes)], axis=0)
+
+
+def second_classes(y, classes):
+    """Return what each machine sets against the rest, a list of bool (n,): of two classes the second, else each."""
+    return [y == c for c in (range(1, 2) if len(classes) == 2 else range(len(classes)))]
 
 
 def constant_columns(X):

@@ -6,6 +6,8 @@ from .filters import constant_columns
 
 NO_BOUND = 1e9
 """Stands for no bound on α where the diagonal of K allows for errors."""
+MOST_STEPS = 200_000
+"""Of LIBSVM: with fewer features than units and a large C it may creep. It warns where it stops."""
 
 
 def standardised(X):
@@ -15,7 +17,7 @@ def standardised(X):
     return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0), usable
 
 
-def dual_weights(K, second, C=NO_BOUND, tol=1e-6):
+def dual_weights(K, second, C=NO_BOUND, tol=1e-4):
     """Return α_i y_i of the C-SVM on a Gram matrix, float64 (n,).
 
     Parameters
@@ -28,14 +30,14 @@ def dual_weights(K, second, C=NO_BOUND, tol=1e-6):
     """
     from sklearn.svm import SVC
 
-    machine = SVC(C=float(C), kernel="precomputed", tol=tol, cache_size=50)
+    machine = SVC(C=float(C), kernel="precomputed", tol=tol, max_iter=MOST_STEPS, cache_size=50)
     machine.fit(K, second)
     alpha = np.zeros(len(K))
     alpha[machine.support_] = machine.dual_coef_[0]
     return alpha
 
 
-def linear_weights(X, second, C, tol=1e-6):
+def linear_weights(X, second, C, tol=1e-4):
     """Return w of the linear C-SVM, float64 (d,); parameters as in `dual_weights`, but for the features X, (n, d)."""
     return dual_weights(X @ X.T, second, C, tol) @ X
 

@@ -6,7 +6,7 @@ from scipy.sparse import csc_array, hstack, identity
 from ...errors import ParameterError
 from ...parameters import check_integer, check_real
 from .base import Selector
-from .filters import largest_against_rest
+from .filters import largest_against_rest, second_classes
 from .machines import linear_weights, standardised
 
 
@@ -94,7 +94,7 @@ class ZeroNormSelector(Selector):
 
     z ← z · |w|, w of the C-SVM on the features z_j x_j, from z = 1 on; it descends on Σ_j ln(ε + |w_j|), which counts
     the weights that are not zero, ε → 0. Most z_j go to zero. The score is ln z_j, each round shifted so that the
-    largest is 0. With several classes the largest of one class against the rest.
+    largest is 0. With several classes all machines of one class against the rest share z, and |w_j| is √Σ_c w_cj².
 
     Parameters
     ----------
@@ -104,6 +104,11 @@ class ZeroNormSelector(Selector):
     max_iter : int
         At most so many rounds; it ends before when no ln z_j of a feature that is still in play moves by more than
         0.001.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Rounds.
 
     Notes
     -----
@@ -133,14 +138,10 @@ class ZeroNormSelector(Selector):
     def _fit(self, X, y):
         """Return ln z."""
         X, usable = standardised(X)
-        score = largest_against_rest(lambda second: self._scale(X, second), y, self.classes_)
-        return np.where(usable, score, -np.inf)
-
-    def _scale(self, X, second):
-        """Return ln z of each feature, the largest 0."""
-        logs = np.zeros(X.shape[1])
-        for _ in range(self.max_iter):
-            weights = np.abs(linear_weights(X * np.exp(logs), second, self.C))
+        logs, seconds = np.zeros(X.shape[1]), second_classes(y, self.classes_)
+        for self.n_iter_ in range(1, self.max_iter + 1):
+            scaled = X * np.exp(logs)
+            weights = np.sqrt(sum(linear_weights(scaled, second, self.C) ** 2 for second in seconds))
             largest = weights.max(initial=0.0)
             if largest == 0:
                 break
@@ -152,7 +153,7 @@ class ZeroNormSelector(Selector):
             logs = new
             if moved <= 1e-3:
                 break
-        return logs
+        return np.where(usable, logs, -np.inf)
 
 
 LEAST = -30.0

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...parameters import check_integer, check_real
 from .base import Selector
-from .filters import largest_against_rest
+from .filters import second_classes
 from .machines import dual_weights, enclosing_ball, standardised
 
 
@@ -16,8 +16,8 @@ class R2W2Selector(Selector):
 
     ∂W²/∂σ_j = −2 σ_j (Σ_i α_i y_i x_ij)²,   ∂R²/∂σ_j = 2 σ_j (Σ_i β_i x_ij² − (Σ_i β_i x_ij)²).
 
-    d/C on the diagonal of K allows for errors. The score is σ_j. With several classes the largest of one class against
-    the rest.
+    d/C on the diagonal of K allows for errors. The score is σ_j. With several classes the product of the bounds of the
+    machines of one class against the rest is minimised.
 
     Parameters
     ----------
@@ -25,7 +25,12 @@ class R2W2Selector(Selector):
     C : float
         > 0.
     max_iter : int
-        Steps, each halved until the bound falls; it ends before when the bound falls by less than a share of 1e-4.
+        Steps, each halved until the bound falls; it ends before when the bound falls by less than a share of 1e-3.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Steps that were tried, at least one.
 
     Notes
     -----
@@ -56,41 +61,43 @@ class R2W2Selector(Selector):
     def _fit(self, X, y):
         """Return σ."""
         X, usable = standardised(X)
-        score = largest_against_rest(lambda second: self._descend(X, second), y, self.classes_)
-        return np.where(usable, score, -np.inf)
+        seconds = second_classes(y, self.classes_)
+        return np.where(usable, self._descend(X, seconds), -np.inf)
 
-    def _descend(self, X, second):
+    def _descend(self, X, seconds):
         """Return σ of each feature, ‖σ‖² = d, where the steps end."""
         sigma, step = np.ones(X.shape[1]), 1.0
-        bound, gradient = radius_margin(X, second, sigma, self.C)
-        for _ in range(self.max_iter):
+        bound, gradient = radius_margin(X, seconds, sigma, self.C)
+        for self.n_iter_ in range(1, self.max_iter + 1):
             length = np.abs(gradient).max(initial=0.0)
             if length == 0:
                 break
             while step > 1e-4:
                 # in units of a σ that may at most vanish
                 new = np.maximum(sigma - step * sigma.max() * gradient / length, 0.0)
-                new *= np.sqrt(len(new) / (new @ new))
-                found, slope = radius_margin(X, second, new, self.C)
-                if found < bound:
-                    break
+                if new.any():
+                    new *= np.sqrt(len(new) / (new @ new))
+                    found, slope = radius_margin(X, seconds, new, self.C)
+                    if found < bound:
+                        break
                 step /= 2
             else:
                 break
             better = bound - found
             sigma, bound, gradient, step = new, found, slope, 2 * step
-            if better <= 1e-4 * bound:
+            if better <= 1e-3:
                 break
         return sigma
 
 
-def radius_margin(X, second, sigma, C):
-    """Return R²W² and its gradient.
+def radius_margin(X, seconds, sigma, C):
+    """Return Σ ln R²W² over machines and its gradient.
 
     Parameters
     ----------
     X : ndarray of float64, shape (n, d)
-    second : ndarray of bool, shape (n,)
+    seconds : list of ndarray of bool, shape (n,)
+        The class with y = 1 of each machine.
     sigma : ndarray of float64, shape (d,)
     C : float
         d/C is added to the diagonal.
@@ -103,10 +110,13 @@ def radius_margin(X, second, sigma, C):
     scaled = X * sigma
     K = scaled @ scaled.T
     K[np.diag_indices_from(K)] += len(sigma) / C
-    alpha = dual_weights(K, second)
     beta, radius = enclosing_ball(K)
-    # twice the dual objective: an error of α comes in squared
-    margin = float(2.0 * np.abs(alpha).sum() - alpha @ K @ alpha)
-    down = -2.0 * sigma * (alpha @ X) ** 2
     up = 2.0 * sigma * (beta @ X**2 - (beta @ X) ** 2)
-    return radius * margin, radius * down + margin * up
+    bound, gradient = 0.0, np.zeros(len(sigma))
+    for second in seconds:
+        alpha = dual_weights(K, second)
+        # twice the dual objective: an error of α comes in squared
+        margin = float(2.0 * np.abs(alpha).sum() - alpha @ K @ alpha)
+        bound += np.log(radius * margin)
+        gradient += up / radius - 2.0 * sigma * (alpha @ X) ** 2 / margin
+    return bound, gradient
