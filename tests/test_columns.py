@@ -206,6 +206,18 @@ def test_columns_that_are_kept_are_not_read_again(tmp_path, monkeypatch):
     assert len(columns.cache.place) == 4
 
 
+def test_a_block_of_columns_is_read_by_rows_in_one_go(tmp_path, monkeypatch):
+    K = np.random.default_rng(6).normal(size=(30, 40))
+    columns = MappedColumns.of(mapped(tmp_path, K), False, 16 * 40 * 8 / 2**20)
+    assert len(columns.cache.store) == 10
+    goes, blocks = [], MatrixFile.blocks
+    monkeypatch.setattr(MatrixFile, "blocks", lambda *given: goes.append(1) or blocks(*given))
+    for few, expected in ((np.arange(7), 1), (np.arange(3, 10), 1), (np.arange(2, 9), 0), (np.arange(30), 1)):
+        goes.clear()
+        columns.gram(few, few[:5])
+        assert len(goes) == expected
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("layout", ["C", "F"])
 def test_bad_numbers_in_a_file(tmp_path, value, layout):

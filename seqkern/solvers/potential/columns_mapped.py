@@ -34,13 +34,15 @@ class ColumnCache:
                 out.append(j)
         return np.array(out, dtype=np.int64)
 
-    def add(self, which, columns):
-        """Keep columns, in place of those that were used longest ago."""
-        for j, column in zip(which, columns, strict=True):
+    def reserve(self, which):
+        """Return places in `store` for columns that are not here, in place of those that were used longest ago."""
+        places = []
+        for j in which:
             free = len(self.place) < len(self.store)
             place = len(self.place) if free else self.place.popitem(last=False)[1]
-            self.store[place] = column
             self.place[j] = place
+            places.append(place)
+        return places
 
     def get(self, which):
         """Return a copy of columns that are here, as rows."""
@@ -163,12 +165,26 @@ class MappedColumns(Columns):
 
     def gram(self, a, b):
         """Return a block of Q; see `Columns`."""
+        if not self.by_columns and len(np.union1d(a, b)) > len(self.cache.store):
+            return self._gram_by_rows(a, b)
+        if not self.by_columns:
+            self._keep(np.union1d(a, b))  # in one go
         out = np.empty((len(a), len(b)))
         for right in self._batches(np.arange(len(b))):
             columns = self._standardised(b[right], keep=True)
             for left in self._batches(np.arange(len(a))):
                 out[np.ix_(left, right)] = self._standardised(a[left], keep=True) @ columns.T
         return out
+
+    def _gram_by_rows(self, a, b):
+        """Return a block of Q, in one go through the file, without columns that are kept."""
+        out = np.zeros((len(a), len(b)))
+        for _, block in self.file.blocks(self.block):
+            left, right = block[:, a], block[:, b]
+            left -= self.means[a]
+            right -= self.means[b]
+            out += left.T @ right
+        return out * np.outer(self._inverses(a), self._inverses(b))
 
     def part(self, rows, columns=None):
         """Return some rows and columns, standardised anew; see `Columns`."""
@@ -178,8 +194,13 @@ class MappedColumns(Columns):
     def values(self, rows, which):
         """Return elements of K; see `Columns`."""
         out = np.empty((len(rows), len(which)))
-        for places in self._batches(np.arange(len(which))):
-            out[:, places] = self._raw(which[places])[:, rows].T
+        if self.by_columns:
+            for places in self._batches(np.arange(len(which))):
+                out[:, places] = self._raw(which[places])[:, rows].T
+            return out
+        step = max(1, self.block // self.n_columns)
+        for start in range(0, len(rows), step):
+            out[start : start + step] = self.file.take(rows[start : start + step])[:, which]
         return out
 
     def _batches(self, which):
@@ -187,38 +208,44 @@ class MappedColumns(Columns):
         for start in range(0, len(which), self.batch):
             yield which[start : start + self.batch]
 
+    def _inverses(self, which):
+        """Return 1 / scale of columns, and 0 for constant ones."""
+        return np.divide(1.0, self.scales[which], out=np.zeros(len(which)), where=self.scales[which] > 0)
+
     def _standardised(self, which, keep):
         """Return columns of K̃ as rows."""
         rows = self._raw(which, keep)
         rows -= self.means[which, None]
-        rows *= np.divide(1.0, self.scales[which], out=np.zeros(len(which)), where=self.scales[which] > 0)[:, None]
+        rows *= self._inverses(which)[:, None]
         return rows
 
     def _raw(self, which, keep=False):
-        """Return columns of K as rows, from the cache or the file; `keep` them in the cache."""
+        """Return a copy of columns of K as rows, from the cache or the file; with `keep`, all are in the cache then."""
+        if keep:
+            self._keep(which)
         missing = self.cache.missing(which)
         if not len(missing):
             return self.cache.get(which)
-        columns = self._from_file(missing)
-        if len(missing) == len(which):
-            out = columns
-        else:
-            out = np.empty((len(which), self.n_rows))
-            new = np.isin(which, missing)
-            out[new] = columns
-            out[~new] = self.cache.get(which[~new])
-        if keep:
-            self.cache.add(missing, columns)
+        out = np.empty((len(which), self.n_rows))
+        new = np.isin(which, missing)
+        out[~new] = self.cache.get(which[~new])
+        self._read(missing, out, np.flatnonzero(new))
         return out
 
-    def _from_file(self, which):
-        """Return columns of K as rows, from the file."""
+    def _keep(self, which):
+        """Read into the cache the columns that are not there; there must be room for all of `which`."""
+        missing = self.cache.missing(which)
+        if len(missing):
+            self._read(missing, self.cache.store, self.cache.reserve(missing))
+
+    def _read(self, which, out, places):
+        """Write columns of K to the rows `places` of `out`, from the file."""
         if self.by_columns:
-            return self.file.take(which)
-        out = np.empty((len(which), self.n_rows))
+            for j, place in zip(which, places, strict=True):
+                out[place] = self.file.take(np.array([j]))[0]
+            return
         for part, block in self.file.blocks(self.block):
-            out[:, part] = block[:, which].T
-        return out
+            out[places, part] = block[:, which].T
 
 
 def _check_finite(means, first):
