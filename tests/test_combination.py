@@ -268,6 +268,23 @@ def test_the_weights_of_each_fold_are_told(grid):
         assert gaps == [fitted.report_["relative_gap"]]
 
 
+@pytest.mark.parametrize(
+    ("values", "kind", "weights", "solver"),
+    [
+        ([str(len(s.replace("A", ""))) for s in X.strings()], "real", "alignment", "psvr"),
+        (["abc"[i % 3] for i in range(40)], "multiclass", "mkl", "csvc"),
+    ],
+    ids=["real", "classes"],
+)
+def test_real_labels_and_classes_in_folds(values, kind, weights, solver):
+    labels = make_labels(X.ids, values, kind=kind)
+    kernel = build_kernel(f"{ALIGNED},weights={weights}")
+    split = next(iter(make_folds(labels, X, "stratified", k=3, seed=1)))
+    result = evaluate_fold(Task("all", labels), split, {"k": stored(kernel)}, [{"solver": solver}], INNER)
+    fitted = build_kernel(f"{ALIGNED},weights={weights}").fit(X.take(split.train), labels.y[split.train])
+    assert weights_of(result.choices) == pytest.approx({k: v for k, v in fitted.learned().items() if "gap" not in k})
+
+
 def test_it_can_be_chosen_among_kernels(tmp_path):
     save_dataset(Dataset("toy", "sequences", X, {"all": Task("all", LABELS)}), tmp_path / "data")
     assert (
