@@ -25,7 +25,7 @@ from .sources import check_source
 
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
-FEATURE_COLUMNS = (*PLACE_COLUMNS, "feature", "column", "weight")
+FEATURE_COLUMNS = (*PLACE_COLUMNS, "feature", "column", "rank", "weight")
 BIAS_COLUMNS = (*PLACE_COLUMNS, "n_features")
 INNER_COLUMNS = (*PLACE_COLUMNS, "candidate", "kernel", "solver", "fold", "score", "chosen")
 SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")

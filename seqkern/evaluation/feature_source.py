@@ -68,8 +68,8 @@ class FeatureSource:
         need = 8 * vectors.shape[0] * vectors.shape[1]
         if need > self.limit:
             raise GramError(
-                f"{vectors.shape[1]} features of {vectors.shape[0]} units take {format_bytes(need)} of memory, the limit "
-                f"is {format_bytes(self.limit)}",
+                f"{vectors.shape[1]} features of {vectors.shape[0]} units take {format_bytes(need)} of memory, "
+                f"the limit is {format_bytes(self.limit)}",
                 remedy="choose shorter words, or a solver that takes sparse features",
             )
         return vectors.toarray()
@@ -98,7 +98,7 @@ def take_sparse(specs):
 
 
 def chosen_features(source, solver, split, y_train):
-    """Return the features that a fitted solver decides by, as rows of a table.
+    """Return the features that a fitted solver selected, as rows of a table.
 
     Parameters
     ----------
@@ -112,15 +112,25 @@ def chosen_features(source, solver, split, y_train):
     Returns
     -------
     list of dict
-        ``feature`` (its name), ``column`` (counted from 1) and ``weight`` (its factor in the decision; None where the
-        decision is no weighted sum), the largest absolute weight first.
+        ``feature`` (its name), ``column`` (counted from 1), ``rank`` (1 for the best) and ``weight`` (its factor in the
+        decision; None where the decision is no weighted sum of features), the best first: the largest absolute weight
+        where there are weights, else in the order of the solver.
     """
-    columns = np.asarray(solver.support_, dtype=np.int64)
+    columns, weights = ranked_features(solver)
     names = source.names(columns, split.train, y_train)
-    linear = solver.linear()
-    weights = [None] * len(columns) if linear is None else np.asarray(linear[0])[columns].tolist()
-    rows = [
-        {"feature": name, "column": column + 1, "weight": weight}
-        for name, column, weight in zip(names, columns.tolist(), weights, strict=True)
+    rows = zip(names, (columns + 1).tolist(), weights, strict=True)
+    return [
+        {"feature": name, "column": column, "rank": rank, "weight": weight}
+        for rank, (name, column, weight) in enumerate(rows, start=1)
     ]
-    return sorted(rows, key=lambda row: (-abs(row["weight"] or 0.0), row["column"]))
+
+
+def ranked_features(solver):
+    """Return the columns that a fitted solver selected, int64 (m,), the best first, and their weights, a list."""
+    columns = np.asarray(solver.selected_columns(), dtype=np.int64)
+    linear = solver.linear()
+    if linear is None:
+        return columns, [None] * len(columns)
+    weights = np.asarray(linear[0])[columns]
+    order = np.argsort(-np.abs(weights), kind="stable")
+    return columns[order], weights[order].tolist()

@@ -42,12 +42,16 @@ def biased_scores(parts, y, spec, labels, test):
     with warnings.catch_warnings():  # the honest fits of the same solver tell what there is to tell
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        columns = make_solver(spec, labels.kind).fit(both, np.concatenate(y)).selected_columns()
-        if len(columns):
-            F_train, F_test = F_train[:, columns], F_test[:, columns]
-        else:  # nothing was selected: a constant column
-            F_train, F_test = (np.zeros((part.shape[0], 1)) for part in parts)
-        solver = make_solver(spec, labels.kind).fit(F_train, y[0])
+        chooser = make_solver(spec, labels.kind).fit(both, np.concatenate(y))
+        columns = chooser.selected_columns()
+        solver = chooser.without_selection(columns)
+        if solver is None:
+            solver = make_solver(spec, labels.kind)
+            if len(columns):
+                F_train, F_test = F_train[:, columns], F_test[:, columns]
+            else:  # nothing was selected: a constant column
+                F_train, F_test = (np.zeros((part.shape[0], 1)) for part in parts)
+        solver.fit(F_train, y[0])
     predicted = solver.predict(F_test)
     decisions = predicted if labels.kind == "real" else solver.decision_function(F_test)
     found = scores(labels.kind, labels.y[test], decisions, codes_of(labels.kind, predicted))

@@ -21,6 +21,7 @@ from .predictions import confusion_section, hard_section
 from .reliability import reliability_section
 from .results import Study
 from .scores import scores_section, units_section
+from .selected_features import features_section, selection_bias_section
 from .splits import folds_section, leakage_section
 from .tables import families_table, metrics_table, summary_table, write_tables
 from .verdicts import comparisons_section
@@ -35,6 +36,7 @@ LINKS = (
     ("probabilities", "probabilities"),
     ("predictions", "predictions"),
     ("importance", "importance"),
+    ("features", "selected features"),
     ("gram", "Gram matrices"),
     ("eigenvalues", "eigenvalues"),
 )
@@ -52,6 +54,8 @@ SECTIONS = (
     confusion_section,
     hard_section,
     importance_section,
+    features_section,
+    selection_bias_section,
     choices_section,
     weights_section,
     fits_section,

@@ -21,6 +21,8 @@ TABLES = {
     "metrics": [*KEYS, "n_train", "n_test"],
     "choices": [*KEYS, "parameter", "value", "inner_score"],
     "fits": [*KEYS, "converged", "iterations", "residual", "n_support", "support_share"],
+    "features": [*KEYS, "feature", "column", "rank", "weight"],
+    "selection_bias": [*KEYS, "n_features"],
     "cost": [*KEYS, "stage", "cpu_seconds", "peak_mb"],
     "decisions": [*KEYS, "id", "label", "predicted"],
 }
@@ -241,6 +243,18 @@ class DatasetResults:
         plain = {c: numbers(table[c]) for c in (*TABLES["fits"][3:], "gap", *EIGENVALUES) if c in table}
         converged = table["converged"].str.lower().isin(["true", "1", "yes"])
         return table.assign(converged=converged.astype(bool), **plain)
+
+    @cached_property
+    def features(self):
+        """DataFrame of all ``features.tsv``: what each training part selected; empty where no method selects."""
+        table = self._all("features")
+        return table.assign(rank=numbers(table["rank"]))
+
+    @cached_property
+    def selection_bias(self):
+        """DataFrame of all ``selection_bias.tsv``, with numbers; empty where it was not computed."""
+        table = self._all("selection_bias")
+        return table.assign(**{c: numbers(table[c]) for c in table.columns if c not in ("kernel", "solver", *KEYS)})
 
     @cached_property
     def cost(self):

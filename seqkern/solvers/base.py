@@ -131,6 +131,13 @@ class Solver(Parameters, BaseEstimator):
         """
         return self.support_
 
+    def without_selection(self, columns):
+        """Return a new solver, not fitted, that learns from these features of a matrix without selecting any itself.
+
+        By default None: it is to be given these columns alone.
+        """
+        return None
+
     @property
     def iterative(self):
         """Whether a fit goes on until `tol`, and may stop before: by default, whether there is that parameter."""

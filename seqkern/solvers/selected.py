@@ -10,6 +10,7 @@ from ..kernels import _vector
 from ..parameters import check_integer
 from .base import ClassSolver, Solver
 from .selectors.base import Selector
+from .selectors.given import GivenSelector
 from .selectors.scaling import ExpressionScaler, scaler_from_state
 from .selectors.specs import build_scaler, build_selector
 from .specs import build_solver, expand_grid, make_solver, solver_from_state
@@ -157,6 +158,11 @@ class SelectedClassifier(ClassSolver):
     def selected_columns(self):
         """Return the selected features, int64, the best first."""
         return self.support_[self.chosen_]
+
+    def without_selection(self, columns):
+        """Return a new solver that scales whole rows, and learns from these features of them."""
+        given = GivenSelector(np.asarray(columns))
+        return clone(self).set_params(selector=given, n_features=len(columns))
 
     def _fit(self, K, y):
         """Choose F and the predictor, and learn from all rows."""

@@ -139,7 +139,8 @@ class ZeroNormSelector(Selector):
         """Return ln z."""
         X, usable = standardised(X)
         logs, seconds = np.zeros(X.shape[1]), second_classes(y, self.classes_)
-        for self.n_iter_ in range(1, self.max_iter + 1):
+        for number in range(1, self.max_iter + 1):
+            self.n_iter_ = number
             scaled = X * np.exp(logs)
             weights = np.sqrt(sum(linear_weights(scaled, second, self.C) ** 2 for second in seconds))
             largest = weights.max(initial=0.0)

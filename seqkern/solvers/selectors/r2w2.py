@@ -68,7 +68,8 @@ class R2W2Selector(Selector):
         """Return σ of each feature, ‖σ‖² = d, where the steps end."""
         sigma, step = np.ones(X.shape[1]), 1.0
         bound, gradient = radius_margin(X, seconds, sigma, self.C)
-        for self.n_iter_ in range(1, self.max_iter + 1):
+        for number in range(1, self.max_iter + 1):
+            self.n_iter_ = number
             length = np.abs(gradient).max(initial=0.0)
             if length == 0:
                 break
