@@ -214,6 +214,9 @@ def test_more_digits_than_there_are_is_reported():
     with pytest.warns(ConvergenceWarning, match="lower C, or normalise the kernel"):
         solver = LSSVC(C=1e6, form="inequality").fit(points @ points.T, y)
     assert solver.report_["gap"] > 1e-6
+    with pytest.warns(ConvergenceWarning, match="lower C, or normalise the kernel"):
+        solver = LSSVC(C=1e6).fit(points @ points.T, y)
+    assert solver.report_["residual"] > 1e-6
 
 
 @pytest.mark.parametrize("solver", [LSSVC(), LSSVC(form="inequality"), LSSVR()])

@@ -10,7 +10,8 @@ costs one solve. With large C the convergence is slow, and α nears zero without
 Newton's method takes over (Keerthi & DeCoste, JMLR 6, 2005; Chapelle, Neural Computation 19, 2007), for the primal,
 ½ βᵀ(K + 11ᵀ)β + Σ C_i (1 − y_i f(x_i))₊² with β = Yα. With A the rows within the margin a step goes towards the
 solution of (K_AA + 11ᵀ + D_AA) β_A = y_A, β = 0 elsewhere, to the best point on the way. It never goes up, and when A
-settles, that is the exact optimum, with exact zeros. Where K + 11ᵀ is indefinite, though Q is not, neither is sure to find it.
+settles, that is the exact optimum, with exact zeros. Where K + 11ᵀ is indefinite, though Q is not, neither is sure to
+find it.
 """
 
 import numpy as np
