@@ -1,11 +1,14 @@
 """Nearest neighbours from kernel values: explicit distances, scikit-learn, ties, decisions for a ROC curve."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from seqkern.errors import ParameterError
 from seqkern.evaluation.ranking import roc_auc
+from seqkern.explain.explanation import _one_machine
 from seqkern.solvers import KernelNeighbors, KernelNeighborsRegressor, make_solver
 
 
@@ -163,6 +166,14 @@ def test_too_many_neighbors():
         with pytest.raises(ParameterError, match="from 1 to 7"):
             solver.check_labels(np.arange(8) % 2)
         solver.fit(np.eye(9), np.arange(9) % 2)
+
+
+def test_a_model_of_several_classes_cannot_be_explained():
+    train, y, _ = random_problem(3)
+    solver = KernelNeighbors().fit(train @ train.T, y)
+    model = SimpleNamespace(kind="multiclass", classes=("a", "b", "c"), solver=solver)
+    with pytest.raises(ParameterError, match="csvc"):
+        _one_machine(model, "a:b")
 
 
 def test_kinds_of_labels():

@@ -186,6 +186,11 @@ def _one_machine(model, pair):
                 f"pair={pair!r} is for models of several classes, and this one is {model.kind}", remedy="leave it out"
             )
         return model
+    if not hasattr(model.solver, "machine"):
+        raise ParameterError(
+            f"the solver {model.solver.name!r} has no machine for two classes that could be explained",
+            remedy="train a binary solver, such as csvc, which learns several classes by pairs",
+        )
     places = {name: i for i, name in enumerate(model.classes)}
     pairs = {f"{a}:{b}": (i, j) for a, i in places.items() for b, j in places.items() if i != j}
     if pair not in pairs:
