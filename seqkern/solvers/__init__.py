@@ -2,7 +2,10 @@
 
 `base.py` holds the contract, `svm.py` the C-SVM, `linear.py` (with `dual_coordinate.py`) the C-SVM without a Gram
 matrix, `psvm.py` (with its engine in `potential`) the P-SVM,
-`multiclass.py` pairwise voting around any binary solver, `specs.py` the way from a config to a solver and
+`least_squares.py` (with `lagrangian.py`), `discriminant.py`, `kernel_pca.py`, `spherical.py` and `neighbors.py` the
+solvers by linear algebra (with `algebra.py`), `expansion.py` what decisions that are linear in K share,
+`libsvm.py` what the machines of LIBSVM share, `machines.py` what the multi-class solvers made of binary machines do,
+`specs.py` the way from a config to a solver and
 from a model file back to one. The classes are found by the registry: ``from seqkern.solvers import PSVC``.
 """
 

@@ -1,0 +1,37 @@
+"""docs/solvers.md names every solver where it belongs, with its parameters and their defaults."""
+
+import inspect
+import re
+
+import pytest
+from conftest import ROOT
+
+from seqkern.cli.listing import _parameter
+from seqkern.solvers import SOLVERS
+
+HEADINGS = {"Two classes": "binary", "Several classes": "multiclass", "Real labels": "real", "No labels": "none"}
+TECHNICAL = {"tol", "max_iter", "max_epochs", "seed", "cache_size"}
+
+
+def rows():
+    """Return the rows of the tables of solvers: heading, name, parameters."""
+    found = []
+    for part in (ROOT / "docs" / "solvers.md").read_text().split("\n## ")[1:]:
+        heading, *lines = part.splitlines()
+        for line in lines if heading in HEADINGS else ():
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            if cells and cells[0].startswith("`"):
+                found.append((heading, cells[0].strip("`"), re.findall(r"`([^`]*)`", cells[2])))
+    return found
+
+
+def test_every_solver_has_one_row():
+    assert sorted(name for _, name, _ in rows()) == sorted(SOLVERS.classes)
+
+
+@pytest.mark.parametrize(("heading", "name", "parameters"), rows())
+def test_a_row_is_true(heading, name, parameters):
+    cls = SOLVERS.get(name)
+    assert HEADINGS[heading] == cls.targets[0]
+    texts = [_parameter(parameter) for parameter in inspect.signature(cls).parameters.values()]
+    assert parameters == [text for text in texts if text.split("=")[0] not in TECHNICAL]
