@@ -8,7 +8,7 @@ from sklearn.linear_model import Lasso, lars_path
 from sklearn.pipeline import make_pipeline
 
 from seqkern.solvers.psvm import PSVC
-from seqkern.solvers.selectors import ExpressionScaler, PSVMFeatureSelector
+from seqkern.solvers.selectors import ExpressionScaler, PSVMFeatureSelector, homotopy
 from seqkern.solvers.selectors.homotopy import epsilon_path
 from seqkern.solvers.selectors.ranking import epsilon_grid, rank_on_grid
 
@@ -92,6 +92,28 @@ def test_the_path_is_continuous_and_ends_where_it_says():
     assert np.any(np.diff(path.counts()) < 0)  # columns leave, too
     assert epsilon_path(columns, target, most=4).counts().tolist()[-1] == 4
     assert epsilon_path(columns, target, lowest=path.top / 2).bottom == path.top / 2
+
+
+@pytest.mark.parametrize("near", [1, 2, 5])
+def test_columns_that_are_looked_at_do_not_matter(near, monkeypatch):
+    rng = np.random.default_rng(near)
+    X = rng.normal(size=(9, 700)) + rng.normal(size=(9, 1))
+    X[:, 350:400] = X[:, :50]
+    columns, target = standardised(X), rng.normal(size=9)
+    target -= target.mean()
+    looks = []
+    look = homotopy._Near.look
+    monkeypatch.setattr(homotopy._Near, "look", lambda self, *given: looks.append(given[2]) or look(self, *given))
+    monkeypatch.setattr(homotopy, "NEAR", 10**6)
+    whole = epsilon_path(columns, target)
+    looks.clear()
+    monkeypatch.setattr(homotopy, "NEAR", near)
+    path = epsilon_path(columns, target)
+    assert len(set(looks)) > 1  # it looked again, at more
+    assert len(path.segments) == len(whole.segments)
+    for one, other in zip(path.segments, whole.segments, strict=True):
+        np.testing.assert_array_equal(one.active % 350, other.active % 350)
+        np.testing.assert_allclose([one.top, one.bottom], [other.top, other.bottom], rtol=1e-9)
 
 
 def test_columns_that_tie():

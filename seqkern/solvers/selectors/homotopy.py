@@ -6,9 +6,13 @@ and the signs s of their coefficients stay, and with K̃_A = QR
     α_A(ε) = R⁻¹Qᵀt − ε R⁻¹R⁻ᵀs,        K̃ᵀ(t − K̃α(ε)) = K̃ᵀ(t − QQᵀt) + ε K̃ᵀQR⁻ᵀs.
 
 At a knot a column joins, as its correlation with the residual reaches ±ε, or leaves, as its coefficient reaches 0.
-There are l rows, and at most l − 1 columns are selected at a time, so that Q is small however many columns K has; a
-knot costs one pass over K̃ and no product of two columns outside A. Everything is computed from A alone, so that no
-error builds up down the path. Osborne, Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004.
+There are l rows, and at most l − 1 columns are selected at a time, so that Q is small however many columns K has, and
+no product of two columns outside A is needed. Everything is computed from A alone, so that no error builds up down
+the path. Osborne, Presnell & Turlach 2000; Efron, Hastie, Johnstone & Tibshirani 2004.
+
+A knot looks at the columns *near* to joining, and at the others only where it must: a column's correlation with the
+residual r changes by at most √l ‖r − r₀‖ since it was computed for r₀, so that as long as the largest of the others
+and this are below ε, none of them joins. No column is given up: the path is exact.
 """
 
 import warnings
@@ -24,6 +28,8 @@ ORTHOGONAL = 1e-12
 """A cosine of at most this between target and column is rounding."""
 DEPENDENT = 1e-9
 """A column is in the span of the selected ones if this share of its length, or less, is outside."""
+NEAR = 10
+"""So many columns for each row are near; where they do not suffice, four times as many, and so on."""
 STALLED = 25
 """So many events at one ε, beyond one for each selected column, are taken for a circle."""
 NOISE = (0.0, 1e-10, 1e-8, 1e-6)
@@ -129,6 +135,7 @@ class _Walk:
         rows = len(target)
         self.Q = np.zeros((rows, rows), order="F")
         self.R = np.zeros((rows, rows), order="F")
+        self.near = _Near(columns)
         self.active = []
         self.signs = []
         self.waiting = np.zeros(len(columns), dtype=bool)  # selected, or in the span of the selected
@@ -140,6 +147,7 @@ class _Walk:
             return True
         first = int(np.argmax(np.abs(self.correlations)))
         self._join(first, np.sign(self.correlations[first]))
+        self.near.look(self.guide, self.active, NEAR)
         events = 0
         while True:
             start, slope, join, leave = self._next()
@@ -153,10 +161,12 @@ class _Walk:
             self.epsilon = low
             if low <= self.lowest or len(self.active) >= self.most:
                 return True
-            if leave[0] >= join[0]:
-                self._leave(leave[1])
-            else:
+            if leave[0] < join[0]:
                 self._join(join[1], join[2])
+            elif len(self.active) == 1:
+                return False
+            else:
+                self._leave(leave[1])
 
     def _next(self):
         """Return start and slope of α, the next join (ε, column, sign) and the next leave (ε, place)."""
@@ -172,20 +182,36 @@ class _Walk:
         place = int(np.argmax(at))
         leave = (float(at[place]), place)
 
-        fixed, moving = (self.columns @ np.stack([self.guide - Q @ (Q.T @ self.guide), Q @ turned], axis=1)).T
+        fixed, moving = self.guide - Q @ (Q.T @ self.guide), Q @ turned  # the residual is fixed + ε · moving
+        share = NEAR
+        if self.near.share > NEAR:  # for a long step that is done
+            self.near.look(fixed + self.epsilon * moving, self.active, share)
+            share *= 4
+        while True:
+            join = self._next_join(fixed, moving, max(leave[0], self.lowest))
+            low = max(join[0], leave[0], self.lowest)
+            if self.near.suffices(fixed + low * moving, low):
+                return start, slope, join, leave
+            self.near.look(fixed + self.epsilon * moving, self.active, share)
+            share *= 4
+
+    def _next_join(self, fixed, moving, lowest):
+        """Return the next join of a column that is near (ε, column, sign), or one below `lowest`."""
+        fixed, moving = (self.near.columns @ np.stack([fixed, moving], axis=1)).T
+        free = ~self.waiting[self.near.which]
         # A column joins where sign · (fixed + ε · moving) = ε, if the difference shrinks on the way down.
         at = np.zeros((2, len(fixed)))
         for row, sign in zip(at, (1.0, -1.0), strict=True):
             shrinks = 1.0 - sign * moving
-            np.divide(sign * fixed, shrinks, out=row, where=(shrinks > 1e-12) & ~self.waiting)
+            np.divide(sign * fixed, shrinks, out=row, where=(shrinks > 1e-12) & free)
         np.minimum(at, self.epsilon, out=at)
         while True:
-            row, column = divmod(int(np.argmax(at)), len(fixed))
-            join = (float(at[row, column]), column, 1.0 - 2.0 * row)
-            if join[0] <= max(leave[0], self.lowest) or self._outside(column) is not None:
-                return start, slope, join, leave
+            row, place = divmod(int(np.argmax(at)), len(fixed))
+            column = int(self.near.which[place])
+            if at[row, place] <= lowest or self._outside(column) is not None:
+                return float(at[row, place]), column, 1.0 - 2.0 * row
             self.waiting[column] = True
-            at[:, column] = 0.0
+            at[:, place] = 0.0
 
     def _outside(self, column):
         """Return (Qᵀk̃, the rest of k̃, its length); None for a column in the span of the selected ones."""
@@ -216,3 +242,41 @@ class _Walk:
         self.Q[:, :size], self.R[:size, :size] = np.linalg.qr(self.columns[self.active].T)
         self.waiting[:] = False  # what was in the span need not be any more
         self.waiting[self.active] = True
+
+
+class _Near:
+    """The columns that are near to joining, and how near the others were when they were looked at.
+
+    Attributes
+    ----------
+    which : ndarray of int64, shape (m,)
+        Ascending; all selected columns are among them.
+    columns : ndarray of float64, shape (m, l)
+    share : int
+        What `look` was last asked for.
+    """
+
+    def __init__(self, columns):
+        self.all = columns
+
+    def look(self, residual, active, share):
+        """Choose the columns anew for a residual, `share` for each row."""
+        self.share = share
+        size = max(share * len(residual), len(active) + 1)
+        if 2 * size >= len(self.all):
+            self.which, self.columns, self.far = np.arange(len(self.all)), self.all, -np.inf
+            return
+        sizes = np.abs(self.all @ residual)
+        sizes[active] = np.inf
+        self.which = np.sort(np.argpartition(-sizes, size)[:size])
+        self.columns = self.all[self.which]
+        sizes[self.which] = 0.0
+        self.far = float(sizes.max())
+        self.residual = residual
+
+    def suffices(self, residual, epsilon):
+        """Return whether none of the other columns joins before this residual and ε are reached."""
+        if self.far == -np.inf:
+            return True
+        change = np.sqrt(len(residual)) * np.linalg.norm(residual - self.residual)
+        return self.far + change < epsilon

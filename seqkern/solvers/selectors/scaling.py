@@ -217,6 +217,10 @@ def scaler_from_state(header, arrays):
 
 def _with_distribution(row, quantiles):
     """Return the row's values replaced by the quantiles of their ranks; equal values by the mean of theirs."""
-    _, places, counts = np.unique(row, return_inverse=True, return_counts=True)
-    sums = np.add.reduceat(quantiles, np.cumsum(counts) - counts)
-    return (sums / counts)[places]
+    order = np.argsort(row)
+    ranked = row[order]
+    starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
+    counts = np.diff(starts, append=len(row))
+    out = np.empty(len(row))
+    out[order] = np.repeat(np.add.reduceat(quantiles, starts) / counts, counts)
+    return out
