@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.errors import GramError, LabelError, ParameterError
@@ -154,6 +155,17 @@ def test_a_mapped_matrix_is_cross_validated_in_place(tmp_path):
     found = psvm_path_cv(solver, mapped, y, folds=2, epsilons=[0.6, 0.4])
     expected = psvm_path_cv(solver, K, y, folds=2, epsilons=[0.6, 0.4])
     np.testing.assert_allclose(found.decisions, expected.decisions, atol=1e-6)
+
+
+@pytest.mark.parametrize("form", [csr_array, aslinearoperator])
+def test_other_storage_is_cross_validated_alike(form):
+    K, y = problem("wide")
+    K[np.abs(K) < 1] = 0
+    solver = PSVR(kernel="features", **EXACT)
+    expected = psvm_path_cv(solver, K, y, folds=3, epsilons=[0.6, 0.2])
+    found = psvm_path_cv(solver, form(K), y, folds=3, epsilons=[0.6, 0.2])
+    np.testing.assert_allclose(found.decisions, expected.decisions, atol=1e-6)
+    np.testing.assert_array_equal(found.solver.support_, expected.solver.support_)
 
 
 def test_no_convergence_is_told():

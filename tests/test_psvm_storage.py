@@ -11,7 +11,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from seqkern.errors import GramError, ParameterError
 from seqkern.kernels import build_kernel
-from seqkern.solvers import PSVC, PSVR, solver_from_state
+from seqkern.solvers import PSVC, PSVR, DecisionDAG, OneAgainstRest, PairwiseVoting, solver_from_state
 from seqkern.solvers.potential.columns_operator import GramOperator
 
 
@@ -108,6 +108,17 @@ def test_selection_of_motifs():
     np.testing.assert_array_equal(solver.support_, dense.support_)
     new, labels = planted(60, "TGACTCA", seed=2)
     assert solver.score(kernel.features(new), labels) > 0.9
+
+
+@pytest.mark.parametrize("machine", [PairwiseVoting, OneAgainstRest, DecisionDAG])
+def test_several_classes_from_sparse_features(machine):
+    K, y = problem("tall")
+    labels = np.searchsorted([-1, 1], y)
+    dense = machine(PSVC(kernel="features")).fit(K, labels)
+    sparse = machine(PSVC(kernel="features")).fit(csr_array(K), labels)
+    np.testing.assert_array_equal(sparse.support_, dense.support_)
+    expected = dense.decision_function(K)
+    np.testing.assert_allclose(sparse.decision_function(csr_array(K)), expected, atol=1e-5)
 
 
 def test_a_kernel_that_is_never_stored():

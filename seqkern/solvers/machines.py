@@ -46,6 +46,11 @@ class BinaryMachines(ClassSolver):
         return getattr(self.binary, "input", "gram")
 
     @property
+    def takes_sparse(self):
+        """Whether the binary solver takes a sparse matrix of features."""
+        return getattr(self.binary, "takes_sparse", False)
+
+    @property
     def needs_semidefinite(self):
         """Whether the binary solver needs a positive semi-definite matrix."""
         return getattr(self.binary, "needs_semidefinite", False)
