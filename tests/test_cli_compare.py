@@ -66,7 +66,7 @@ def table(text):
         ("folds", ["folds: 3 methods on 400 test units, 5 folds", "DeLong's test asks", "within each test part"]),
         (
             "folds",
-            ["McNemar's test (mid-p) asks", "p is somewhat too small", "A t-test of the folds' scores is not made"],
+            ["McNemar's test (mid-p) asks", "p can be somewhat too small", "A t-test of the folds' scores is not made"],
         ),
         ("single", ["one test part", "DeLong's test asks", "McNemar's test", "that were trained"]),
         ("classes", ["By accuracy. McNemar's test"]),

@@ -3,11 +3,13 @@
 `ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores. Intervals and tests on one task
 are in `significance.py` (DeLong), `bootstrap.py` and `paired.py` (McNemar, 5×2cv), tests over many tasks in
 `comparison.py` (Wilcoxon with Holm) and `friedman.py`; `contests.py` chooses the test that the folds allow.
-`selection.py` is the inner loop. `crossval.py` runs
-the outer folds with kernel values from `sources.py`, and writes what `seqkern report` reads.
+`selection.py` is the inner loop. `crossval.py` runs the outer folds with kernel values from `sources.py`, and writes
+what `seqkern report` reads.
 """
 
+from .bootstrap import bootstrap_interval, bootstrap_test
 from .comparison import compare_all, holm, signed_rank_test
+from .friedman import compare_to_control, critical_difference, friedman
 from .metrics import (
     accuracy,
     balanced_accuracy,
@@ -22,6 +24,7 @@ from .metrics import (
     spearman,
     summarise,
 )
+from .paired import five_by_two_f, five_by_two_t, mcnemar
 from .ranking import (
     average_precision,
     mean_roc_curve,
@@ -39,14 +42,22 @@ __all__ = [
     "accuracy",
     "average_precision",
     "balanced_accuracy",
+    "bootstrap_interval",
+    "bootstrap_test",
     "brier",
     "compare_all",
+    "compare_to_control",
     "confusion_matrix",
+    "critical_difference",
     "delong_interval",
     "delong_test",
+    "five_by_two_f",
+    "five_by_two_t",
+    "friedman",
     "holm",
     "macro_auc",
     "matthews_correlation",
+    "mcnemar",
     "mean_roc_curve",
     "median_rfp",
     "pearson",

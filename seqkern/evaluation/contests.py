@@ -6,7 +6,7 @@ halves: Alpaydin's F, of any score. Where test parts overlap in another way ther
 paired t-test over resamples would find differences that are not there.
 
 Over the folds of a cross-validation each p is that of the classifiers that were trained. It leaves out how they would
-vary with other training parts, and is somewhat too small.
+vary with other training parts, and can be somewhat too small.
 """
 
 import math

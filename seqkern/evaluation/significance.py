@@ -5,7 +5,7 @@ Placements of each unit among those of the other class come from mid-ranks, in O
 Decisions of several test parts are compared within each part only: those of different fits need not be on one scale.
 The area is then the mean of the parts', and its variance that of a mean of independent areas. It is that of the fitted
 classifiers on new units: how they would have come out with other training parts is not in it, so that over the folds
-of a cross-validation, whose training parts overlap, it is somewhat too small.
+of a cross-validation, whose training parts overlap, it can be somewhat too small.
 
 References
 ----------

@@ -25,8 +25,8 @@ TRAINED = (
     "These tests speak of the classifiers that were trained: how they would vary with other training parts is not in p."
 )
 FOLDS = (
-    f"{TRAINED} Since the training parts of the folds overlap, p is somewhat too small. A t-test of the folds' scores "
-    "is not made: it would find differences far too often."
+    f"{TRAINED} Since the training parts of the folds overlap, p can be somewhat too small. A t-test of the folds' "
+    "scores is not made: it would find differences far too often."
 )
 CAVEATS = {"single": TRAINED, "folds": FOLDS}
 
@@ -69,7 +69,9 @@ def contested_parts(contested, name, transductive=()):
     names = {method: method_name(method, transductive) for method in contested.methods}
     against = [one for one in contested.found if one.first == best]
     caption = [f"{name}: ", names[best], f", by {score}, against each other method"]
-    columns = [Column("Against", False), Column("Result", False), "difference", "95 % interval", "p", "p after Holm"]
+    columns = [Column("Against", False), Column("Result", False), "difference", "p", "p after Holm"]
+    if _has_interval(contested):
+        columns.insert(3, Column("95 % interval"))
     rows = [[names[one.second], *_cells(contested, one)] for one in against]
     content.append(table(caption, columns, rows, class_="text"))
     if len(against) < len(contested.found) <= MOST_PAIRS:
@@ -115,10 +117,17 @@ def _cells(contested, one):
     """Return the cells of one pair: result, difference, its interval, both p-values."""
     verdict, rest = contest_result(contested, one)
     result = [tag("b", verdict), ": ", Markup(rest)] if told_apart(one) else [verdict, ": ", Markup(rest)]
-    interval = number(None) if one.low != one.low else Markup(f"{number(one.low)} to {number(one.high)}")
+    interval = []
+    if _has_interval(contested):
+        interval = [number(None) if one.low != one.low else Markup(f"{number(one.low)} to {number(one.high)}")]
     corrected = exponent(one.p_holm)
     strong = tag("strong", corrected) if told_apart(one) else corrected
-    return [result, number(one.difference), interval, exponent(one.p), strong]
+    return [result, number(one.difference), *interval, exponent(one.p), strong]
+
+
+def _has_interval(contested):
+    """Tell whether the test gives an interval of the difference."""
+    return contested.test in ("delong", "bootstrap")
 
 
 def exponent(p):

@@ -74,11 +74,14 @@ def diagram_sentence(compared):
     """Return what the bars of the diagram mean."""
     if compared.friedman.p > LEVEL:
         return "Friedman's test finds no difference, so that no two methods are told apart, and one bar joins all."
-    return (
+    sentence = (
         f"A bar joins methods whose mean ranks differ by no more than Nemenyi's critical difference, "
         f"{number(compared.critical_difference, 2)}: they are not told apart. Methods that no bar joins differ beyond "
         f"chance (at {LEVEL}, over all pairs together)."
     )
+    if any(len(members) == len(compared.methods) for members in groups(compared)):
+        sentence += " Here one bar joins all: the ranks as a whole differ, but of no two methods can it be said."
+    return sentence
 
 
 def shown_p(p):
