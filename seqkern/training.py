@@ -11,6 +11,7 @@ import numpy as np
 from . import __version__
 from .build import build_digest
 from .errors import LabelError, ModelError
+from .evaluation.feasible import check_training_part
 from .evaluation.held_out import fit_afterwards, held_out_decisions
 from .evaluation.selection import AUTO, select
 from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
@@ -111,6 +112,8 @@ def train_model(
     labels = replace(labels, groups=units_together(labels, X, window))
     y = labels.signs() if labels.kind == "binary" else labels.y
     grid = solver if isinstance(solver, list) else expand_grid(solver)
+    inner_folds = folds if len(grid) > 1 or calibration or threshold else 0
+    check_training_part(labels, grid, inner_folds=inner_folds, seed=seed)
     if common_input(grid) == "implicit":
         fitted = copy.deepcopy(kernel).fit(X, y)
         source = ImplicitSource(kernel, X, transforms, memory_limit)

@@ -122,7 +122,8 @@ def test_a_solver_without_a_gram_matrix_asks_for_none(tmp_path):
     few = write_study(tmp_path, solvers=linear, kernels=kernels)
     assert jobs(tmp_path, *few) == {"datasets": 1, "folds": 1, "evaluate": 1, "report": 1, "default": 1}
     both = write_study(tmp_path, solvers=STUDY["solvers"] | linear, kernels=kernels)
-    assert jobs(tmp_path, *both) == {"datasets": 1, "folds": 1, "gram": 2, "evaluate": 3, "report": 1, "default": 1}
+    found = jobs(tmp_path, *both)
+    assert found == {"datasets": 1, "folds": 1, "gram": 2, "evaluate": 3, "report": 1, "default": 1}
     done = snakemake(tmp_path, *write_study(tmp_path, solvers=linear, kernels=kernels))
     assert done.returncode == 0, done.stderr
     assert "linear" in (tmp_path / REPORT).read_text()
@@ -150,6 +151,20 @@ def test_a_changed_kernel_reruns_its_own_jobs_only(finished):
     kernels = {**STUDY["kernels"], "spectrum2": {"kernel": "spectrum", "k": 3}}
     found = jobs(finished, *write_study(finished, kernels=kernels))
     assert found == {"gram": 1, "evaluate": 2, "report": 1, "default": 1}
+
+
+def test_another_solver_computes_no_gram_matrix_again(finished):
+    solvers = {**STUDY["solvers"], "nu": {"solver": "nusvc", "nu": 0.1}}
+    found = jobs(finished, *write_study(finished, solvers=solvers))
+    assert found == {"evaluate": len(STUDY["kernels"]), "report": 1, "default": 1}
+
+
+def test_labels_that_a_solver_refuses_stop_a_study_before_any_gram_matrix(tmp_path):
+    done = snakemake(tmp_path, *write_study(tmp_path, solvers={"nu": {"solver": "nusvc", "nu": 1.0}}))
+    assert done.returncode != 0
+    assert "solver 'nu' in split" in done.stdout + done.stderr
+    assert "nu=1 is infeasible" in done.stdout + done.stderr
+    assert not list(tmp_path.rglob("gram.npy"))
 
 
 def test_other_kernels_for_a_data_set_do_not_read_it_again(finished):

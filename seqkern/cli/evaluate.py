@@ -53,6 +53,7 @@ def run(args):
     from ..datasets import load_dataset
     from ..evaluation.candidates import make_candidates
     from ..evaluation.crossval import FoldResult, InnerLoop, evaluate_fold, write_results
+    from ..evaluation.feasible import check_training_part
     from ..evaluation.feature_source import take_sparse
     from ..evaluation.held_out import check_afterwards
     from ..folds import read_folds
@@ -72,6 +73,17 @@ def run(args):
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
     fold_sets = {name: read_folds(files[name], dataset.X.ids, task.labels) for name, task in dataset.tasks.items()}
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
+    after = args.calibration is not None or args.threshold is not None
+    for name, split in work:
+        with _naming_split(args.dataset, files[name], split):
+            check_training_part(
+                dataset.tasks[name].labels.take(split.train),
+                grid,
+                inner_folds=args.inner_folds if len(candidates) > 1 or after else 0,
+                seed=args.seed,
+                groups=None if fold_sets[name].groups is None else fold_sets[name].groups[split.train],
+                place=f"split {split.name!r}",
+            )
     output = Path(args.output)
     check_writable(output / "metrics.tsv")
     inner = InnerLoop(args.inner_folds, args.inner_metric, args.seed, args.inner_rule, args.calibration, args.threshold)

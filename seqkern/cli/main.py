@@ -19,6 +19,7 @@ VERBS = {
     "simulate": "make demo data: splice-site windows, protein superfamilies",
     "datasets": "encode a study's data set once, or list the public ones",
     "folds": "write the splits of a data set, and check them for leaks",
+    "check": "tell, before any kernel is computed, whether solvers can learn every training part",
     "gram": "compute a Gram matrix from FASTA or from a data set",
     "evaluate": "train and test over all folds; hyperparameters by an inner loop",
     "compare": "tell which methods are better than which, with what certainty",

@@ -16,6 +16,7 @@ from seqkern.config import check_config, load_config
 from seqkern.methods import dataset_methods, kernel_candidates, needs_gram, split_transforms
 from seqkern.datasets import entry_files, is_public
 from seqkern.errors import SeqkernError
+from seqkern.evaluation.feasible import refusing_methods
 from seqkern.kernels import build_kernel
 from seqkern.stored_grams import gram_homes
 from snakemake.utils import update_config
@@ -50,6 +51,10 @@ KERNELS = {
 METHOD_KEYS = ("kernels", "solvers", "importance")  # of a data set's entry: what is run on the data, not the data
 STORED = gram_homes(STUDY)
 STORED_KERNELS = dict(home for homes in STORED.values() for home in homes)
+
+
+# What jobs of Gram matrices are to check is no parameter of theirs: other solvers compute no matrix anew.
+os.environ["SEQKERN_METHODS"] = json.dumps({dataset: refusing_methods(STUDY, dataset) for dataset in STUDY["datasets"]})
 
 
 wildcard_constraints:

@@ -1,11 +1,13 @@
 # One Gram matrix serves all folds of a kernel that learns nothing from the data, and all kernels that are made of it by
-# transforms, or by weights, that each training part has for itself. Its tiles are the unit of work.
+# transforms, or by weights, that each training part has for itself. Its tiles are the unit of work. Before any is computed, `seqkern check` asks
+# whether a solver would refuse the labels of a training part; other solvers or folds make no matrix anew.
 
 
 rule gram_tile:
     input:
         data=rules.datasets.output.data,
         files=lambda wildcards: stored_files(wildcards.kernel),
+        folds=ancient(rules.folds.output),
     output:
         touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
     log:
@@ -18,15 +20,17 @@ rule gram_tile:
         memory=STUDY["memory_limit"],
         build=BUILD,
     shell:
-        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} &&"
+        " seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
         " --tile {wildcards.tile}/{wildcards.tiles} --threads {threads}"
-        " -o $(dirname {output:q})/gram.npy 2>&1 | tee {log:q}"
+        " -o $(dirname {output:q})/gram.npy) 2>&1 | tee {log:q}"
 
 
 rule gram:
     input:
         data=rules.datasets.output.data,
         files=lambda wildcards: stored_files(wildcards.kernel),
+        folds=ancient(rules.folds.output),
         tiles=lambda wildcards: [
             f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/tile-{tile}-of-{STUDY['tiles']}.done"
             for tile in range(1, STUDY["tiles"] + 1)
@@ -49,5 +53,6 @@ rule gram:
         memory=STUDY["memory_limit"],
         build=BUILD,
     shell:
-        "seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
-        " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q} 2>&1 | tee {log:q}"
+        "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} &&"
+        " seqkern gram --dataset $(dirname {input.data:q}) --kernel {params.kernel:q} --memory {params.memory:q}"
+        " --threads {threads} --spectrum --cost {output.cost:q} -o {output.gram:q}) 2>&1 | tee {log:q}"

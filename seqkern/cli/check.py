@@ -1,0 +1,82 @@
+"""``seqkern check``: whether solvers can learn every training part of a data set, before any kernel is computed."""
+
+import json
+import os
+from pathlib import Path
+
+from ..errors import ParameterError
+
+VARIABLE = "SEQKERN_METHODS"
+EXAMPLE = (
+    "seqkern check results/demo/datasets/donors --folds results/demo/folds/donors"
+    ' --methods \'{"nu": {"solver": {"solver": "nusvc", "nu": [0.1, 0.2]}, "inner_folds": 3}}\''
+)
+
+
+def add_arguments(parser):
+    """Add the verb's arguments."""
+    parser.add_argument("dataset", help="folder that seqkern datasets wrote")
+    parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
+    parser.add_argument(
+        "--methods",
+        help="names of solvers, each with its specification, the number of its inner folds (default 3; 0: it learns "
+        "no inner parts) and their seed (default 1), as JSON: "
+        '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}} (default: those of the data '
+        f"set in the environment variable {VARIABLE}, which the workflow sets)",
+    )
+
+
+def run(args):
+    """Ask every solver about the labels of every training part."""
+    if args.methods is None:
+        methods = json.loads(os.environ.get(VARIABLE, "{}")).get(Path(args.dataset).name, {})
+    else:
+        methods = _parsed(args.methods)
+    parts = _check(args, methods) if methods else 0
+    print(f"{len(methods)} solvers that may refuse labels, {parts} training parts: nothing refused")
+
+
+def _parsed(text):
+    """Return the methods of the command line."""
+    try:
+        methods = json.loads(text)
+        good = all("solver" in method for method in methods.values())
+    except (ValueError, AttributeError, TypeError):
+        good = False
+    if not good:
+        raise ParameterError(
+            f"--methods {text!r} is not possible", remedy='write it like {"name": {"solver": {"solver": "nusvc"}}}'
+        )
+    return methods
+
+
+def _check(args, methods):
+    """Check, and return the number of training parts."""
+    from ..datasets import load_dataset
+    from ..evaluation.feasible import check_training_part
+    from ..folds import read_folds
+    from ..solvers import expand_grid
+
+    dataset = load_dataset(args.dataset)
+    grids = {name: expand_grid(method["solver"], ends=True) for name, method in methods.items()}
+    parts = 0
+    for task in dataset.tasks.values():
+        file = Path(args.folds) / f"{task.name}.tsv"
+        fold_set = read_folds(file, dataset.X.ids, task.labels)
+        for split in fold_set:
+            parts += 1
+            groups = None if fold_set.groups is None else fold_set.groups[split.train]
+            for name, method in methods.items():
+                try:
+                    check_training_part(
+                        task.labels.take(split.train),
+                        grids[name],
+                        inner_folds=method.get("inner_folds", 3),
+                        seed=method.get("seed", 1),
+                        groups=groups,
+                        place=f"split {split.name!r}",
+                    )
+                except ParameterError as error:
+                    error.file, error.problem = file, f"solver {name!r} in {error.problem}"
+                    raise
+    return parts

@@ -1,0 +1,106 @@
+"""Solvers that cannot learn the labels of a training part are refused before any kernel is computed."""
+
+import json
+
+import numpy as np
+import pytest
+
+from seqkern.cli.main import main
+from seqkern.config import check_config
+from seqkern.datasets import load_dataset
+from seqkern.errors import ParameterError
+from seqkern.evaluation.feasible import check_training_part, may_refuse, refusing_methods
+from seqkern.labels import make_labels
+
+
+def labels(positives=6, negatives=14, others=0):
+    """Return labels of two classes or three."""
+    values = ["pos"] * positives + ["neg"] * negatives + ["rest"] * others
+    return make_labels([f"u{i}" for i in range(len(values))], values)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """Return a folder with a data set of 6 positives and 18 negatives, and folds of it."""
+    folder = tmp_path_factory.mktemp("study")
+    rng = np.random.default_rng(0)
+    for name, n in (("pos", 6), ("neg", 18)):
+        records = [f">{name}{i}\n{''.join(rng.choice(list('ACGT'), 30))}\n" for i in range(n)]
+        (folder / f"{name}.fa").write_text("".join(records))
+    entry = {"fasta": {"positive": str(folder / "pos.fa"), "negative": str(folder / "neg.fa")}}
+    assert main(["datasets", "--name", "d", "--entry", json.dumps(entry), "-o", str(folder / "d")]) == 0
+    assert main(["folds", str(folder / "d"), "--k", "3", "-o", str(folder / "folds")]) == 0
+    assert len(load_dataset(folder / "d").X) == 24
+    return folder
+
+
+def test_who_may_refuse():
+    assert may_refuse("nusvc")
+    assert may_refuse({"solver": "one_against_rest", "binary": {"solver": "nusvc", "nu": [0.1, 0.2]}})
+    assert not may_refuse("csvc:C=[1,10]")
+
+
+def test_outer_and_inner_training_parts():
+    # of 20 rows 6 are positive: ν ≤ 0.6; of the inner parts of 3 folds 4 of 13 or 14: ν ≤ 0.57…
+    check_training_part(labels(), ["nusvc:nu=0.5", "csvc"])
+    with pytest.raises(ParameterError, match=r"^fold 1: nu=0.61.* 0.6; give a smaller nu"):
+        check_training_part(labels(), ["nusvc:nu=0.61"], place="fold 1")
+    check_training_part(labels(), ["nusvc:nu=0.6"], inner_folds=0)
+    with pytest.raises(ParameterError, match=r"^an inner training part: nu=0.6 is infeasible"):
+        check_training_part(labels(), ["nusvc:nu=0.6"])
+    with pytest.raises(ParameterError, match=r"pos against neg: nu=0.5 is infeasible"):
+        check_training_part(labels(2, 10, 10), ["nusvc:nu=0.5"], inner_folds=2)
+
+
+def test_check_names_solver_split_and_file(study, capsys):
+    def run(nu, inner_folds):
+        methods = {"few": {"solver": {"solver": "nusvc", "nu": nu}, "inner_folds": inner_folds}}
+        return main(["check", str(study / "d"), "--folds", str(study / "folds"), "--methods", json.dumps(methods)])
+
+    # 4 of 16 training rows: ν ≤ 0.5; in inner parts 2 or 3 of 10 or 11
+    assert run([0.1, 0.3], 3) == 0
+    assert "3 training parts" in capsys.readouterr().out
+    assert run(0.5, 0) == 0
+    capsys.readouterr()
+    assert run([0.1, 0.5], 3) == 1
+    told = capsys.readouterr().err
+    assert "all.tsv" in told
+    assert "solver 'few' in split" in told
+    assert "an inner training part: nu=0.5 is infeasible" in told
+    assert main(["check", str(study / "d"), "--folds", str(study / "folds"), "--methods", "[3]"]) == 1
+
+
+def test_evaluate_and_train_refuse_before_any_kernel(study, capsys, monkeypatch):
+    def computed(*args, **kwargs):
+        raise AssertionError("a kernel is computed")
+
+    monkeypatch.setattr("seqkern.evaluation.sources.fill", computed)
+    monkeypatch.setattr("seqkern.training.compute_gram", computed)
+    method = ["--kernel", "spectrum:k=2", "--solver", "nusvc:nu=0.6", "-o", str(study / "out")]
+    assert main(["evaluate", str(study / "d"), "--folds", str(study / "folds"), *method]) == 1
+    assert "split" in (told := capsys.readouterr().err)
+    assert "nu=0.6 is infeasible" in told
+    assert main(["train", str(study / "pos.fa"), str(study / "neg.fa"), *method]) == 1
+    assert "nu=0.6 is infeasible: of 24 training rows the smaller class has 6" in capsys.readouterr().err
+
+
+def test_methods_of_a_study_that_may_refuse():
+    solvers = {
+        "nu": {"solver": "nusvc", "nu": 0.1},
+        "grid": {"solver": "nusvc", "nu": [0.1, 0.2]},
+        "c": {"solver": "csvc"},
+    }
+    study = {
+        "study": "s",
+        "seed": 4,
+        "datasets": {"d": {"simulate": {"kind": "donor"}}},
+        "kernels": {"two": {"kernel": "spectrum", "k": 2}},
+        "solvers": solvers,
+    }
+    found = refusing_methods(check_config(study), "d")
+    assert {name: (method["inner_folds"], method["seed"]) for name, method in found.items()} == {
+        "nu": (0, 4),
+        "grid": (3, 4),
+    }
+    study["kernels"] |= {"three": {"kernel": "spectrum", "k": 3}, "best": {"choose": ["two", "three"]}}
+    assert refusing_methods(check_config(study), "d")["nu"]["inner_folds"] == 3
