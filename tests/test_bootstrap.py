@@ -61,12 +61,12 @@ def test_intervals_are_scipys_but_for_chance(method):
         return average_precision(labels, np.concatenate([positives, negatives]))
 
     expected = bootstrap(
-        (d[y], d[~y]), statistic, n_resamples=800, method=method, vectorized=False, rng=np.random.default_rng(1)
+        (d[y], d[~y]), statistic, n_resamples=400, method=method, vectorized=False, rng=np.random.default_rng(1)
     )
     found = bootstrap_interval(y, d, "average_precision", method=method, n_resamples=4000, seed=2)
-    # the ends of 800 draws have a standard error of about 0.09 standard errors of the score
-    near = 0.3 * found.se
-    assert found.se == pytest.approx(expected.standard_error, rel=0.1)
+    # the ends of 400 draws have a standard error of about 0.13 standard errors of the score
+    near = 0.35 * found.se
+    assert found.se == pytest.approx(expected.standard_error, rel=0.12)
     assert found.low == pytest.approx(expected.confidence_interval.low, abs=near)
     assert found.high == pytest.approx(expected.confidence_interval.high, abs=near)
 

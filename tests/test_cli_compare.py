@@ -133,7 +133,9 @@ def test_folders_of_methods_give_what_the_study_gives(folder, capsys):
     assert text == whole
 
 
-def test_the_report_has_the_same_rows(folder, tmp_path, capsys):
+def test_the_report_has_the_same_rows(tmp_path, capsys):
+    shapes = {"folds": Shape(n=100), "families": family_shape(tuple("abc"), n=60, share=0.2)}
+    folder = write_study(tmp_path / "s", shapes, KERNELS, ONE)
     html = build_report(folder, tmp_path / "r").read_text(encoding="utf-8")
     rows = [row for row in read_tsv(tmp_path / "r/comparisons.tsv") if row["dataset"] == "folds"]
     _, text, _ = compare(capsys, folder, "--dataset", "folds", "--format", "tsv")

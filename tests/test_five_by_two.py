@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqkern.cli.main import main
@@ -30,6 +30,7 @@ def naive(differences):
     return differences[0][0] / math.sqrt(sum(variances) / 5), sum(squares) / (2 * sum(variances))
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=5, max_size=5))
 def test_statistics_are_those_of_the_papers(counts):
     differences = [(a / 100, b / 100) for a, b in counts]
@@ -65,6 +66,7 @@ def test_methods_that_never_differ_or_always_alike():
         five_by_two_f(np.zeros((5, 3)))
 
 
+@settings(max_examples=40)
 @given(st.integers(2, 20), st.integers(2, 20), st.integers(0, 5))
 def test_halves_are_disjoint_stratified_and_differ(n_no, n_yes, seed):
     if min(n_no, n_yes) == 2 and max(n_no, n_yes) < 5:

@@ -70,6 +70,7 @@ tables = st.integers(3, 5).flatmap(
 )
 
 
+@settings(max_examples=40)
 @given(tables)
 def test_chi_square_is_scipys_with_its_correction_for_ties(rows):
     table = np.array(rows, dtype=float)
@@ -82,7 +83,7 @@ def test_chi_square_is_scipys_with_its_correction_for_ties(rows):
         assert found.p_chi2 == pytest.approx(expected.pvalue)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=2, max_size=4))
 def test_exact_p_by_all_orders_of_every_task(rows):
     table = np.array(rows, dtype=float)
