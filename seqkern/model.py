@@ -53,7 +53,7 @@ class Model:
         The training units that prediction needs.
     diagonal : ndarray of float64, shape (len(support),)
         K(z, z) of each of them.
-    kind : {"binary", "multiclass", "real"}
+    kind : {"binary", "multiclass", "real", "none"}
     classes : tuple of str
         (negative, positive), or one for each column of the decisions; empty for real labels.
     policies : dict
@@ -119,10 +119,29 @@ class Model:
     def _folded(self):
         """What decides without the kernel matrix, see `AffineForm.fold`; None if there is no such thing."""
         try:
-            form = affine_form(self.kernel, self.support, self.solver, self.transforms)
+            form = self.form()
         except ParameterError:
             return None
         return form.fold(self.columns)
+
+    def form(self):
+        """Return the AffineForm of the decision; ParameterError if it is no weighted sum of kernel values."""
+        return affine_form(self.kernel, self.support, self.solver, self.transforms)
+
+    @property
+    def n_columns(self):
+        """The number of columns that the solver takes."""
+        return len(self.columns)
+
+    def own_state(self):
+        """Return (JSON dict, dict of arrays) of what a kind of model has besides; None for a plain one."""
+        return None
+
+    def check_own(self):
+        """Raise ValueError unless there are units, and their diagonal, for the columns."""
+        good = len(self.support) > 0 and self.diagonal.shape == (len(self.support),)
+        if not good or self.diagonal.dtype != np.float64:
+            raise ValueError("its parts do not fit together")
 
     def predict(self, X, *, n_threads=None):
         """Return the predicted class name of each unit, or for real labels the number, shape (n,)."""
@@ -156,6 +175,8 @@ class Model:
             "n_transforms": len(self.transforms),
         }
         arrays = {"diagonal": self.diagonal}
+        if self.own_state() is not None:
+            parts.append(("features", self.own_state()))
         for name, (json_part, array_part) in parts:
             header[name] = json_part
             arrays.update(nest(name, array_part))
@@ -282,7 +303,13 @@ def _check_members(path):
 def _model_from_state(header, arrays):
     """Return the Model of a file's content."""
     transforms = [f"transform{i}" for i in range(header["n_transforms"])]
-    return Model(
+    kind, own = Model, {}
+    if "features" in header:
+        from .feature_model import FeatureModel
+
+        columns = unnest("features", arrays)["columns"]
+        kind, own = FeatureModel, {"features": columns, "names": tuple(header["features"]["names"])}
+    return kind(
         kernel=kernel_from_state(header["kernel"], unnest("kernel", arrays)),
         transforms=[transform_from_state(header[name], unnest(name, arrays)) for name in transforms],
         solver=solver_from_state(header["solver"], unnest("solver", arrays)),
@@ -292,24 +319,26 @@ def _model_from_state(header, arrays):
         classes=tuple(header["classes"]),
         policies=dict(header["policies"]),
         record=header["record"],
+        **own,
     )
 
 
 def _check_whole(model):
     """Raise an error if the parts do not fit together or do not work: compiled code trusts the columns."""
     X, solver = model.support, model.solver
-    good = len(X) > 0 and len(X.ids) == len(X) and model.diagonal.shape == (len(X),)
-    good = good and model.diagonal.dtype == np.float64 and solver.support_.dtype == np.int64
-    good = good and solver.n_features_in_ == len(X) and solver.support_.ndim == 1
-    good = good and np.all((solver.support_ >= 0) & (solver.support_ < len(X)))
-    good = good and all(transform.n_columns_ == len(X) for transform in model.transforms)
+    model.check_own()
+    good = len(X.ids) == len(X) and solver.support_.dtype == np.int64 and solver.support_.ndim == 1
+    width = model.n_columns
+    good = good and solver.n_features_in_ == width
+    good = good and np.all((solver.support_ >= 0) & (solver.support_ < width))
+    good = good and all(transform.n_columns_ == width for transform in model.transforms)
     if not good or model.kind not in solver.targets:
         raise ValueError("its parts do not fit together")
     for transform in model.transforms:
         with contextlib.suppress(GramError):  # it may refuse a unit that is like no other
-            transform.transform(np.zeros((1, len(X))), np.ones(1))
+            transform.transform(np.zeros((1, width)), np.ones(1))
     # weights that are not finite would reach every number that is written
-    constant = solver.decision_function(np.zeros((1, len(model.columns))))
+    constant = solver.decision_function(np.zeros((1, width)))
     arrays = solver.state()[1].values()
     if not all(np.isfinite(array).all() for array in (constant, *arrays) if array.dtype.kind == "f"):
         raise ValueError("its solver holds numbers that are not finite")

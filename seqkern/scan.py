@@ -12,7 +12,6 @@ from collections import Counter
 
 import numpy as np
 
-from .affine import affine_form
 from .candidates import FORWARD, REVERSE, AtHand
 from .errors import ModelError, ParameterError
 from .kernels.window_values import WindowValues
@@ -198,10 +197,10 @@ def position_scorer(model):
         ``decide(codes, starts, n_threads)`` returns float64 (n,), as `Model.decision` of the windows.
     """
     kernel, support = model.kernel, model.support
-    if not kernel.has_weights_at_positions or np.any(support.lengths != support.lengths[0]):
+    if not kernel.has_weights_at_positions or len(np.unique(support.lengths)) != 1:
         return None
     try:
-        form = affine_form(kernel, support, model.solver, model.transforms)
+        form = model.form()
     except ParameterError:
         return None
     values = WindowValues(kernel, support, form.coefficients, model.columns)

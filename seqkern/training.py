@@ -12,14 +12,17 @@ from . import __version__
 from .build import build_digest
 from .errors import LabelError, ModelError
 from .evaluation.feasible import check_training_part
+from .evaluation.feature_source import FeatureSource, take_sparse
 from .evaluation.held_out import fit_afterwards, held_out_decisions
-from .evaluation.selection import AUTO, select
+from .evaluation.selection import AUTO, Choice, select
 from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
+from .feature_model import FeatureModel
 from .folds.methods import units_together
 from .gram import compute_gram
 from .gram.spectrum import spectrum
 from .gram.transforms import fit_chain, naming_rows
 from .kernels.composite import add_counts
+from .kernels.explicit import name_features
 from .model import Model
 from .sequences import SequenceSet
 from .solvers import common_input, expand_grid, make_solver
@@ -52,7 +55,8 @@ def train_model(
     ----------
     X : SequenceSet or FeatureTable, n units
     labels : Labels
-        Of the n units; those without a label are left out. Units of one group stay in one fold, and so do windows
+        Of the n units; those without a label are left out. Of the kind ``"none"`` for a solver that learns one class
+        without labels. Units of one group stay in one fold, and so do windows
         that overlap, where the labels say where the windows lie.
     kernel : Kernel
     solver : str, dict or list of dict
@@ -82,15 +86,17 @@ def train_model(
     Returns
     -------
     Model
+        For a solver that takes features, a FeatureModel.
 
     Raises
     ------
     ModelError
         For similarities without sequences or features: new units could not be compared.
     ParameterError
-        For a solver that takes features, or one that needs no Gram matrix with a kernel that does, or transforms.
+        For a solver that takes no Gram matrix with a kernel that does not give what it takes, or transforms.
     LabelError, FoldError
-        If a class has too few members, or probabilities or a threshold are wanted of labels that are not binary.
+        If a class has too few members, or probabilities or a threshold are wanted of labels that are not binary, or
+        there is something to choose, and no labels.
     GramError
         If the kernel matrix, or what stands for it, does not fit into the memory.
     """
@@ -110,21 +116,35 @@ def train_model(
     window = (notes or {}).get("window")
     window = None if window is None else as_window(window)
     labels = replace(labels, groups=units_together(labels, X, window))
-    y = labels.signs() if labels.kind == "binary" else labels.y
+    y = {"binary": labels.signs, "none": lambda: None}.get(labels.kind, lambda: labels.y)()
     grid = solver if isinstance(solver, list) else expand_grid(solver)
+    if labels.kind == "none" and len(grid) > 1:
+        raise LabelError(
+            f"without labels nothing tells which of {len(grid)} solvers is the best",
+            remedy="give one value for each parameter, or a second class",
+        )
     inner_folds = folds if len(grid) > 1 or calibration or threshold else 0
     check_training_part(labels, grid, inner_folds=inner_folds, seed=seed)
-    if common_input(grid) == "implicit":
+    wanted = common_input(grid)
+    if wanted == "implicit":
         fitted = copy.deepcopy(kernel).fit(X, y)
         source = ImplicitSource(kernel, X, transforms, memory_limit)
         K = fitted.implicit(X) if kernel.data_dependent else source.whole
         diagonal, counts = K.squares, K.counts
+    elif wanted == "features":
+        fitted = copy.deepcopy(kernel).fit(X, y)
+        source = FeatureSource(kernel, X, transforms, sparse=take_sparse(grid), memory_limit=memory_limit)
+        diagonal, counts = np.zeros(0), {}
+        K = source.of(fitted, X, counts)
     else:
         options = {"progress": progress, "memory_limit": memory_limit, "n_threads": n_threads}
         fitted, source, K, diagonal, counts = _by_gram(kernel, X, y, transforms, options)
-    choice = select(
-        {kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed, rule=rule
-    )
+    if labels.kind == "none":
+        choice = Choice(kernel.name, grid[0], math.nan, [(kernel.name, grid[0])], np.empty((1, 0)))
+    else:
+        choice = select(
+            {kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed, rule=rule
+        )
     afterwards = {}
     if calibration or threshold:
         decided = held_out_decisions(source.pair, labels, choice.spec, make_solver, folds=folds, seed=seed)
@@ -140,7 +160,7 @@ def train_model(
     _warn_of_indefinite(K, kernel, chain, machine)
     machine.fit(K, y)
     recognised = {}
-    if labels.kind != "real":
+    if labels.kind not in ("real", "none"):
         right = machine.predict(K) == y
         recognised = labels.take(right).class_counts()
 
@@ -148,7 +168,6 @@ def train_model(
     for transform in reversed(chain):
         rows = transform.required_rows(rows)
     rows = np.unique(rows)
-    support = X.take(rows)
     record = {
         "versions": _versions(),
         "seed": seed,
@@ -164,17 +183,36 @@ def train_model(
         **afterwards,
         **(notes or {}),
     }
+    if wanted == "features":
+        return FeatureModel(
+            kernel=fitted,
+            transforms=[],
+            solver=machine.restrict(rows),
+            support=_alone(X.take(slice(0, 0))),
+            diagonal=diagonal,
+            kind=labels.kind,
+            classes=_classes(labels, machine),
+            policies=dict(policies or {}),
+            record=record,
+            features=rows,
+            names=tuple(name_features(fitted, X, rows)),
+        )
     return Model(
         kernel=fitted.restrict(rows),
         transforms=[transform.restrict(rows) for transform in chain],
         solver=machine.restrict(rows),
-        support=support.compact() if isinstance(support, SequenceSet) else support,
+        support=_alone(X.take(rows)),
         diagonal=before[rows],
         kind=labels.kind,
         classes=_classes(labels, machine),
         policies=dict(policies or {}),
         record=record,
     )
+
+
+def _alone(X):
+    """Return units without what else their set was cut from."""
+    return X.compact() if isinstance(X, SequenceSet) else X
 
 
 def _by_gram(kernel, X, y, transforms, options):

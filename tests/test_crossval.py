@@ -441,11 +441,17 @@ def test_checkpoints_of_another_identity_or_half_written_are_not_found(tmp_path)
     assert not (tmp_path / "kept").exists()
 
 
-def test_a_solver_of_features_is_refused(study, tmp_path, capsys):
-    argv = [*study, "-o", str(tmp_path / "out")]
+def test_a_solver_of_features_takes_those_of_the_kernel(study, tmp_path, capsys):
+    argv = [*study, "-o", str(tmp_path / "out"), "--selection-bias"]
     argv[argv.index("--solver") + 1] = "psvc:kernel=features"
+    assert main(argv) == 0
+    rows = read_tsv(tmp_path / "out" / "features.tsv")
+    assert {row["split"] for row in rows} == {row["split"] for row in read_tsv(tmp_path / "out" / "metrics.tsv")}
+    assert all(len(row["feature"]) == 3 for row in rows)
+    assert len(read_tsv(tmp_path / "out" / "selection_bias.tsv")) == len(read_tsv(tmp_path / "out" / "metrics.tsv"))
+    argv[argv.index("--kernel") + 1] = "oligo:k=2,sigma=1"
     assert main(argv) == 1
-    assert "'psvc' would take features, and gets a Gram matrix here" in capsys.readouterr().err
+    assert "features" in capsys.readouterr().err
 
 
 def test_a_gram_over_all_units_is_refused_for_a_kernel_that_learns(study, tmp_path, capsys):

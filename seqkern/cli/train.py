@@ -46,6 +46,11 @@ def add_arguments(parser):
         help="of the model; lsgkm: as gkmpredict reads it, of a C-SVM with a gapped k-mer kernel (default: seqkern)",
     )
     parser.add_argument(
+        "--features",
+        metavar="FILE",
+        help="of a solver that selects features, such as psvc:kernel=features: also write which, with their weights",
+    )
+    parser.add_argument(
         "--transform",
         action="append",
         default=[],
@@ -104,6 +109,7 @@ def run(args):
     from ..lsgkm import check_lsgkm, write_lsgkm
     from ..methods import split_transforms
     from ..progress import progress_counter
+    from ..solvers import common_input
     from ..training import train_model
 
     if (args.calibration or args.threshold) and args.format == "lsgkm":
@@ -116,9 +122,16 @@ def run(args):
     kernel = build_kernel(kernel_spec)
     transforms = [build_transform(item) for item in transforms]
     grid = _grid(args)
+    if args.features and common_input(grid) != "features":
+        raise ParameterError(
+            f"solver {grid[0]['solver']!r} selects no features",
+            remedy="leave out --features, or choose one that does, such as psvc:kernel=features",
+        )
     source = ", ".join(args.fasta)
     check_kind(kernel, "sequences", file=source)
     check_writable(args.output)
+    if args.features:
+        check_writable(args.features)
     with_tracks = read_tracks(args, kernel)
     dataset = _dataset(args, kernel)
     X = with_tracks(dataset.X)
@@ -160,6 +173,9 @@ def run(args):
     else:
         model.save(args.output)
     print(args.output)
+    if args.features:
+        model.write_features(args.features)
+        print(args.features)
     for name, text in _summary(model, args, at_sites):
         print(f"  {name:<10} {text}")
 
@@ -252,6 +268,8 @@ def _letters_at_sites(model, dataset):
 
 def _summary(model, args, at_sites):
     """Yield (name, text) of what a user wants to know of a new model."""
+    from ..feature_model import FeatureModel
+
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
     yield "trained on", f"{record['n']} sequences ({counts})"
@@ -286,7 +304,8 @@ def _summary(model, args, at_sites):
     report = record["report"]
     state = "converged" if report["converged"] else "NOT converged"
     yield "fit", f"{state} after {report['iterations']} iterations, residual {report['residual']:.2g}"
-    yield "support", f"{report['n_support']} of {record['n']} sequences ({report['support_share']:.1%})"
+    what = "features" if isinstance(model, FeatureModel) else f"of {record['n']} sequences"
+    yield "support", f"{report['n_support']} {what} ({report['support_share']:.1%})"
     search = record["search"]
     if search is None:
         hint = "there was one candidate only" if args.search else "--search makes one"

@@ -147,7 +147,7 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
     if wanted == "features":
         features = chosen_features(sources[choice.kernel], solver, split, y[split.train])
         if selection_bias:
-            bias = [biased_scores((K_train, K_test), (y[split.train], y[split.test]), choice.spec, labels, split.test)]
+            bias = [biased_scores(solver, (K_train, K_test), (y[split.train], y[split.test]), labels, split.test)]
     place = {"task": task.name, "split": split.name}
     test = labels.take(split.test)
     sizes = {"n_train": len(split.train), "n_test": len(split.test)}

@@ -11,22 +11,21 @@ import numpy as np
 from scipy.sparse import issparse, vstack
 from sklearn.exceptions import ConvergenceWarning
 
-from ..solvers import make_solver
 from ..solvers.base import ConstantColumnWarning
 from .metrics import codes_of, scores
 
 
-def biased_scores(parts, y, spec, labels, test):
+def biased_scores(honest, parts, y, labels, test):
     """Return the metrics of one fold whose features were chosen with a look at the test part, a dict.
 
     Parameters
     ----------
+    honest : Solver
+        Fitted on the training part; what it chose there by itself is kept.
     parts : pair of ndarray or csr_array
         The feature vectors of the training and of the test part.
     y : pair of ndarray
         Their labels, as solvers take them.
-    spec : dict
-        The solver.
     labels : Labels
         Of all units.
     test : ndarray of int64
@@ -42,11 +41,10 @@ def biased_scores(parts, y, spec, labels, test):
     with warnings.catch_warnings():  # the honest fits of the same solver tell what there is to tell
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        chooser = make_solver(spec, labels.kind).fit(both, np.concatenate(y))
-        columns = chooser.selected_columns()
-        solver = chooser.without_selection(columns)
+        columns = honest.settled().fit(both, np.concatenate(y)).selected_columns()
+        solver = honest.settled().without_selection(columns)
         if solver is None:
-            solver = make_solver(spec, labels.kind)
+            solver = honest.settled()
             if len(columns):
                 F_train, F_test = F_train[:, columns], F_test[:, columns]
             else:  # nothing was selected: a constant column

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..affine import affine_form
 from ..errors import ModelError, NoWordsError, ParameterError
 from ..kernels.additive import word_weights
 from ..kernels.blocks import given_threads
@@ -121,7 +120,7 @@ class Explainer:
                 "was trained on a table of features, which have no letters", remedy="give a model of sequences"
             )
         self.model = _one_machine(model, pair)
-        self.form = affine_form(self.model.kernel, self.model.support, self.model.solver, self.model.transforms)
+        self.form = self.model.form()
         self.bias = self.form.constant
         self.both_strands = _any_kernel(self.model.kernel, lambda one: getattr(one, "reverse_complement", False))
         self.words_vary = _any_kernel(self.model.kernel, lambda one: one.words_vary)

@@ -16,7 +16,7 @@ import warnings
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
@@ -130,6 +130,10 @@ class Solver(Parameters, BaseEstimator):
         A solver of features may need more than it selects, where its preprocessing looks at whole rows.
         """
         return self.support_
+
+    def settled(self):
+        """Return a new solver, not fitted, with what `fit` chose by itself as its parameters."""
+        return clone(self)
 
     def without_selection(self, columns):
         """Return a new solver, not fitted, that learns from these features of a matrix without selecting any itself.

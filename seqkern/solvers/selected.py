@@ -159,6 +159,11 @@ class SelectedClassifier(ClassSolver):
         """Return the selected features, int64, the best first."""
         return self.support_[self.chosen_]
 
+    def settled(self):
+        """Return a new solver with the number of features and the predictor that `fit` chose."""
+        n_features, predictor = self.report_["n_features"], build_solver(self.report_["predictor"])
+        return clone(self).set_params(n_features=n_features, predictor=predictor)
+
     def without_selection(self, columns):
         """Return a new solver that scales whole rows, and learns from these features of them."""
         given = GivenSelector(np.asarray(columns))

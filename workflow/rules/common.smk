@@ -48,7 +48,7 @@ METHODS = [(dataset, *method) for dataset in STUDY["datasets"] for method in dat
 KERNELS = {
     name: build_kernel(split_transforms(spec)[0]) for name, spec in STUDY["kernels"].items() if "choose" not in spec
 }
-METHOD_KEYS = ("kernels", "solvers", "importance")  # of a data set's entry: what is run on the data, not the data
+METHOD_KEYS = ("kernels", "solvers", "importance", "selection_bias")  # of an entry: what is run on data, not the data
 STORED = gram_homes(STUDY)
 STORED_KERNELS = dict(home for homes in STORED.values() for home in homes)
 
@@ -136,6 +136,11 @@ def afterwards_options():
     """Return the options about probabilities and the threshold, for the command line."""
     inner = STUDY["inner"]
     return shlex.join(f"--{key}={inner[key]}" for key in ("calibration", "threshold") if inner[key] is not None)
+
+
+def bias_option(dataset):
+    """Return the option to compute what a selection of features with a look at the test parts would seem to reach."""
+    return "--selection-bias" if STUDY["datasets"][dataset].get("selection_bias") else ""
 
 
 def importance_of(dataset):

@@ -16,6 +16,8 @@ rule evaluate:
             choices="choices.tsv",
             inner_scores="inner_scores.tsv",
             fits="fits.tsv",
+            features="features.tsv",
+            selection_bias="selection_bias.tsv",
             cost="cost.json",
         ),
     log:
@@ -33,9 +35,10 @@ rule evaluate:
         metric=STUDY["inner"]["metric"],
         search=search_options(),
         afterwards=afterwards_options(),
+        bias=lambda wildcards: bias_option(wildcards.dataset),
         seed=STUDY["seed"],
         build=BUILD,
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
         " --solver {params.solver:q} --inner-folds {params.folds} --inner-metric {params.metric}"
-        " {params.search} {params.afterwards} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"
+        " {params.search} {params.afterwards} {params.bias} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"

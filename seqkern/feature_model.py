@@ -1,0 +1,83 @@
+"""A trained model of a solver that takes features: it needs the kernel's features of new units, no training units."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import ModelError, ParameterError
+from .evaluation.feature_source import ranked_features
+from .kernels.explicit import feature_vectors
+from .model import Model
+from .tsv import write_tsv
+
+CHUNK_ROWS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureModel(Model):
+    """A trained classifier on explicit features of a kernel; `support` has no units, only their kind.
+
+    Attributes
+    ----------
+    features : ndarray of int64, shape (m,)
+        The features that the solver takes, counted from 0 among those of the kernel.
+    names : tuple of str, length m
+        What they are called.
+    """
+
+    features: np.ndarray
+    names: tuple
+
+    def decision(self, X, *, n_threads=None):
+        """Return the decision values of new units; see `Model.decision`."""
+        X = self._coerced(X)
+        shape = () if self.kind != "multiclass" else (len(self.classes),)
+        out = np.empty((len(X), *shape))
+        for start in range(0, len(X), CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            vectors = feature_vectors(self.kernel, X.take(rows))
+            if vectors.shape[1] <= self.features.max():
+                raise ModelError(f"the kernel has {vectors.shape[1]} features, the model's are others")
+            vectors = vectors[:, self.features]
+            vectors = vectors.toarray() if hasattr(vectors, "toarray") else np.ascontiguousarray(vectors)
+            out[rows] = self.solver.decision_function(vectors)
+        return out
+
+    def form(self):
+        """Raise ParameterError: no sum over training units decides."""
+        raise ParameterError(
+            "the model decides by features, not by kernel values with training sequences",
+            remedy="see the features and their weights: seqkern train --features FILE",
+        )
+
+    @property
+    def n_columns(self):
+        """The number of features that the solver takes."""
+        return len(self.features)
+
+    def write_features(self, path):
+        """Write the selected features as a table: ``feature``, ``column`` (from 1), ``rank`` and ``weight``.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written.
+        """
+        columns, weights = ranked_features(self.solver)
+        rows = [
+            {"feature": self.names[j], "column": int(self.features[j]) + 1, "rank": rank, "weight": weight}
+            for rank, (j, weight) in enumerate(zip(columns, weights, strict=True), start=1)
+        ]
+        write_tsv(path, ("feature", "column", "rank", "weight"), rows)
+
+    def own_state(self):
+        """Return (JSON dict, dict of arrays) of what it has besides a Model's."""
+        return {"names": list(self.names)}, {"columns": self.features}
+
+    def check_own(self):
+        """Raise ValueError if the features are no columns, each with a name."""
+        columns = self.features
+        good = columns.ndim == 1 and columns.dtype == np.int64 and len(columns) == len(self.names) > 0
+        if not good or columns.min() < 0 or len(self.support) or self.transforms:
+            raise ValueError("its features do not fit together")
+        self.kernel.check_features()

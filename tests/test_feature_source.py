@@ -1,0 +1,260 @@
+"""Explicit features through evaluate, train and predict: what a solver of features gets, and what is kept of it."""
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+
+from seqkern.cli.main import main
+from seqkern.datasets.dataset import Task
+from seqkern.errors import GramError, ParameterError, SequenceError
+from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
+from seqkern.evaluation.feature_source import FeatureSource
+from seqkern.evaluation.selection_bias import biased_scores
+from seqkern.feature_model import FeatureModel
+from seqkern.folds import Split
+from seqkern.kernels import KERNELS, build_kernel
+from seqkern.kernels.explicit import feature_vectors, name_features
+from seqkern.labels import Labels
+from seqkern.model import load_model
+from seqkern.sequences import as_sequences
+from seqkern.solvers import build_solver
+from seqkern.solvers.psvm import PSVC
+from seqkern.tables import FeatureTable
+from seqkern.training import train_model
+from seqkern.tsv import read_tsv
+
+MOTIF = "GTTGCA"
+PSVM = {"solver": "psvc", "kernel": "features", "C": "inf", "epsilon": 0.5}
+SELECTED = {
+    "solver": "selected",
+    "selector": {"selector": "golub"},
+    "n_features": 3,
+    "scaler": {"normalize": None},
+    "predictor": {"solver": "csvc", "C": 1},
+}
+
+
+def sequences(n=40, seed=0, length=40):
+    """Return DNA of which the first half has a motif, and labels 1 and −1."""
+    rng = np.random.default_rng(seed)
+    letters = rng.choice(list("ACGT"), (n, length))
+    for i in range(n // 2):
+        place = rng.integers(0, length - len(MOTIF))
+        letters[i, place : place + len(MOTIF)] = list(MOTIF)
+    return as_sequences(["".join(row) for row in letters], "dna"), np.where(np.arange(n) < n // 2, 1, -1)
+
+
+def table(n=40, d=200, seed=0, signal=1.5):
+    """Return a table of which the first two features differ by class, and labels."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2 == 0, 1, -1)
+    values = rng.normal(size=(n, d))
+    values[:, :2] += signal * (y[:, None] == 1)
+    return FeatureTable(values, columns=[f"gene{j}" for j in range(d)]), y
+
+
+def labels_of(X, y):
+    return Labels(X.ids, (y > 0).astype(np.int64), "binary", ("no", "yes"))
+
+
+# ---- features as the kernel is -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name, cls in KERNELS.classes.items() if cls.has_features()])
+def test_the_products_of_features_are_the_kernel(name):
+    for kernel in KERNELS.get(name).examples():
+        try:
+            kernel.check_features()
+        except ParameterError:
+            continue
+        if kernel.accepts == "features":
+            X = table(n=12, d=5)[0]
+        elif kernel.alphabet is None and not kernel.tracks and not kernel.data_dependent:
+            X = sequences(n=12)[0]
+        else:
+            continue
+        vectors = feature_vectors(kernel, X)
+        product = (vectors @ vectors.T).toarray() if issparse(vectors) else vectors @ vectors.T
+        np.testing.assert_allclose(product, kernel.kernel(X), rtol=1e-9, atol=1e-12)
+
+
+def test_kernels_without_features_say_so_before_any_work():
+    X, _ = sequences(n=4)
+    for spec in ("smith_waterman", "oligo:k=2,sigma=1", "gapped_kmer:l=4,k=2,estimator=truncated"):
+        with pytest.raises(ParameterError, match=r"feature|no product"):
+            FeatureSource(build_kernel(spec), X)
+    with pytest.raises(ParameterError, match="transform"):
+        FeatureSource(build_kernel("spectrum:k=2"), X, ["centre"])
+
+
+def test_a_zero_vector_is_refused_or_stays_zero():
+    X = as_sequences(["ACGTACGT", "A"], "dna")
+    with pytest.raises(SequenceError, match="cannot be normalised"):
+        feature_vectors(build_kernel("spectrum:k=2,short=zero"), X)
+    counts = {}
+    vectors = feature_vectors(build_kernel("spectrum:k=2,short=zero,zero_diagonal=zero"), X, counts)
+    assert vectors[[1]].nnz == 0
+    assert counts["zero diagonals"] == 1
+
+
+def test_names():
+    X, _ = sequences(n=3)
+    assert name_features(build_kernel("spectrum:k=2"), X, [0, 1, 15]) == ["AA", "AC", "TT"]
+    assert name_features(build_kernel("spectrum:k=14"), X, [3]) == ["feature 4"]
+    assert name_features(build_kernel("linear"), table(d=3)[0], [2, 0]) == ["gene2", "gene0"]
+
+
+def test_dense_features_that_do_not_fit_are_refused():
+    X, _ = sequences(n=10)
+    source = FeatureSource(build_kernel("spectrum:k=6"), X, sparse=False, memory_limit="100kB")
+    with pytest.raises(GramError, match="4096 features of 10 units"):
+        source.pair(np.arange(5), np.arange(5, 10))
+
+
+class Spy(type(build_kernel("linear"))):
+    """A kernel of features that learns, and notes on what."""
+
+    name = None
+    data_dependent = True
+    seen = ()
+
+    def _fit(self, X, y):
+        Spy.seen = (*Spy.seen, tuple(X.ids))
+        self.mean_ = X.values.mean(axis=0)
+
+    def features(self, X):
+        return self.coerce(X).values - self.mean_
+
+
+def test_a_kernel_that_learns_is_fitted_on_the_training_part_alone():
+    X, y = table(n=20, d=5)
+    Spy.seen = ()
+    train, test = np.arange(12), np.arange(12, 20)
+    F_train, F_test = FeatureSource(Spy(), X).pair(train, test, y[train])
+    assert Spy.seen == (tuple(X.ids[:12]),)
+    np.testing.assert_array_equal(F_train, X.values[:12] - X.values[:12].mean(axis=0))
+    np.testing.assert_array_equal(F_test, X.values[12:] - X.values[:12].mean(axis=0))
+
+
+# ---- one fold ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", [PSVM, SELECTED], ids=["psvc", "selected"])
+def test_a_fold_decides_as_the_solver_does_and_keeps_what_was_selected(spec):
+    X, y = table()
+    labels, split = labels_of(X, y), Split("1", np.arange(30), np.arange(30, 40))
+    source = FeatureSource(build_kernel("linear"), X)
+    result = evaluate_fold(Task("all", labels), split, {"linear": source}, [spec], InnerLoop(), selection_bias=True)
+    solver = build_solver(spec).fit(X.values[:30], y[:30])
+    decisions = [row["decision"] for row in result.decisions]
+    np.testing.assert_array_equal(decisions, solver.decision_function(X.values[30:]))
+    assert {row["feature"] for row in result.features} == {f"gene{j}" for j in solver.selected_columns()}
+    assert [row["rank"] for row in result.features] == list(range(1, len(result.features) + 1))
+    assert {"gene0", "gene1"} <= {row["feature"] for row in result.features[:3]}
+    assert result.bias[0]["n_features"] > 0
+    assert set(result.bias[0]) >= {"task", "split", "auc"}
+
+
+def test_features_chosen_on_all_units_pretend_to_predict_random_labels():
+    X, y = table(n=40, d=5000, signal=0.0)
+    labels, honest, biased = labels_of(X, y), [], []
+    for f in range(4):
+        test = np.arange(10 * f, 10 * f + 10)
+        train = np.setdiff1d(np.arange(40), test)
+        solver = build_solver({**SELECTED, "n_features": 20}).fit(X.values[train], y[train])
+        parts, targets = (X.values[train], X.values[test]), (y[train], y[test])
+        biased.append(biased_scores(solver, parts, targets, labels, test)["accuracy"])
+        honest.append(np.mean(solver.predict(X.values[test]) == y[test]))
+    assert np.mean(honest) < 0.75
+    assert np.mean(biased) > 0.9
+
+
+def test_the_biased_pass_keeps_whole_rows_for_quantiles_and_the_choices_made():
+    X, y = table(d=60)
+    spec = {**SELECTED, "n_features": [2, 4], "scaler": {"normalize": "quantile"}, "folds": 3}
+    solver = build_solver(spec).fit(X.values, y)
+    settled = solver.settled()
+    assert settled.n_features == solver.report_["n_features"]
+    fixed = settled.without_selection([5, 0, 7]).fit(X.values, y)
+    assert list(fixed.selected_columns()) == [5, 0, 7]
+    assert len(fixed.support_) == 60
+
+
+# ---- train, predict ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", [PSVM, SELECTED], ids=["psvc", "selected"])
+@pytest.mark.parametrize("kernel", ["spectrum:k=4", "spectrum:k=3,normalize=false", "mismatch:k=4,m=1", "linear"])
+def test_a_model_of_features_decides_and_is_read_again(tmp_path, kernel, spec):
+    (X, y), (new, _) = (table(), table(seed=1)) if kernel == "linear" else (sequences(), sequences(seed=1))
+    built = build_kernel(kernel)
+    if spec is SELECTED and not hasattr(built, "features"):
+        pytest.skip("no features")
+    model = train_model(X, labels_of(X, y), built, spec)
+    assert isinstance(model, FeatureModel)
+    dense = [np.asarray(F.todense()) if issparse(F) else F for F in (feature_vectors(built, Z) for Z in (X, new))]
+    solver = build_solver(spec).fit(dense[0], y)
+    np.testing.assert_allclose(model.decision(new), solver.decision_function(dense[1]), rtol=1e-9, atol=1e-9)
+    path = tmp_path / "model"
+    model.save(path)
+    again = load_model(path)
+    np.testing.assert_array_equal(again.decision(new), model.decision(new))
+    assert len(again.support) == 0
+    assert set(again.names) == set(name_features(built, X, np.asarray(solver.support_)))
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+def test_a_unit_is_decided_alike_whatever_is_beside_it():
+    X, y = sequences()
+    model = train_model(X, labels_of(X, y), build_kernel("spectrum:k=4"), PSVM)
+    whole = model.decision(X)
+    np.testing.assert_array_equal(np.concatenate([model.decision(X.take([i])) for i in range(5)]), whole[:5])
+
+
+def write_fasta(path, X, rows):
+    path.write_text("".join(f">{X.ids[i]}\n{X.string(i)}\n" for i in rows))
+    return str(path)
+
+
+def test_motifs_are_selected_from_fasta_and_new_sequences_predicted(tmp_path, capsys):
+    X, _ = sequences(n=80)
+    files = [write_fasta(tmp_path / f"{k}.fa", X, range(40 * k, 40 * (k + 1))) for k in range(2)]
+    model, chosen = str(tmp_path / "m.seqkern"), tmp_path / "chosen.tsv"
+    argv = ["train", *files, "--kernel", "spectrum:k=6", "--solver", "psvc:kernel=features,C=inf,epsilon=0.6"]
+    assert main([*argv, "-o", model, "--features", str(chosen)]) == 0
+    rows = read_tsv(chosen)
+    assert rows[0]["feature"] == MOTIF
+    assert float(rows[0]["weight"]) > 0
+    assert "features (" in capsys.readouterr().out
+    new, _ = sequences(n=40, seed=7)
+    assert main(["predict", model, write_fasta(tmp_path / "new.fa", new, range(40))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    decisions = np.array([float(line.split("\t")[1]) for line in lines[1:]])
+    assert np.mean((decisions > 0) == (np.arange(40) < 20)) > 0.8
+    assert main(["explain", model, files[0], "-o", str(tmp_path / "explained")]) == 1
+    assert "the model decides by features" in capsys.readouterr().err
+
+
+def test_the_table_of_features_is_refused_of_a_solver_without_selection(tmp_path, capsys):
+    X, _ = sequences(n=10)
+    files = [write_fasta(tmp_path / f"{k}.fa", X, range(5 * k, 5 * (k + 1))) for k in range(2)]
+    argv = ["train", *files, "--kernel", "spectrum:k=2", "--solver", "csvc", "-o", str(tmp_path / "m")]
+    assert main([*argv, "--features", str(tmp_path / "f.tsv")]) == 1
+    assert "'csvc' selects no features" in capsys.readouterr().err
+    assert not Path(tmp_path / "m").exists()
+
+
+def test_a_damaged_model_of_features_is_refused(tmp_path):
+    from seqkern.errors import ModelError
+
+    X, y = table(d=20)
+    model = copy.copy(train_model(X, labels_of(X, y), build_kernel("linear"), PSVM))
+    object.__setattr__(model, "names", model.names[:-1])
+    model.save(tmp_path / "model")
+    with pytest.raises(ModelError, match="features do not fit"):
+        load_model(tmp_path / "model")
+    assert PSVC(kernel="features").input == "features"
