@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_psvm import SHAPES, check_conditions, fit, gradient_rounding, matrix, objective, standardised
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
+from seqkern.errors import GramError, LabelError, ParameterError
 from seqkern.solvers import PSVC, PSVR
 from seqkern.solvers.base import ConstantColumnWarning
 from seqkern.solvers.potential.columns import DenseColumns
@@ -289,3 +291,59 @@ def test_layouts_give_the_same_bytes(tmp_path):
     wider[::2, ::2] = K
     for other in (np.asfortranarray(K), mapped, wider[::2, ::2]):
         assert PSVR().fit(other, y).decision_function(K).tobytes() == expected
+
+
+# ---- bad input -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", "features"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_matrix_that_is_not_finite_is_refused(kernel, value):
+    K, y = matrix("square")
+    K[5, 2] = value
+    with pytest.raises(GramError, match="row 5"):
+        PSVR(kernel=kernel).fit(K, y)
+
+
+def test_a_matrix_of_the_wrong_shape_is_refused():
+    K, y = matrix("square")
+    with pytest.raises(GramError, match="24 × 23"):
+        PSVR().fit(K[:, 1:], y)
+    with pytest.raises(LabelError, match="23 labels for 24 rows"):
+        PSVR().fit(K, y[1:])
+    solver = PSVR(kernel="features").fit(K[:, 1:], y)
+    with pytest.raises(GramError):
+        solver.predict(K)
+
+
+def test_labels_of_one_class_or_three_are_refused():
+    K, _ = matrix("square")
+    with pytest.raises(LabelError, match="of one class, site"):
+        PSVC().fit(K, np.repeat("site", 24))
+    with pytest.raises(LabelError, match="PairwiseVoting"):
+        PSVC().fit(K, np.arange(24) % 3)
+
+
+@pytest.mark.parametrize(
+    "params", [{"C": 0}, {"C": -1.0}, {"C": np.nan}, {"epsilon": -1e-9}, {"epsilon": np.inf}, {"tol": 0}]
+)
+def test_parameters_outside_their_domain_are_refused(params):
+    K, y = matrix("square")
+    ((name, _),) = params.items()
+    with pytest.raises(ParameterError, match=name):
+        PSVR(**params).fit(K, y)
+
+
+@pytest.mark.parametrize("C", [np.inf, 0.1])
+def test_no_convergence_is_a_warning_with_the_gap(C):
+    K, y = matrix("square")
+    solver = PSVR(C=C, epsilon=0.01, max_iter=5)
+    with pytest.warns(ConvergenceWarning) as record:
+        solver.fit(K, y)
+    assert len(record) == 1
+    assert record[0].filename == __file__
+    report = solver.report_
+    assert f"gap {report['gap']:.3g}" in str(record[0].message)
+    assert report["converged"] is False
+    assert report["iterations"] == 5
+    assert report["gap"] > 1e-6

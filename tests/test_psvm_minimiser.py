@@ -140,6 +140,17 @@ def test_size_of_the_working_set_does_not_matter(first, largest, epsilon, C, mon
     np.testing.assert_allclose(Kt @ other, Kt @ alpha, atol=1e-5)
 
 
+def test_standardised_columns_that_find_no_room_are_made_anew(monkeypatch):
+    K, y = matrix("wide", seed=6)
+    _, alpha = fit(K, y, C=0.3, epsilon=0.02, epsilon_scale="max", tol=1e-9)
+    monkeypatch.setattr(working_set, "FIRST", 4)
+    for numbers in (0, 12 * 10):
+        monkeypatch.setattr(working_set, "ROWS", numbers)
+        anew, other = fit(K, y, C=0.3, epsilon=0.02, epsilon_scale="max", tol=1e-9)
+        assert anew.report_["converged"]
+        np.testing.assert_allclose(standardised(K) @ other, standardised(K) @ alpha, atol=1e-6)
+
+
 @pytest.mark.parametrize("C", [np.inf, 0.5])
 def test_newton_steps_change_the_speed_and_not_the_result(C, monkeypatch):
     rng = np.random.default_rng(7)
