@@ -9,9 +9,10 @@ import numpy as np
 from .archive import canonical_json
 from .errors import LabelError
 
-KINDS = ("binary", "multiclass", "real")
+KINDS = ("binary", "multiclass", "real", "none")
 POSITIVE_NAMES = ("1", "+1", "1.0", "+", "positive", "pos", "true", "yes")
 UNLABELLED = -1
+ONE_CLASS = ("out", "in")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +25,10 @@ class Labels:
     y : ndarray, shape (n,)
         int64 codes into `classes`, `UNLABELLED` (-1) where a task does not use the unit; or float64 for
         real labels, NaN where unused.
-    kind : {"binary", "multiclass", "real"}
+    kind : {"binary", "multiclass", "real", "none"}
+        ``"none"``: members of one class that have no labels, for a solver that learns where that class ends.
     classes : tuple of str
-        Names of the classes; (negative, positive) if binary, empty if real.
+        Names of the classes; (negative, positive) if binary, `ONE_CLASS` if none, empty if real.
     groups : ndarray of str, shape (n,), optional
         Units of one group stay in one fold.
     folds : ndarray of str, shape (n,), optional
@@ -119,8 +121,8 @@ def make_labels(ids, values, *, kind=None, positive=None, classes=None, file=Non
     ids : list of str, length n
     values : sequence of str, length n
         Class names, or numbers if `kind` is ``"real"``; an empty text leaves the unit out of the task.
-    kind : {"binary", "multiclass", "real"}, optional
-        By default binary for two classes, multi-class for more.
+    kind : {"binary", "multiclass", "real", "none"}, optional
+        By default binary for two classes, multi-class for more. ``"none"``: the values are not looked at.
     positive : str, optional
         The positive class. With more than two classes it is set against all the others. By default, of two
         classes, the one called ``1``, ``+1``, ``+``, ``positive``, ``true`` or ``yes``, else the last.
@@ -139,6 +141,8 @@ def make_labels(ids, values, *, kind=None, positive=None, classes=None, file=Non
     values = [str(value).strip() for value in values]
     if kind == "real":
         return Labels(ids, _real(ids, values, file), "real", (), **columns)
+    if kind == "none":
+        return Labels(ids, np.ones(len(ids)), "none", ONE_CLASS, **columns)
     found = set(values) - {""}
     classes = sorted(found, key=_natural) if classes is None else [str(name) for name in classes]
     _check_known(ids, values, found - set(classes), "is none of the classes", classes, file)

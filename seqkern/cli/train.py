@@ -34,7 +34,8 @@ def add_arguments(parser):
     parser.add_argument(
         "fasta",
         nargs="+",
-        help="the positives and the negatives; or a file for each class; or one with --labels",
+        help="the positives and the negatives; or a file for each class; or one with --labels; or the positives "
+        "alone for solver one_class_svm",
     )
     parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as spectrum:k=3")
     parser.add_argument("--solver", required=True, help="solver, such as csvc:C=1; with --search csvc:C=[0.1,1,10]")
@@ -133,7 +134,7 @@ def run(args):
     if args.features:
         check_writable(args.features)
     with_tracks = read_tracks(args, kernel)
-    dataset = _dataset(args, kernel)
+    dataset = _dataset(args, kernel, grid)
     X = with_tracks(dataset.X)
     if args.format == "lsgkm":
         check_lsgkm(kernel, grid, transforms, dataset.X.alphabet, dataset.task().labels.kind)
@@ -191,8 +192,8 @@ def _grid(args):
     return [spec for _, spec in candidates]
 
 
-def _dataset(args, kernel):
-    """Return the Dataset of the FASTA files and their labels."""
+def _dataset(args, kernel, grid):
+    """Return the Dataset of the FASTA files and their labels; of one file for a one-class machine, without labels."""
     from ..datasets import make_dataset
     from ..errors import LabelError
 
@@ -206,11 +207,14 @@ def _dataset(args, kernel):
         options["from"] = args.labels.replace("-", "_")
     elif args.labels:
         options |= {"from": "tsv", "file": args.labels}
+    elif len(args.fasta) == 1 and not by_site and _learn_one_class(grid):
+        options["kind"] = "none"
     elif len(args.fasta) == 1 and not by_site:
         raise LabelError(
             "nothing says which label a sequence has",
             file=args.fasta[0],
-            remedy="give the negatives as a second file, or --labels header, first-word or a table, or --sites a table",
+            remedy="give the negatives as a second file, or --labels header, first-word or a table, or --sites a "
+            "table; or choose solver one_class_svm, which learns the positives alone",
         )
     if args.positive:
         options["positive"] = args.positive
@@ -225,6 +229,13 @@ def _dataset(args, kernel):
         entry["profiles"] = profiles_of(args)
     alphabet = args.alphabet or kernel.alphabet
     return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}), n_threads=args.threads)
+
+
+def _learn_one_class(grid):
+    """Tell whether all solvers can learn one class without labels, and tell in from out."""
+    from ..solvers import build_solver
+
+    return all({"binary", "none"} <= set(build_solver(spec).targets) for spec in grid)
 
 
 def _doubts(model, dataset, at_sites):
@@ -272,7 +283,7 @@ def _summary(model, args, at_sites):
 
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
-    yield "trained on", f"{record['n']} sequences ({counts})"
+    yield "trained on", f"{record['n']} sequences ({counts})" if model.kind != "none" else f"{record['n']} sequences"
     if model.threshold is not None:
         found = model.threshold
         yield (
@@ -280,6 +291,8 @@ def _summary(model, args, at_sites):
             f"{found.value:.4g} for {found.rule}: on held-out units sensitivity {found.sensitivity:.3f}, specificity "
             f"{found.specificity:.3f}",
         )
+    if model.kind == "none":
+        yield "above zero", "inside the class, else outside"
     if model.kind == "binary":
         place = "above zero" if model.threshold is None else "above it"
         yield place, f"class {model.classes[1]}, else class {model.classes[0]} (--positive chooses)"

@@ -85,7 +85,7 @@ def fasta_material(entry, base_dir, n_threads=None):
     where = ", ".join(map(str, paths))
     window, table = entry_window(entry), sites_file(entry)
     usual = "sites" if table is not None and not isinstance(given, dict) else "files" if len(files) > 1 else None
-    source = options.get("from", usual)
+    source = "none" if options.get("kind") == "none" else options.get("from", usual)
     if source is None or source == "column" or (source == "sites" and table is None):
         raise LabelError(
             "nothing says which label a sequence has",
@@ -108,6 +108,8 @@ def fasta_material(entry, base_dir, n_threads=None):
             columns["label"] = [classes[i] for i in reading.sources]
         elif source == "first_word":
             columns |= columns_of_first_words(reading)
+        elif source == "none":
+            columns["label"] = [""] * len(X)
     if window is not None:
         cut, sites = cut_entry(entry, reading, base_dir, where)
         X, notes = cut.windows, notes | {"window": window.record()}
