@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -108,6 +109,17 @@ def test_what_is_learned_in_a_part_is_learned_from_its_rows_alone(monkeypatch):
         list(solver._errors(X, y, train, test, [1, 2, 3]))
         assert learned == expected
         learned.clear()
+
+
+def test_inner_fits_that_do_not_converge_are_counted():
+    X, y = expression(strength=3.0)
+    solver = SelectedClassifier(PSVMFeatureSelector(), CSVC(max_iter=1), n_features=[1, 2], around=0, folds=4)
+    with pytest.warns(ConvergenceWarning, match="SelectedClassifier stopped") as told:
+        solver.fit(X, y)
+    assert len(told) == 1  # not one for each fit
+    assert solver.report_["inner_not_converged"] == 4
+    assert solver.report_["converged"] is False
+    assert solver.set_params(predictor=CSVC()).fit(X, y).report_["inner_not_converged"] == 0
 
 
 def test_new_values_are_clipped_to_the_range_of_the_training_rows():

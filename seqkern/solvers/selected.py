@@ -1,7 +1,11 @@
 """A classifier on selected features: scaler, selector and predictor, with their hyperparameters, as one solver."""
 
+import warnings
+from collections import Counter
+
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from ..archive import nest, unnest
@@ -50,8 +54,8 @@ class SelectedClassifier(ClassSolver):
     rows_ : ndarray of float64, shape (s, F)
         The scaled features of the rows that it needs, if it takes a Gram matrix.
     report_ : dict
-        That of the predictor, and ``n_features``, ``predictor`` (its spec) and ``error``: the mean inner error, None if
-        there was no choice.
+        That of the predictor, and ``n_features``, ``predictor`` (its spec), ``error``: the mean inner error, None if
+        there was no choice; and ``inner_not_converged``: of the fits that gave it, how many did not converge.
 
     Notes
     -----
@@ -171,7 +175,7 @@ class SelectedClassifier(ClassSolver):
 
     def _fit(self, K, y):
         """Choose F and the predictor, and learn from all rows."""
-        size, predictor, error = self._choice(K, y) if self._has_choice() else (*self._pairs()[0], None)
+        size, predictor, error, failed = self._choice(K, y) if self._has_choice() else (*self._pairs()[0], None, 0)
         selector = clone(self.selector).set_params(n_features=size).fit_scaled(K, y, self.scaler)
         selected = _best(selector)
         if not len(selected):
@@ -190,12 +194,20 @@ class SelectedClassifier(ClassSolver):
         self.machine_ = machine.restrict(machine.support_) if gram else machine
         self.rows_ = values[machine.support_] if gram else np.empty((0, len(selected)))
         told = {key: value for key, value in machine.report_.items() if key not in ("n_support", "support_share")}
-        return {**told, "n_features": len(selected), "predictor": predictor.spec(), "error": error}
+        return {
+            **told,
+            "n_features": len(selected),
+            "predictor": predictor.spec(),
+            "error": error,
+            "inner_not_converged": failed,
+        }
 
     def _decide(self, K, columns):
         """Return the predictor's decisions."""
         values = self._scaled(K, columns)
-        return self.machine_.decision_function(_products(values, self.rows_) if len(self.rows_) else values)
+        return self.machine_.decision_function(
+            _products(values, self.rows_) if self.machine_.input == "gram" else values
+        )
 
     def _scaled(self, K, columns):
         """Return the selected features of some rows, scaled, float64 (m, F)."""
@@ -231,23 +243,27 @@ class SelectedClassifier(ClassSolver):
             yield from StratifiedKFold(self.folds).split(np.zeros(len(y)), y)
 
     def _choice(self, K, y):
-        """Return (F, predictor, error) of the pair with the least inner error."""
+        """Return (F, predictor, error, fits that did not converge) of the pair with the least inner error."""
         pairs = self._pairs()
         near = {size: self._near(size, K.shape[1]) for size, _ in pairs}
-        wrong = {}
+        wrong, failed = Counter(), Counter()
         for train, test in self._parts(y):
-            for size, predictor, count in self._errors(K, y, train, test, sorted({*sum(near.values(), ())})):
-                wrong[size, id(predictor)] = wrong.get((size, id(predictor)), 0) + count
-        errors = [np.mean([wrong[one, id(predictor)] for one in near[size]]) / len(y) for size, predictor in pairs]
-        best = int(np.argmin(errors))
-        return *pairs[best], float(errors[best])
+            for size, predictor, errors, converged in self._errors(
+                K, y, train, test, sorted({*sum(near.values(), ())})
+            ):
+                wrong[size, id(predictor)] += errors
+                failed[size, id(predictor)] += not converged
+        means = [np.mean([wrong[one, id(predictor)] for one in near[size]]) / len(y) for size, predictor in pairs]
+        best = int(np.argmin(means))
+        size, predictor = pairs[best]
+        return size, predictor, float(means[best]), sum(failed[one, id(predictor)] for one in near[size])
 
     def _near(self, size, width):
         """Return F − a, F and F + a, as far as there are so many features."""
         return tuple(sorted({min(max(one, 1), width) for one in (size - self.around, size, size + self.around)}))
 
     def _errors(self, K, y, train, test, sizes):
-        """Yield (F, predictor, number of wrong predictions of the test rows), all learned from the training rows."""
+        """Yield (F, predictor, wrong predictions of the test rows, converged), all learned from the training rows."""
         selector = self.selector.inner().set_params(n_features=sizes[-1]).fit_scaled(K[train], y[train], self.scaler)
         known, new = K[train], K[test]
         if self.scaler is not None:
@@ -258,13 +274,12 @@ class SelectedClassifier(ClassSolver):
             some, held_out = known[:, order[:size]], new[:, order[:size]]
             gram = _products(some, some)
             for predictor in self._predictors():
-                if not len(order):
-                    predicted = np.bincount(y[train]).argmax()
-                else:
+                predicted, converged = np.bincount(y[train]).argmax(), True
+                if len(order):
                     machine = _learn(predictor, some, y[train], gram)
-                    taken = _products(held_out, some) if machine.input == "gram" else held_out
-                    predicted = machine.predict(taken)
-                yield size, predictor, int(np.sum(predicted != y[test]))
+                    predicted = machine.predict(_products(held_out, some) if machine.input == "gram" else held_out)
+                    converged = machine.report_["converged"]
+                yield size, predictor, int(np.sum(predicted != y[test])), converged
 
     # ---- the model ---------------------------------------------------------------------------------------
 
@@ -305,11 +320,13 @@ def _best(selector):
 
 
 def _learn(predictor, values, y, gram=None):
-    """Return a copy of a predictor, fitted to features or to their Gram matrix."""
+    """Return a copy of a predictor, fitted to features or to their Gram matrix; its report tells of convergence."""
     machine = make_solver(clone(predictor), "binary" if len(np.unique(y)) == 2 else "multiclass")
-    if machine.input != "gram":
+    if machine.input == "gram":
+        values = _products(values, values) if gram is None else gram
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
         return machine.fit(values, y)
-    return machine.fit(_products(values, values) if gram is None else gram, y)
 
 
 def _products(rows, others):
