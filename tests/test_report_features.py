@@ -1,0 +1,84 @@
+"""The report's sections on selected features, and on the bias of a selection outside the folds."""
+
+import re
+
+import pytest
+from report_sample import HOSTILE, Shape, write_study
+
+from seqkern.report import build_report
+from seqkern.report.results import Study
+from seqkern.report.selected_features import features_section, selection_bias_section
+from seqkern.report.view import View
+from seqkern.tsv import read_tsv, write_tsv
+
+SPLITS = ("1", "2", "3", "4", "5")
+SOLVERS = {"genes": {"solver": "psvc", "kernel": "features"}}
+KERNELS = {"spectrum3": {"kernel": "spectrum", "k": 3}}
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Return the folder of a study with one method that selects features, and that method's folder."""
+    folder = write_study(tmp_path / "sample", {"donor": Shape(splits=SPLITS)}, KERNELS, SOLVERS)
+    return folder, folder / "evaluate" / "donor" / "spectrum3" / "genes"
+
+
+def write_features(path, names):
+    """Write features.tsv: of each split the names of what it selected, in order."""
+    rows = [
+        {"task": "all", "split": split, "feature": name, "column": rank, "rank": rank, "weight": 1 / rank}
+        for split, selected in names.items()
+        for rank, name in enumerate(selected, start=1)
+    ]
+    write_tsv(path / "features.tsv", ("task", "split", "feature", "column", "rank", "weight"), rows)
+
+
+def view_of(folder):
+    return View(Study(folder).datasets[0], "d1")
+
+
+def plain(markup):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", str(markup))).replace(" ,", ",")
+
+
+def test_features_are_counted_over_splits(study):
+    folder, method = study
+    write_features(method, {s: ["TATA", "GCGC"] if s < "4" else ["GCGC", f"x{s}"] for s in SPLITS})
+    text = plain(features_section(view_of(folder)))
+    assert "2 features in the median fold; 4 different ones in all, 1 of them in all 5 folds" in text
+    rows = re.findall(r"(GCGC|TATA|x4|x5) (\d) of 5 ([0-9.]+)", text)
+    assert rows == [("GCGC", "5", "1.6"), ("TATA", "3", "1.0"), ("x4", "1", "2.0"), ("x5", "1", "2.0")]
+
+
+def test_without_a_method_that_selects_there_is_no_section(study):
+    folder, method = study
+    view = view_of(folder)
+    assert features_section(view) is None
+    assert selection_bias_section(view) is None
+    write_features(method, {})
+    assert features_section(view_of(folder)) is None
+
+
+def test_names_are_escaped(study):
+    folder, method = study
+    write_features(method, dict.fromkeys(SPLITS, HOSTILE))
+    page = build_report(folder, folder / "report").read_text()
+    assert "<script>" not in page
+    assert "&lt;script&gt;alert" in page
+
+
+def test_biased_scores_are_beside_the_honest_ones_with_a_warning(study):
+    folder, method = study
+    without = build_report(folder, folder / "without").read_text()
+    honest = read_tsv(method / "metrics.tsv")
+    biased = [{"task": row["task"], "split": row["split"], "n_features": 7, "auc": 0.999} for row in honest]
+    write_tsv(method / "selection_bias.tsv", ("task", "split", "n_features", "auc"), biased)
+    text = plain(selection_bias_section(view_of(folder)))
+    mean = sum(float(row["auc"]) for row in honest) / len(honest)
+    assert "must not be cited" in text
+    assert f"{mean:.3f} 0.999 {0.999 - mean:.3f}" in text
+    page = build_report(folder, folder / "with").read_text()
+    section = str(selection_bias_section(view_of(folder)))
+    assert page.replace(section, "") == without, "biased numbers stand in their own section alone"
+    for table in (folder / "without").glob("*.tsv"):
+        assert (folder / "with" / table.name).read_bytes() == table.read_bytes()
