@@ -11,6 +11,7 @@ from seqkern.datasets import load_dataset
 from seqkern.errors import ParameterError
 from seqkern.evaluation.feasible import check_training_part, may_refuse, refusing_methods
 from seqkern.labels import make_labels
+from seqkern.tsv import read_tsv
 
 
 def labels(positives=6, negatives=14, others=0):
@@ -104,3 +105,13 @@ def test_methods_of_a_study_that_may_refuse():
     }
     study["kernels"] |= {"three": {"kernel": "spectrum", "k": 3}, "best": {"choose": ["two", "three"]}}
     assert refusing_methods(check_config(study), "d")["nu"]["inner_folds"] == 3
+
+
+def test_evaluate_tells_what_did_not_converge_and_why(study, tmp_path, capsys):
+    method = ["--kernel", "spectrum:k=1", "--solver", "csvc:C=inf", "-o", str(tmp_path / "out")]
+    assert main(["evaluate", str(study / "d"), "--folds", str(study / "folds"), *method]) == 0
+    rows = read_tsv(tmp_path / "out" / "fits.tsv")
+    failed = [row for row in rows if row["converged"] == "False"]
+    assert failed
+    assert all("no plane was found that separates" in row["remark"] for row in failed)
+    assert f"{len(failed)} of 3 fits did not converge: no plane was found" in capsys.readouterr().err

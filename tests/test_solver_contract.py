@@ -138,6 +138,14 @@ def test_refit_gives_the_same_bytes(solver):
 
 
 @each(EXAMPLES)
+def test_labels_that_can_be_learned_pass_the_check_before(solver):
+    problem = Problem(solver)
+    assert solver.check_labels(problem.y) is None
+    once = as_bytes(clone(solver).fit(problem.K, problem.y))
+    assert as_bytes(clone(solver).fit_after(None, problem.K, problem.y)) == once
+
+
+@each(EXAMPLES)
 def test_threads_do_not_change_a_bit(solver):
     problem = Problem(solver, n=300)
     with warnings.catch_warnings():

@@ -105,9 +105,9 @@ def run(args):
         results.append(FoldResult(**row))
     write_results(output, results)
     done.clear()
-    text = _constant_columns(results)
-    if text is not None:
-        print(f"seqkern: {text}", file=sys.stderr)
+    for text in (_constant_columns(results), _not_converged(results)):
+        if text is not None:
+            print(f"seqkern: {text}", file=sys.stderr)
 
 
 def _constant_columns(results):
@@ -119,6 +119,15 @@ def _constant_columns(results):
     fits = sum(count > 0 for count, _ in counts)
     were = "column was" if size == 1 else "columns were"
     return f"P-SVM: up to {most} of {size} {were} constant and left out, in {fits} of {len(counts)} fits"
+
+
+def _not_converged(results):
+    """Return a sentence on the fits that did not converge, and why, if a solver says so; None where all did."""
+    fits = [result.fit for result in results if not result.fit["converged"]]
+    if not fits:
+        return None
+    why = next((fit["remark"] for fit in fits if fit.get("remark")), None)
+    return f"{len(fits)} of {len(results)} fits did not converge{'' if why is None else f': {why}'}"
 
 
 def _learned_from(task, fold_set):

@@ -31,7 +31,7 @@ INNER_COLUMNS = (*PLACE_COLUMNS, "candidate", "kernel", "solver", "fold", "score
 SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
 FIT_COLUMNS = (
     *PLACE_COLUMNS,
-    *("converged", "iterations", "residual", "gap", "n_support", "support_share", "constant_columns"),
+    *("converged", "iterations", "residual", "gap", "n_support", "support_share", "constant_columns", "remark"),
     *SPECTRUM_COLUMNS,
 )
 
