@@ -7,8 +7,8 @@ import pytest
 from sklearn.linear_model import Lasso, lars_path
 from sklearn.pipeline import make_pipeline
 
-from seqkern.solvers.psvm import PSVC
-from seqkern.solvers.selectors import ExpressionScaler, PSVMFeatureSelector, homotopy
+from seqkern.solvers import PSVC, PSVMFeatureSelector
+from seqkern.solvers.selectors import ExpressionScaler, homotopy
 from seqkern.solvers.selectors.homotopy import epsilon_path
 from seqkern.solvers.selectors.ranking import epsilon_grid, rank_on_grid
 

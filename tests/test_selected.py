@@ -10,12 +10,18 @@ from sklearn.svm import SVC
 
 from seqkern.archive import load_archive, save_archive
 from seqkern.errors import ParameterError
-from seqkern.solvers import build_solver, expand_grid, selected, solver_from_state
-from seqkern.solvers.nu_svm import NuSVC
-from seqkern.solvers.psvm import PSVC
-from seqkern.solvers.selected import SelectedClassifier
-from seqkern.solvers.selectors import ExpressionScaler, PSVMFeatureSelector
-from seqkern.solvers.svm import CSVC
+from seqkern.solvers import (
+    CSVC,
+    PSVC,
+    NuSVC,
+    PSVMFeatureSelector,
+    SelectedClassifier,
+    build_solver,
+    expand_grid,
+    selected,
+    solver_from_state,
+)
+from seqkern.solvers.selectors import ExpressionScaler
 
 
 def expression(classes=2, rows=24, columns=60, seed=4, strength=0.9):

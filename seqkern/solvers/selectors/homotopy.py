@@ -132,9 +132,8 @@ class _Walk:
             top = 0.0
         self.top = self.epsilon = top
         self.lowest = max(LOWEST * self.top, 0.0 if lowest is None else lowest)
-        rows = len(target)
-        self.Q = np.zeros((rows, rows), order="F")
-        self.R = np.zeros((rows, rows), order="F")
+        self.Q = np.zeros((len(target), 0), order="F")
+        self.R = np.zeros((0, 0), order="F")
         self.near = _Near(columns)
         self.active = []
         self.signs = []
@@ -228,6 +227,10 @@ class _Walk:
     def _join(self, column, sign):
         """Select a column outside the span of those selected."""
         size = len(self.active)
+        if size == self.Q.shape[1]:
+            room = ((0, 0), (0, max(16, size)))
+            self.Q = np.asfortranarray(np.pad(self.Q, room))
+            self.R = np.asfortranarray(np.pad(self.R, (room[1], room[1])))
         self.R[:size, size], outside, self.R[size, size] = self._outside(column)
         self.Q[:, size] = outside / self.R[size, size]
         self.waiting[column] = True
