@@ -272,6 +272,23 @@ def test_too_few_tries_are_a_warning_with_the_gap_and_a_field():
         assert learn(GRAMS, Y, tol=1e-6).report["converged"]
 
 
+@pytest.mark.parametrize("p", [1, 2])
+def test_a_large_cost_needs_machines_that_are_solved_better(p):
+    grams = [*GRAMS[:2], GRAMS[3]]
+    exact = [learn(grams, Y, p=p, cost=cost, tol=1e-5) for cost in (1e3, 1e5)]
+    assert all(one.report["converged"] for one in exact)
+    # all units are separable: with any large cost the margin is hard
+    assert exact[0].report["objective"] == pytest.approx(exact[1].report["objective"], rel=2e-5)
+    np.testing.assert_allclose(exact[0].weights, exact[1].weights, atol=2e-2)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_one_kernel_has_all_the_weight(p):
+    found = learn(GRAMS[:1], Y, p=p, tol=1e-6)
+    assert found.weights.tolist() == [1.0]
+    assert found.report["converged"]
+
+
 # ---- all rules ----------------------------------------------------------------------------------
 
 ALL = [

@@ -12,7 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 INNER_TOL = 0.1
-"""Each machine is solved to so much of the gap that is aimed at."""
+"""LIBSVM's tolerance at first, as a share of the gap that is aimed at."""
+
+INNER_SHARE = 0.3
+"""A machine may have so much of that gap itself: beyond it LIBSVM's tolerance is lowered."""
+
+LEAST_TOL = 1e-8
+"""Below it LIBSVM, whose kernel values are of single precision, gains nothing."""
+
+PATIENCE = 20
+"""Stop where so many tries brought the bounds no nearer to each other."""
 
 SMALLEST = 1e-9
 """A share below it is a rounding error of the projection, and is set to zero."""
@@ -23,7 +32,11 @@ FAINT = 1e-3
 LEVEL = 0.7
 """Where between both bounds the next planes may lie, of the level method."""
 
-MAX_STEPS = 10_000_000
+STRETCHES = [1.0, *(1.0 + 10.0**-power for power in range(2, 9))]
+"""By these the solution of a machine is stretched to find its least primal value."""
+
+MAX_STEPS = 1_000_000
+"""Of LIBSVM: a machine that needs more is left as it is, and widens the gap."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,11 @@ class Bounds:
     upper: float
     constant: float
     squares: np.ndarray
+
+    @property
+    def inner_gap(self):
+        """How far the machines are from their own optimum, at most."""
+        return self.upper - self.constant + 0.5 * float(self.squares @ self.weights)
 
 
 def learn_mkl(grams, scales, signs, *, cost=1.0, p=1.0, tol=1e-3, max_iter=200):
@@ -68,7 +86,7 @@ def learn_mkl(grams, scales, signs, *, cost=1.0, p=1.0, tol=1e-3, max_iter=200):
     tol : float
         Stop when the gap is at most so much of the upper bound.
     max_iter : int
-        At most so many weights are tried.
+        At most so many weights are tried; fewer where the machines cannot be solved exactly enough to come nearer.
 
     Returns
     -------
@@ -80,14 +98,18 @@ def learn_mkl(grams, scales, signs, *, cost=1.0, p=1.0, tol=1e-3, max_iter=200):
     """
     bounds_at = Machines(grams, scales, signs, cost, INNER_TOL * tol)
     weights = np.full(len(grams), float(len(grams)) ** (-1.0 / p))
-    planes, best, lower = [], None, -np.inf
+    planes, best, lower, gaps = [], None, -np.inf, []
     for _ in range(max_iter):
         planes.append(bounds_at(weights))
         if best is None or planes[-1].upper < best.upper:
             best = planes[-1]
         lower = max(lower, _lowest_of_planes(planes) if p == 1 else _lowest_of_ball(planes[-1], p))
-        if best.upper - lower <= tol * best.upper:
+        gaps.append(best.upper - lower)
+        if gaps[-1] <= tol * best.upper or (len(gaps) > PATIENCE and gaps[-1] > 0.999 * gaps[-1 - PATIENCE]):
             break
+        excess = planes[-1].inner_gap / (INNER_SHARE * tol * planes[-1].upper)
+        if excess > 1:
+            bounds_at.tol = max(bounds_at.tol / (2 * excess), LEAST_TOL)
         weights = _next_on_simplex(planes, lower, best.upper) if p == 1 else _best_for_machines(planes[-1], p)
     if p == 1 and np.any((best.weights > 0) & (best.weights < FAINT)) and best.upper - lower <= tol * best.upper:
         kept = np.where(best.weights < FAINT, 0.0, best.weights)
@@ -127,9 +149,8 @@ class Machines:
         for signs in self.signs:
             support, coef, intercept = self._solve(signs)
             products = np.einsum("ij,j->i", self.sum[:, support], coef)
-            norm = np.sum(coef * products[support])
-            errors = np.maximum(0.0, 1.0 - signs * (products + intercept))
-            upper += 0.5 * norm + self.cost * np.sum(errors)
+            norm = float(np.sum(coef * products[support]))
+            upper += _least_primal(norm, signs * (products + intercept), self.cost)
             constant += np.sum(np.abs(coef))
             where = np.ix_(support, support)
             for k, gram in enumerate(self.grams):
@@ -155,6 +176,16 @@ class Machines:
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(self.sum, signs)
         return machine.support_, machine.dual_coef_[0], machine.intercept_[0]
+
+
+def _least_primal(norm, margins, cost):
+    """Return the least ½t²‖w‖² + C Σ max(0, 1 − t·margin) of some t near 1.
+
+    With a large C the small errors of LIBSVM's solution count much, and stretching it a little takes them away.
+    """
+    small = margins.min()
+    stretches = [*STRETCHES, 1.0 / small] if small > 0.5 else STRETCHES
+    return min(0.5 * t * t * norm + cost * float(np.sum(np.maximum(0.0, 1.0 - t * margins))) for t in stretches)
 
 
 def _lowest_of_planes(planes):
@@ -210,10 +241,13 @@ def _next_on_simplex(planes, lower, upper):
     slopes = 0.5 * np.array([plane.squares for plane in planes])
     needs = np.array([plane.constant for plane in planes]) - level - slopes @ last
     # x = d − last sums to zero, and rows · x ≥ needs: Lawson & Hanson's least distance problem
-    slopes = slopes - slopes.mean(axis=1, keepdims=True)
-    sizes = np.maximum(np.linalg.norm(slopes, axis=1), np.finfo(float).tiny)
-    rows = np.vstack((slopes / sizes[:, None], np.eye(m) - 1.0 / m))
-    needs = np.concatenate((needs / sizes, -last))
+    centred = slopes - slopes.mean(axis=1, keepdims=True)
+    sizes = np.linalg.norm(centred, axis=1)
+    steep = sizes > 1e-12 * np.linalg.norm(slopes, axis=1)
+    if not steep.any():
+        return last
+    rows = np.vstack((centred[steep] / sizes[steep, None], np.eye(m) - 1.0 / m))
+    needs = np.concatenate((needs[steep] / sizes[steep], -last))
     problem, target = np.vstack((rows.T, needs)), np.append(np.zeros(m), 1.0)
     residual = problem @ nnls(problem, target, maxiter=1000 * len(rows))[0] - target
     moved = last - residual[:m] / residual[m] if residual[m] else last
