@@ -55,7 +55,8 @@ class Model:
         K(z, z) of each of them.
     kind : {"binary", "multiclass", "real", "none"}
     classes : tuple of str
-        (negative, positive), or one for each column of the decisions; empty for real labels.
+        (negative, positive), or one for each column of the decisions; empty for real labels. Of a model that
+        projects, the numbers of the components.
     policies : dict
         The policies under which the training sequences were read: ``unknown``, ``ids``, ``empty``.
     record : dict
@@ -83,7 +84,7 @@ class Model:
 
         Returns
         -------
-        ndarray of float64, shape (n,), or (n, classes) for several classes
+        ndarray of float64, shape (n,), or (n, classes) for several classes or components
             Binary: above zero for the positive class. Real: the predicted number. A unit's values do not
             depend on the units beside it.
 
@@ -97,7 +98,7 @@ class Model:
         X = self._coerced(X)
         columns = self.columns
         step = max(1, CHUNK_BYTES // (8 * len(columns)))
-        shape = () if self.kind != "multiclass" else (len(self.classes),)
+        shape = (len(self.classes),) if self.kind == "multiclass" or self.projects else ()
         out = np.empty((len(X), *shape))
         for start in range(0, len(X), step):
             with _remedy_after_training():
@@ -106,6 +107,11 @@ class Model:
                 values = self._by_matrix(rows, n_threads) if self._folded is None else self._folded(rows)
             out[start : start + step] = values
         return out
+
+    @property
+    def projects(self):
+        """Whether decisions are coordinates, as those of kernel PCA, from which no prediction follows."""
+        return not hasattr(self.solver, "predict")
 
     def _by_matrix(self, rows, n_threads=None):
         """Return the decisions of Prepared rows by their kernel with the support units."""
@@ -144,7 +150,15 @@ class Model:
             raise ValueError("its parts do not fit together")
 
     def predict(self, X, *, n_threads=None):
-        """Return the predicted class name of each unit, or for real labels the number, shape (n,)."""
+        """Return the predicted class name of each unit, or for real labels the number, shape (n,).
+
+        Raises
+        ------
+        ModelError
+            If the model projects.
+        """
+        if self.projects:
+            raise ModelError("projects on components, and predicts nothing", remedy="take its decisions")
         return self.classify(self.decision(X, n_threads=n_threads))
 
     def classify(self, decisions):
@@ -347,7 +361,10 @@ def _check_whole(model):
         raise ValueError("what it recognised is no table of classes")
     if (model.calibration is not None or model.threshold is not None) and model.kind != "binary":
         raise ValueError("it has probabilities or a threshold, and not two classes")
-    if model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
+    if model.projects:
+        if constant.shape != (1, len(model.classes)):
+            raise ValueError("its components do not fit the solver")
+    elif model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
         raise ValueError("its classes do not fit the solver")
 
 

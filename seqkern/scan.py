@@ -66,6 +66,8 @@ class Scanner:
         check_choice("lower", lower, ("letters", "skip"))
         if model.alphabet is None:
             raise ModelError("was trained on a table of features", remedy="scan with a model of sequences")
+        if model.projects:
+            raise ModelError("projects on components, and decides about no site", remedy="scan with a classifier")
         if model.kernel.tracks:
             raise ModelError(
                 f"kernel {model.kernel.name!r} needs the track {model.kernel.tracks[0]!r}",

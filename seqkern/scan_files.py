@@ -18,6 +18,8 @@ def header(form, model):
 
 def decision_columns(model):
     """Return the names of the columns of decisions, and of the probability where the model is calibrated."""
+    if model.projects:
+        return [f"component:{name}" for name in model.classes]
     if model.kind == "multiclass":
         return [f"decision:{name}" for name in model.classes]
     return ["decision"] + ["probability"] * (model.calibration is not None)

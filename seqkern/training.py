@@ -252,9 +252,11 @@ def _warn_of_indefinite(K, kernel, transforms, machine):
 
 
 def _classes(labels, machine):
-    """Return the names of the classes in the order of the solver's decisions."""
+    """Return the names of the classes, or components, in the order of the solver's decisions."""
     if labels.kind == "multiclass":
         return tuple(labels.classes[int(code)] for code in machine.classes_)
+    if not hasattr(machine, "predict"):
+        return tuple(str(number) for number in range(1, machine.report_["components"] + 1))
     return labels.classes
 
 

@@ -1,5 +1,6 @@
 """Kernel principal component analysis: against explicit features and scikit-learn, new rows, odd matrices."""
 
+import re
 import warnings
 
 import numpy as np
@@ -7,7 +8,10 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as Oracle
 
-from seqkern.errors import GramError, ParameterError
+from seqkern.cli.main import main
+from seqkern.errors import GramError, ModelError, ParameterError
+from seqkern.kernels import SpectrumKernel
+from seqkern.model import load_model
 from seqkern.solvers import KernelPCA, build_solver
 
 
@@ -121,3 +125,49 @@ def test_parameters():
     for bad in (0, 2.5, "two"):
         with pytest.raises(ParameterError, match="n_components"):
             KernelPCA(n_components=bad).fit(np.eye(4))
+
+
+# ---- a model ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Return a folder with sequences of two kinds and a model of them, and what training told."""
+    folder = tmp_path_factory.mktemp("pca")
+    rng = np.random.default_rng(0)
+    lines = [
+        f">{name}{i}\n{''.join(rng.choice(list(letters), 50))}\n"
+        for name, letters in (("a", "AACG"), ("t", "TTCG"))
+        for i in range(15)
+    ]
+    (folder / "all.fa").write_text("".join(lines))
+    method = ["--kernel", "spectrum:k=2", "--transform", "normalise", "--solver", "kernel_pca:n_components=3"]
+    assert main(["train", str(folder / "all.fa"), *method, "-o", str(folder / "pca.seqkern")]) == 0
+    return folder
+
+
+def test_projections_from_one_fasta(trained, capsys):
+    assert main(["predict", str(trained / "pca.seqkern"), str(trained / "all.fa")]) == 0
+    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["id", "component:1", "component:2", "component:3"]
+    found = np.array([line[1:] for line in lines[1:]], dtype=float)
+    assert [line[0] for line in lines[1:3]] == ["a0", "a1"]
+    assert abs(np.sign(found[:15, 0]).sum() - np.sign(found[15:, 0]).sum()) == 30  # the kinds lie apart
+    model = load_model(trained / "pca.seqkern")
+    sequences = (trained / "all.fa").read_text().split("\n")[1::2]
+    K = SpectrumKernel(k=2)(sequences)
+    same_up_to_sign(found, KernelPCA(n_components=3).fit_transform(K), atol=1e-8)
+    np.testing.assert_allclose(found, model.decision(sequences), atol=1e-9)
+    with pytest.raises(ModelError, match="predicts nothing"):
+        model.predict(sequences)
+
+
+def test_what_training_tells(trained, capsys):
+    method = ["--kernel", "spectrum:k=2", "--solver", "kernel_pca:n_components=2"]
+    assert main(["train", str(trained / "all.fa"), *method, "-o", str(trained / "two.seqkern")]) == 0
+    told = capsys.readouterr()
+    assert re.search(r"components +2, with [0-9.]+% of the variance: [0-9.]+%, [0-9.]+%\n", told.out)
+    assert "cross-validation" not in told.out
+    assert told.err == ""
+    assert main(["predict", str(trained / "two.seqkern"), str(trained / "all.fa"), "--scan", "AG"]) == 1
+    assert "decides about no site" in capsys.readouterr().err

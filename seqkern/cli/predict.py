@@ -59,22 +59,22 @@ def run(args):
         run_scan(args, model)
         return
     name, counts, done = source_name(args.fasta), {}, 0
-    multiclass = model.kind == "multiclass"
-    columns = decision_columns(model)
+    several = model.kind == "multiclass" or model.projects
+    columns = decision_columns(model) + ["predicted"] * (not model.projects)
     with contextlib.ExitStack() as stack:
         out = stack.enter_context(atomic_write(args.output, "w")) if args.output else standard_output()
         show = stack.enter_context(progress_counter("predict", " records"))
         stack.enter_context(naming_file(name))
         for number, X in enumerate(read_chunks(model, args)):
             decisions = model.decision(X, n_threads=args.threads)
-            predicted = model.classify(decisions).tolist()
-            rows = decisions.tolist() if multiclass else [[value] for value in decisions.tolist()]
+            rows = decisions.tolist() if several else [[value] for value in decisions.tolist()]
             if model.calibration is not None:
                 rows = np.column_stack([decisions, model.calibration.probabilities(decisions)]).tolist()
             if number == 0:  # a mistake in the first record leaves standard output empty
-                out.write("\t".join(map(format_cell, ["id", *columns, "predicted"])) + "\n")
-            for row in zip(X.ids, rows, predicted, strict=True):
-                out.write("\t".join(map(format_cell, [row[0], *row[1], row[2]])) + "\n")
+                out.write("\t".join(map(format_cell, ["id", *columns])) + "\n")
+            predicted = [] if model.projects else [model.classify(decisions).tolist()]
+            for name_of, values, *last in zip(X.ids, rows, *predicted, strict=True):
+                out.write("\t".join(map(format_cell, [name_of, *values, *last])) + "\n")
             for what, count in X.counts.items():
                 counts[what] = counts.get(what, 0) + count
             done += len(X)

@@ -34,8 +34,8 @@ def add_arguments(parser):
     parser.add_argument(
         "fasta",
         nargs="+",
-        help="the positives and the negatives; or a file for each class; or one with --labels; or the positives "
-        "alone for solver one_class_svm",
+        help="the positives and the negatives; or a file for each class; or one with --labels; or one file "
+        "alone for a solver that needs no labels, one_class_svm or kernel_pca",
     )
     parser.add_argument("--kernel", required=True, help="kernel, as text or JSON, such as spectrum:k=3")
     parser.add_argument("--solver", required=True, help="solver, such as csvc:C=1; with --search csvc:C=[0.1,1,10]")
@@ -193,7 +193,7 @@ def _grid(args):
 
 
 def _dataset(args, kernel, grid):
-    """Return the Dataset of the FASTA files and their labels; of one file for a one-class machine, without labels."""
+    """Return the Dataset of the FASTA files and their labels; without labels, of one file and solvers without."""
     from ..datasets import make_dataset
     from ..errors import LabelError
 
@@ -207,7 +207,7 @@ def _dataset(args, kernel, grid):
         options["from"] = args.labels.replace("-", "_")
     elif args.labels:
         options |= {"from": "tsv", "file": args.labels}
-    elif len(args.fasta) == 1 and not by_site and _learn_one_class(grid):
+    elif len(args.fasta) == 1 and not by_site and _need_no_labels(grid):
         options["kind"] = "none"
     elif len(args.fasta) == 1 and not by_site:
         raise LabelError(
@@ -231,11 +231,11 @@ def _dataset(args, kernel, grid):
     return make_dataset("train", entry | ({"alphabet": alphabet} if alphabet else {}), n_threads=args.threads)
 
 
-def _learn_one_class(grid):
-    """Tell whether all solvers can learn one class without labels, and tell in from out."""
+def _need_no_labels(grid):
+    """Tell whether all solvers can learn without labels."""
     from ..solvers import build_solver
 
-    return all({"binary", "none"} <= set(build_solver(spec).targets) for spec in grid)
+    return all("none" in build_solver(spec).targets for spec in grid)
 
 
 def _doubts(model, dataset, at_sites):
@@ -291,7 +291,11 @@ def _summary(model, args, at_sites):
             f"{found.value:.4g} for {found.rule}: on held-out units sensitivity {found.sensitivity:.3f}, specificity "
             f"{found.specificity:.3f}",
         )
-    if model.kind == "none":
+    if model.projects:
+        shares = model.solver.explained_variance_ratio_
+        several = ", ".join(f"{share:.1%}" for share in shares[:5]) + (", …" if len(shares) > 5 else "")
+        yield "components", f"{len(shares)}, with {shares.sum():.1%} of the variance: {several}"
+    elif model.kind == "none":
         yield "above zero", "inside the class, else outside"
     if model.kind == "binary":
         place = "above zero" if model.threshold is None else "above it"
@@ -320,6 +324,8 @@ def _summary(model, args, at_sites):
     what = "features" if isinstance(model, FeatureModel) else f"of {record['n']} sequences"
     yield "support", f"{report['n_support']} {what} ({report['support_share']:.1%})"
     search = record["search"]
+    if model.kind == "none":
+        return
     if search is None:
         hint = "there was one candidate only" if args.search else "--search makes one"
         yield "score", f"no cross-validation was made: {hint}; seqkern evaluate makes an unbiased one"
