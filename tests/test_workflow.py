@@ -130,6 +130,18 @@ def test_a_solver_without_a_gram_matrix_asks_for_none(tmp_path):
     assert not (tmp_path / "results" / "tiny" / "gram").exists()
 
 
+def test_a_solver_of_features_asks_for_no_gram(tmp_path):
+    psvm = {"psvm": {"solver": "psvc", "kernel": "features", "epsilon": 0.5}}
+    kernels = {name: STUDY["kernels"][name] for name in ("spectrum2", "pairwise")}
+    datasets = {"donors": {**STUDY["datasets"]["donors"], "selection_bias": True}}
+    study = write_study(tmp_path, solvers=psvm, kernels=kernels, datasets=datasets)
+    done = snakemake(tmp_path, "--dry-run", "--printshellcmds", *study)
+    assert done.returncode == 0, done.stderr
+    commands = re.findall(r"seqkern (evaluate|gram) .*", done.stdout + done.stderr)
+    assert commands == ["evaluate"]
+    assert "--selection-bias" in done.stdout + done.stderr
+
+
 def test_a_run_ends_with_the_path_of_the_report(finished):
     page = finished / "results" / "tiny" / "report" / "index.html"
     assert "spectrum2" in page.read_text()
