@@ -66,7 +66,10 @@ def table(text):
         ("folds", ["folds: 3 methods on 400 test units, 5 folds", "DeLong's test asks", "within each test part"]),
         (
             "folds",
-            ["McNemar's test (mid-p) asks", "p can be somewhat too small", "A t-test of the folds' scores is not made"],
+            [
+                "McNemar's test (mid-p) asks",
+                "p can be somewhat too small. A t-test of the folds' scores is not made: they are not independent",
+            ],
         ),
         ("single", ["one test part", "DeLong's test asks", "McNemar's test", "that were trained"]),
         ("classes", ["By accuracy. McNemar's test"]),
@@ -142,6 +145,11 @@ def test_the_report_has_the_same_rows(tmp_path, capsys):
     assert rows == table(text)
     page = Page(html)
     assert "McNemar's test (mid-p) asks whether" in page.text
+    assert "folds: scores with 95 % intervals, by DeLong, the bootstrap (2,000 draws, BCa) and Wilson" in page.text
+    intervals = read_tsv(tmp_path / "r/intervals.tsv")
+    assert {row["metric"] for row in intervals} == {"auc", "roc50", "average_precision", "accuracy"}
+    assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in intervals)
+    assert {row["dataset"] for row in intervals} == {"folds"}
     assert "critical-difference diagram by AUC, 3 methods" in html
     assert "better beyond chance than" in page.text
 

@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from seqkern.errors import LabelError, ParameterError
-from seqkern.evaluation import delong_test, holm, signed_rank_test
-from seqkern.evaluation.bootstrap import bootstrap_test
+from seqkern.evaluation import delong_interval, delong_test, holm, signed_rank_test
+from seqkern.evaluation.bootstrap import bootstrap_interval, bootstrap_test
 from seqkern.evaluation.contests import Trial, contests, metrics_with_test
+from seqkern.evaluation.intervals import metrics_with_interval, score_interval, wilson
 from seqkern.evaluation.paired import five_by_two_f, mcnemar
 
 HALVES = [f"{repeat}.{half}" for repeat in range(1, 6) for half in (1, 2)]
@@ -148,6 +150,29 @@ def test_what_has_no_valid_test_is_refused():
         contests(trial(["1"] * 10 + ["2"] * 10, ids=[*range(10), *range(5, 15)]), "auc")
     with pytest.raises(ParameterError, match="unknown metric to compare by here 'mcc'"):
         contests(trial(["1"] * 20), "mcc")
+
+
+def test_each_score_has_its_interval():
+    folds = trial(np.arange(90) % 3)
+    assert metrics_with_interval(folds) == ("auc", "roc50", "average_precision", "accuracy")
+    d, y, splits = folds.decisions["a"], folds.labels, folds.splits
+    assert score_interval(folds, "a", "auc") == pytest.approx(delong_interval(y, d, folds=splits))
+    for metric in ("roc50", "average_precision"):
+        assert score_interval(folds, "a", metric, seed=2) == bootstrap_interval(y, d, metric, seed=2, folds=splits)
+    share = np.mean(folds.predicted["a"] == y)
+    found, naive = (
+        score_interval(folds, "a", "accuracy"),
+        binomtest(round(90 * share), 90).proportion_ci(method="wilson"),
+    )
+    assert (found.score, found.low, found.high) == pytest.approx((share, naive.low, naive.high))
+    folds.decisions["b"][:5] = np.nan
+    assert score_interval(folds, "b", "auc").score == pytest.approx(
+        delong_interval(y[5:], folds.decisions["b"][5:], folds=splits[5:]).auc
+    )
+    assert math.isnan(wilson(0, 0).score)
+    splits, ids = five_by_two()
+    assert metrics_with_interval(trial(splits, ids=ids)) == ()
+    assert metrics_with_interval(trial(["1"] * 9, "real")) == ()
 
 
 def test_turned_round_it_says_the_same():

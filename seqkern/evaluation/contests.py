@@ -224,17 +224,17 @@ def _on_units(trial, test, metric, pairs, seed):
 def _common(trial, first, second):
     """Return which rows both methods have a decision for."""
     values = trial.decisions if trial.decisions else trial.predicted
-    return _has(values[first]) & _has(values[second])
+    return has_value(values[first]) & has_value(values[second])
 
 
-def _has(values):
+def has_value(values):
     """Return which values are there: not NaN, or not below 0 for codes."""
     return ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
 
 
 def _delong(trial, pairs):
     """Return DeLong's Contests: of the methods with all decisions from one covariance, of others pair by pair."""
-    whole = [method for method, values in trial.decisions.items() if _has(values).all()]
+    whole = [method for method, values in trial.decisions.items() if has_value(values).all()]
     folds = trial.splits if trial.ranked_apart else None
     if whole:
         areas, covariance = delong_covariance(trial.labels, [trial.decisions[m] for m in whole], folds)

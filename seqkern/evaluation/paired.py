@@ -153,8 +153,8 @@ def five_by_two_t(differences):
 def five_by_two_f(differences):
     """Return Alpaydin's combined 5×2cv test: F = Σᵢⱼ pᵢⱼ² / (2 Σᵢ sᵢ²), with 10 and 5 degrees of freedom.
 
-    Parameters and result are those of `five_by_two_t`. Of the two it is the one to use: it does not depend on the order
-    of the repeats, is nearer to its level, and finds more.
+    Parameters and result are those of `five_by_two_t`. It does not depend on the order of the repeats, and finds more
+    where there is a difference; where there is none it finds one somewhat too often (docs/type_one_error.py).
     """
     from scipy.stats import f
 

@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from ..evaluation.comparison import compare_all, least_p
 from ..evaluation.contests import REPEATED, contests, metrics_with_test
 from ..evaluation.friedman import critical_difference, friedman
+from ..evaluation.intervals import FORMULAS, metrics_with_interval, score_interval
 from .tables import Ranking, unit_scores
 from .trials import read_trial
 from .words import metric
@@ -17,6 +19,7 @@ LEAST = 6  # with fewer tasks not even one that is always better can be told fro
 LEAST_RANKED = 3  # methods and tasks from which on mean ranks are compared
 ALSO = ("roc50", "median_rfp")
 BOTH = {"auc": "accuracy"}  # metrics that are compared together on one task
+MOST_DRAWN = 60_000  # methods times test units up to which the report draws samples again for intervals
 COLUMNS = (
     *("dataset", "metric", "kernel", "solver", "other_kernel", "other_solver", "tasks", "left_out", "wins", "ties"),
     *("losses", "median_difference", "rank_sum", "effect", "p", "p_holm", "test", "units", "value", "other_value"),
@@ -121,15 +124,24 @@ class Contested(_Table):
         Test units and test parts.
     apart : bool
         Whether rankings are compared within each test part, not over all of them together.
+    trial : Trial
     """
 
     def __init__(self, trial, key, order, control=None):
-        self.key, self.control, self.shape = key, control, trial.shape
+        self.key, self.control, self.shape, self.trial = key, control, trial.shape, trial
         self.methods = [method for method in order if method in trial.predicted]
         self.found = contests(_ordered(trial, self.methods), key, higher=metric(key).higher, control=control)
         self.test = self.found[0].test
         self.units, self.parts = len(np.unique(trial.ids)), len(np.unique(trial.splits))
         self.apart = self.parts > 1 and trial.kind == "binary" and trial.ranked_apart
+
+    @cached_property
+    def intervals(self):
+        """Dict of method to {metric: ScoreInterval}, of all metrics that have intervals here."""
+        names = metrics_with_interval(self.trial)
+        if len(self.trial.ids) * len(self.methods) > MOST_DRAWN:
+            names = [name for name in names if name in FORMULAS]
+        return {m: {name: score_interval(self.trial, m, name) for name in names} for m in self.methods if names}
 
     def rows(self, dataset):
         """Return the rows of ``comparisons.tsv``, as dicts."""

@@ -12,6 +12,8 @@ from .families import families_section
 from .findings import findings_section
 from .fits import fits_section
 from .importance import importance_section
+from .intervals import COLUMNS as INTERVAL_COLUMNS
+from .intervals import interval_rows
 from .made import made_section, numbers_section
 from .markup import Markup, join, tag
 from .material import about_section
@@ -73,7 +75,8 @@ def build_report(results_dir, out_dir, config=None):
     results_dir : path-like
         ``results/<study>``, as the workflow leaves it; what is missing is shown as missing.
     out_dir : path-like
-        Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv``, ``comparisons.tsv``, ``config.yaml``.
+        Gets ``index.html``, ``summary.tsv``, ``families.tsv``, ``metrics.tsv``, ``comparisons.tsv``, ``intervals.tsv``,
+        ``config.yaml``.
     config : dict, optional
         The study's resolved configuration; by default ``config.yaml`` in `results_dir` or in its ``report/``.
 
@@ -103,6 +106,7 @@ def build_report(results_dir, out_dir, config=None):
     compared = [(v.dataset.name, one) for v in views for one in v.comparisons.values()]
     compared += [("all", overview.compared)] if overview and overview.compared else []
     write_tsv(out_dir / "comparisons.tsv", COLUMNS, [row for name, one in compared for row in one.rows(name)])
+    write_tsv(out_dir / "intervals.tsv", INTERVAL_COLUMNS, [row for view in views for row in interval_rows(view)])
     with atomic_write(out_dir / "config.yaml", "w") as file:
         file.write(config_text(study))
     with atomic_write(out_dir / "index.html", "w") as file:

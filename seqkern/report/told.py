@@ -3,6 +3,7 @@
 import textwrap
 
 from ..evaluation.comparison import least_p
+from ..evaluation.intervals import metrics_with_interval, score_interval
 from .comparisons import LEVEL, Contested, lead, told_apart
 from .contested import caveat, contest_result, pairs_sentence, test_sentences
 from .markup import text_of
@@ -43,7 +44,20 @@ def _contested(contested):
     """Return the lines about methods on one task."""
     text = text_of(pairs_sentence(contested))
     rows = [_row(contested, one) for one in _shown(contested)]
-    return [*_wrapped(f"By {metric(contested.key).name}. {test_sentences(contested)} {text}"), "", *_table(rows)]
+    lines = _wrapped(f"By {metric(contested.key).name}. {test_sentences(contested)} {text}")
+    return [*lines, "", *_intervals(contested), *_table(rows)]
+
+
+def _intervals(contested):
+    """Return a line for each method: its score, with a 95 % interval; none where the score has no interval."""
+    if contested.key not in metrics_with_interval(contested.trial):
+        return []
+    rows = []
+    for method in contested.methods:
+        found = score_interval(contested.trial, method, contested.key)
+        ends = f"95 % interval {found.low:.3f} to {found.high:.3f}" if found.low == found.low else "no interval"
+        rows.append([plain(method), f"{found.score:.3f}", ends])
+    return [*_table(rows), ""]
 
 
 def _compared(compared):

@@ -3,6 +3,7 @@
 from ..evaluation.comparison import MOST_EXACT
 from .comparisons import LEVEL, Contested, told_apart
 from .contested import caveat, contested_parts, exponent
+from .intervals import intervals_table
 from .markup import Column, Markup, details, number, plural, table, tag
 from .rank_diagram import rank_parts
 from .view import method_name, paragraph
@@ -18,7 +19,7 @@ def comparisons_section(view):
     if view.comparisons and isinstance(next(iter(view.comparisons.values())), Contested):
         tables = [contested_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
         notes = f"{caveat(next(iter(view.comparisons.values())))} {EVERY}"
-        return view.section("comparisons", title, *tables, paragraph(notes, class_="note"))
+        return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
     compared = view.comparisons.get(view.ranking.metric)
     if compared is None:
         return None

@@ -14,6 +14,7 @@ rule report:
         families=f"{RESULTS}/report/families.tsv",
         metrics=f"{RESULTS}/report/metrics.tsv",
         comparisons=f"{RESULTS}/report/comparisons.tsv",
+        intervals=f"{RESULTS}/report/intervals.tsv",
     log:
         f"{LOGS}/report.log",
     conda:

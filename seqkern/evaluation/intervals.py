@@ -1,0 +1,68 @@
+"""How sure one method's score on one task is: 95 % intervals of the scores that are read off its decisions.
+
+Of the AUC DeLong's, of ROC50 and average precision from the bootstrap (BCa), of accuracy Wilson's. Over several test
+parts the score is the mean of the parts', as in the tables of scores; where parts are too small to be ranked alone, all
+decisions are ranked together. The intervals are those of the classifiers that were trained.
+
+References
+----------
+Wilson 1927, J. Am. Stat. Assoc. 22:209-212.
+"""
+
+import math
+
+import numpy as np
+
+from .bootstrap import ScoreInterval, bootstrap_interval
+from .contests import FIVE_BY_TWO, REPEATED, Z, has_value
+from .significance import delong_interval
+
+FORMULAS = {"auc": "DeLong", "accuracy": "Wilson"}
+"""Metrics whose intervals need no draws, and whose they are."""
+BINARY = ("auc", "roc50", "average_precision", "accuracy")
+
+
+def metrics_with_interval(trial):
+    """Return the metrics that have an interval on this task; none where units are tested several times."""
+    if trial.shape in (FIVE_BY_TWO, REPEATED) or trial.kind == "real":
+        return ()
+    return BINARY if trial.kind == "binary" else ("accuracy",)
+
+
+def score_interval(trial, method, metric, *, seed=0):
+    """Return the interval of a method's score.
+
+    Parameters
+    ----------
+    trial : Trial
+    method : object
+        One of its methods; test units without its decision are left out.
+    metric : str
+        One of `metrics_with_interval`.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    ScoreInterval
+        NaN where it is not defined.
+    """
+    if metric == "accuracy":
+        rows = has_value(trial.predicted[method])
+        return wilson(int((trial.predicted[method][rows] == trial.labels[rows]).sum()), int(rows.sum()))
+    rows = has_value(trial.decisions[method])
+    folds = trial.splits[rows] if trial.ranked_apart else None
+    labels, decisions = trial.labels[rows], trial.decisions[method][rows]
+    if metric == "auc":
+        return ScoreInterval(*delong_interval(labels, decisions, folds=folds))
+    return bootstrap_interval(labels, decisions, metric, seed=seed, folds=folds)
+
+
+def wilson(right, n):
+    """Return Wilson's 95 % interval of a share, and the share's standard error."""
+    if n == 0:
+        return ScoreInterval(*[math.nan] * 4)
+    share = right / n
+    centre, spread = share + Z**2 / (2 * n), Z * math.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    low, high = (float(np.clip((centre + sign * spread) / (1 + Z**2 / n), 0, 1)) for sign in (-1, 1))
+    return ScoreInterval(share, math.sqrt(share * (1 - share) / n), low, high)
