@@ -11,6 +11,7 @@ A selector learns from what it is given and from nothing else: inside cross-vali
 """
 
 import functools
+import inspect
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -21,7 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 from threadpoolctl import ThreadpoolController
 
 from ...errors import GramError, LabelError
-from ...parameters import Parameters, check_integer
+from ...parameters import Parameters, check_flag, check_integer
 from ..specs import plain
 
 
@@ -61,6 +62,9 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         """Raise ParameterError for a parameter outside its domain; one that overrides this calls it, too."""
         if self.n_features is not None:
             check_integer("n_features", self.n_features, 1)
+        for key, parameter in inspect.signature(type(self)).parameters.items():
+            if isinstance(parameter.default, bool):
+                check_flag(key, getattr(self, key))
 
     def _fit(self, X, y):
         """Return a score for each feature, float64 (d,): greater is better, −inf if it cannot be rated.
