@@ -142,6 +142,18 @@ def test_a_solver_of_features_asks_for_no_gram(tmp_path):
     assert "--selection-bias" in done.stdout + done.stderr
 
 
+def test_a_combination_asks_for_one_gram_for_each_part(tmp_path):
+    parts = [{"kernel": "spectrum", "k": 2}, {"kernel": "spectrum", "k": 3}, STUDY["kernels"]["pairwise"]]
+    kernels = {"spectrum2": STUDY["kernels"]["spectrum2"], "mix": {"kernel": "combination", "parts": parts}}
+    done = snakemake(tmp_path, "--dry-run", "--printshellcmds", *write_study(tmp_path, kernels=kernels))
+    assert done.returncode == 0, done.stderr
+    text = done.stdout + done.stderr
+    folder = "results/tiny/gram/donors"
+    grams = [f"{folder}/{home}/gram.npy" for home in ("spectrum2", "mix.part2", "mix.part3")]
+    assert sorted(re.findall(r"seqkern gram .* -o (\S+npy)", text)) == sorted(grams)
+    assert f"--gram {' '.join(grams)}" in text
+
+
 def test_a_run_ends_with_the_path_of_the_report(finished):
     page = finished / "results" / "tiny" / "report" / "index.html"
     assert "spectrum2" in page.read_text()
