@@ -1,6 +1,7 @@
 """Explicit features through evaluate, train and predict: what a solver of features gets, and what is kept of it."""
 
 import copy
+import json
 from pathlib import Path
 
 import numpy as np
@@ -237,6 +238,31 @@ def test_motifs_are_selected_from_fasta_and_new_sequences_predicted(tmp_path, ca
     assert np.mean((decisions > 0) == (np.arange(40) < 20)) > 0.8
     assert main(["explain", model, files[0], "-o", str(tmp_path / "explained")]) == 1
     assert "the model decides by features" in capsys.readouterr().err
+
+
+def write_table(path, X, y, columns=None):
+    """Write a table of features, by default with labels, and its columns in another order if wanted."""
+    columns = range(len(X.columns)) if columns is None else columns
+    header = ["id", "label", *(X.columns[j] for j in columns)]
+    rows = [[i, str(s), *(repr(float(row[j])) for j in columns)] for i, s, row in zip(X.ids, y, X.values, strict=True)]
+    path.write_text("".join("\t".join(row) + "\n" for row in [header, *rows]))
+    return str(path)
+
+
+@pytest.mark.parametrize("solver", ["psvc:kernel=features,C=inf,epsilon=0.4", "csvc:C=1", json.dumps(SELECTED)])
+def test_a_model_of_a_table_is_trained_and_applied_to_a_table(tmp_path, capsys, solver):
+    (X, y), (new, z) = table(d=30, signal=3.0), table(d=30, seed=5, signal=3.0)
+    path, model = write_table(tmp_path / "a.tsv", X, y), str(tmp_path / "m.seqkern")
+    assert main(["train", path, "--kernel", "linear", "--solver", solver, "--positive", "1", "-o", model]) == 0
+    assert "40 units" in capsys.readouterr().out
+    order = np.random.default_rng(0).permutation(30)
+    assert main(["predict", model, write_table(tmp_path / "b.tsv", new, z, order)]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()[1:]]
+    expected = load_model(model).decision(new)
+    np.testing.assert_allclose([float(row[1]) for row in rows], expected, rtol=1e-9)
+    assert np.mean((expected > 0) == (z > 0)) > 0.8
+    assert main(["predict", model, write_table(tmp_path / "c.tsv", new, z, order[:-1])]) == 1
+    assert f"has no column 'gene{order[-1]}'" in capsys.readouterr().err
 
 
 def test_the_table_of_features_is_refused_of_a_solver_without_selection(tmp_path, capsys):

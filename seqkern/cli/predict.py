@@ -24,7 +24,10 @@ EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 def add_arguments(parser):
     """Add the verb's arguments."""
     parser.add_argument("model", help="file that seqkern train wrote, or LS-GKM")
-    parser.add_argument("fasta", help="new sequences, plain or compressed; - is standard input")
+    parser.add_argument(
+        "fasta",
+        help="new sequences, plain or compressed, - is standard input; or, for a model of one, a table of features",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="a file instead of standard output")
     add_threads(parser)
     add_tracks(parser)
@@ -49,12 +52,8 @@ def run(args):
     if args.scan is None:
         check_no_scan(args)
     model = load_model(args.model)
-    if model.alphabet is None:
-        raise ModelError(
-            "was trained on a table of features",
-            file=args.model,
-            remedy="apply it in Python: load_model(…).predict",
-        )
+    if model.alphabet is None and (args.scan is not None or args.sites is not None or args.fasta == "-"):
+        raise ModelError("was trained on a table of features", file=args.model, remedy="give a table in a file")
     if args.scan is not None:
         run_scan(args, model)
         return
@@ -101,6 +100,11 @@ def read_chunks(model, args):
     from ..errors import LetterError
     from ..fasta import iter_fasta
 
+    if model.alphabet is None:
+        from .feature_tables import read_table
+
+        yield read_table(args.fasta, model.support.columns)
+        return
     with_tracks = read_tracks(args, model.kernel, model.record.get("profiles"))
     given = policies_of(args)
     policies = {key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies}

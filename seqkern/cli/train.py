@@ -16,6 +16,7 @@ from .common import (
     unrecognised,
     windows_of,
 )
+from .feature_tables import table_dataset
 from .profiles import profiles_of
 
 EXAMPLE = (
@@ -129,15 +130,20 @@ def run(args):
             remedy="leave out --features, or choose one that does, such as psvc:kernel=features",
         )
     source = ", ".join(args.fasta)
-    check_kind(kernel, "sequences", file=source)
+    of_table = kernel.accepts == "features" and len(args.fasta) == 1
+    check_kind(kernel, "features" if of_table else "sequences", file=source)
     check_writable(args.output)
     if args.features:
         check_writable(args.features)
-    with_tracks = read_tracks(args, kernel)
-    dataset = _dataset(args, kernel, grid)
-    X = with_tracks(dataset.X)
+    if of_table:
+        dataset = table_dataset(args)
+        X = dataset.X
+    else:
+        with_tracks = read_tracks(args, kernel)
+        dataset = _dataset(args, kernel, grid)
+        X = with_tracks(dataset.X)
     if args.format == "lsgkm":
-        check_lsgkm(kernel, grid, transforms, dataset.X.alphabet, dataset.task().labels.kind)
+        check_lsgkm(kernel, grid, transforms, getattr(X, "alphabet", None), dataset.task().labels.kind)
     tell_counts(dataset.X.counts, source)
     with (
         naming_file(source),
@@ -255,7 +261,7 @@ def _doubts(model, dataset, at_sites):
             "first letter on both strands? --site LETTERS checks each site"
         )
     X, labels = dataset.X, dataset.task().labels
-    if X.alphabet.name != "protein" or labels.kind == "real":
+    if getattr(X, "alphabet", None) is None or X.alphabet.name != "protein" or labels.kind == "real":
         return
     bases = [X.alphabet.letters.index(letter) for letter in "ACGT"]
     for code, name in enumerate(labels.classes):
@@ -283,7 +289,8 @@ def _summary(model, args, at_sites):
 
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
-    yield "trained on", f"{record['n']} sequences ({counts})" if model.kind != "none" else f"{record['n']} sequences"
+    units = f"{record['n']} {'units' if model.alphabet is None else 'sequences'}"
+    yield "trained on", f"{units} ({counts})" if model.kind != "none" else units
     if model.threshold is not None:
         found = model.threshold
         yield (
@@ -306,7 +313,8 @@ def _summary(model, args, at_sites):
     if at_sites:
         words = [f"{word} ({share:.0%} on {strand})" for strand, (word, share) in at_sites.items()]
         yield "", "there stands " + ", ".join(words)
-    yield "alphabet", model.support.alphabet.name
+    if model.alphabet is not None:
+        yield "alphabet", model.alphabet.name
     yield "kernel", args.kernel
     for name, value in model.kernel.learned().items():
         yield "", f"{name}: {value:.4g}"
@@ -321,7 +329,7 @@ def _summary(model, args, at_sites):
     report = record["report"]
     state = "converged" if report["converged"] else "NOT converged"
     yield "fit", f"{state} after {report['iterations']} iterations, residual {report['residual']:.2g}"
-    what = "features" if isinstance(model, FeatureModel) else f"of {record['n']} sequences"
+    what = "features" if isinstance(model, FeatureModel) else f"of {units}"
     yield "support", f"{report['n_support']} {what} ({report['support_share']:.1%})"
     search = record["search"]
     if model.kind == "none":

@@ -1,0 +1,62 @@
+"""Tables of features on the command line, for `seqkern train` and `seqkern predict`."""
+
+from ..errors import LabelError, ModelError
+
+
+def table_dataset(args):
+    """Return the Dataset of a table of features and its labels, for ``seqkern train``.
+
+    Labels are in a column of the table, or in a table of their own.
+    """
+    from ..datasets import make_dataset
+
+    options = {"label": args.label_field}
+    if args.labels in ("header", "first-word"):
+        raise LabelError(
+            f"a table has no {args.labels} with labels",
+            file=args.fasta[0],
+            remedy="leave out --labels for a column of the table (--label-field), or name a table of labels",
+        )
+    if args.labels:
+        options |= {"from": "tsv", "file": args.labels}
+    if args.positive:
+        options["positive"] = args.positive
+    return make_dataset("train", {"features": args.fasta[0], "labels": options})
+
+
+def read_table(path, names):
+    """Return the FeatureTable of new units with the features that a model was trained on.
+
+    Parameters
+    ----------
+    path : path-like
+        The first column is the id. Other columns besides the features are left out.
+    names : tuple of str
+        The model's features, in order.
+
+    Raises
+    ------
+    ModelError
+        If a feature is missing.
+    SequenceError, FileError
+        As `seqkern.datasets.table_files.read_features`.
+    """
+    import numpy as np
+
+    from ..datasets.table_files import read_features
+    from ..tables import FeatureTable
+    from ..textfiles import read_cells, source_name
+
+    header = read_cells(path)[0]
+    known, given = set(names), set(header[1:])
+    missing = next((name for name in names if name not in given), None)
+    if missing is not None:
+        raise ModelError(
+            f"has no column {missing!r}, a feature that the model was trained on",
+            file=source_name(path),
+            remedy="give a table with the columns of the training one",
+        )
+    X, _ = read_features(path, [name for name in header[1:] if name not in known])
+    places = {name: j for j, name in enumerate(X.columns)}
+    order = np.array([places[name] for name in names], dtype=np.int64)
+    return FeatureTable(X.values[:, order], X.ids, names, X.counts)
