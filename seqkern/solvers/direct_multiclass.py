@@ -41,7 +41,7 @@ class DirectMulticlass(ClassSolver):
     for each class, Σ_i β_mi = 0. Here b_m² is paid for like ‖w_m‖², so that the equations are gone and the variables of
     one row can move alone; the weights and the biases of all classes sum to zero by themselves. The dual,
     max 2 Σα − ½ Σ_m β_mᵀ(K + σ)β_m over 0 ≤ α_im ≤ C, with β_mi = −α_im and for the row's own class Σ_m α_im, is
-    climbed by the block of that row whose best variable gains most. Two classes give the C-SVM with the same C (and
+    climbed by the blocks of those rows whose best variables gain most. Two classes give the C-SVM with the same C (and
     such a bias).
 
     ``report_`` has ``residual``, the largest violation, ``objective``, that of the dual (negative), and the duality
@@ -53,7 +53,7 @@ class DirectMulticlass(ClassSolver):
     needs_semidefinite = True
     targets = ("multiclass",)
 
-    def __init__(self, *, C=1.0, bias=1.0, tol=1e-3, max_iter=1_000_000):
+    def __init__(self, *, C=1.0, bias=1.0, tol=1e-3, max_iter=10_000_000):
         self.C = C
         self.bias = bias
         self.tol = tol
@@ -99,7 +99,7 @@ class DirectMulticlass(ClassSolver):
         n, c = len(y), len(self.classes_)
         self._sigma = float(self.bias) * float(np.mean(np.diagonal(K)))
         alpha = self._first(y, c)
-        room = np.empty(n), np.empty(c)
+        room = np.empty(n), np.empty(n), np.empty(c)
         moves = 0
         for _ in range(ROUNDS):
             outputs = self._outputs(K, _weights(alpha, y))  # anew: rounding errors add up over the moves

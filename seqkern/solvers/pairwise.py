@@ -114,7 +114,8 @@ class PairwiseVoting(MachinesOfPairs):
             rows, asked = rows[asked >= 0], asked[asked >= 0]
             for j in np.unique(asked):
                 own, machine = rows[asked == j], self.machines_[j]
-                decisions[own, j] = machine._decide(take_rows(K, own), self.support_[machine.support_])
+                part = K if len(own) == len(decisions) else take_rows(K, own)
+                decisions[own, j] = np.nan_to_num(machine._decide(part, self.support_[machine.support_]))
         counted = self._counted(decisions)
         # classes that cannot win have not met all others, and their sums mean nothing
         counted[~game.standing(decisions)[2]] = -np.inf
