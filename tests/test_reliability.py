@@ -1,5 +1,7 @@
 """Reliability diagrams: bins by definition, intervals against another implementation, their place in the report."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -19,7 +21,7 @@ def test_bins(n, digits):
     assert len(bins) <= 10
     assert sum(one.n * one.predicted for one in bins) == pytest.approx(p.sum())
     assert sum(one.n * one.observed for one in bins) == pytest.approx(positive.sum())
-    assert all(a.predicted < b.predicted for a, b in zip(bins, bins[1:], strict=False))
+    assert all(a.predicted < b.predicted for a, b in pairwise(bins))
     if digits == 12 and n >= 10:
         assert {one.n for one in bins} <= {n // 10, n // 10 + 1}
 

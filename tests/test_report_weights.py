@@ -37,7 +37,8 @@ def test_weights_are_shown_with_the_caution(tmp_path):
     folder = study(tmp_path / "s")
     view = View(Study(folder).datasets[0], "d1")
     section = weights_section(view)
-    rows = [[text_of(Markup(cell)) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in section.split("<tr>")[2:]]
+    cells = [re.findall(r"<t[hd].*?</t[hd]>", row) for row in section.split("<tr>")[2:]]
+    rows = [[text_of(Markup(cell)) for cell in row] for row in cells]
     assert rows == [
         ["mix with svm", "spectrum:k=3", "0.200", "0.000 to 0.500", "2 of 5", "5.0e-04"],
         ["mix with svm", "spectrum:k=2", "0.800", "0.500 to 1.000", "0 of 5", "5.0e-04"],

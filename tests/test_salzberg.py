@@ -156,9 +156,7 @@ def test_no_test_sequence_reaches_fit_in_outer_or_inner_folds(monkeypatch):
     for split in make_folds(task.labels, X, "stratified", k=4, seed=1):
         seen.clear()
         grid = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1.0}]
-        result = evaluate_fold(
-            task, split, {"k": FittedKernel(SalzbergKernel(), X)}, grid, InnerLoop(folds=2)
-        )
+        result = evaluate_fold(task, split, {"k": FittedKernel(SalzbergKernel(), X)}, grid, InnerLoop(folds=2))
         assert len(seen) == 3
         test = {X.ids[row] for row in split.test}
         for ids, y in seen:

@@ -92,8 +92,8 @@ HEADLINE = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "r
 FOLDS = {
     "stratified": "Random folds that keep the share of each class.",
     "grouped": "Folds that keep each group of related sequences together.",
-    "five_by_two": "Five times, the data are cut at random into two halves with equal shares of each class, and each half "
-    "is tested once: the folds of the 5×2cv tests. Groups of related sequences stay together.",
+    "five_by_two": "Five times, the data are cut at random into two halves with equal shares of each class, and each "
+    "half is tested once: the folds of the 5×2cv tests. Groups of related sequences stay together.",
     "predefined": "Training and test parts as the source of the data defines them.",
     "locus": "Folds by place on the genome: windows near one another stay on one side.",
     "leave-one-out": "Each sequence is tested once, by a classifier trained on all the others.",
