@@ -264,7 +264,7 @@ def _check_methods(name, entry, config, kernels, kind, file):
     if idle or not methods:
         raise ConfigError(
             f"datasets.{name}: {idle[0] if idle else 'any kernel'} would never run: a kernel runs with the solvers "
-            "that it names, one without a Gram matrix on kernels that can do without and have no transforms",
+            "that it names, a solver without a Gram matrix on kernels that give what it takes, without transforms",
             file=file,
             remedy="add a solver such as csvc, or a kernel such as spectrum",
         )

@@ -9,8 +9,9 @@ import pytest
 from scipy.sparse import issparse
 
 from seqkern.cli.main import main
+from seqkern.config import check_config
 from seqkern.datasets.dataset import Task
-from seqkern.errors import GramError, ParameterError, SequenceError
+from seqkern.errors import ConfigError, GramError, ParameterError, SequenceError
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.feature_source import FeatureSource
 from seqkern.evaluation.selection_bias import biased_scores
@@ -19,6 +20,7 @@ from seqkern.folds import Split
 from seqkern.kernels import KERNELS, build_kernel
 from seqkern.kernels.explicit import feature_vectors, name_features
 from seqkern.labels import Labels
+from seqkern.methods import dataset_methods, needs_gram
 from seqkern.model import load_model
 from seqkern.sequences import as_sequences
 from seqkern.solvers import build_solver
@@ -138,6 +140,27 @@ def test_a_kernel_that_learns_is_fitted_on_the_training_part_alone():
     assert Spy.seen == (tuple(X.ids[:12]),)
     np.testing.assert_array_equal(F_train, X.values[:12] - X.values[:12].mean(axis=0))
     np.testing.assert_array_equal(F_test, X.values[12:] - X.values[:12].mean(axis=0))
+
+
+def test_solvers_of_features_run_on_kernels_that_have_some():
+    study = {
+        "study": "s",
+        "datasets": {"donors": {"simulate": {"kind": "donor"}}},
+        "kernels": {
+            "kmers": {"kernel": "spectrum", "k": 3},
+            "centred": {"kernel": "spectrum", "k": 3, "transforms": ["centre"]},
+            "alignment": {"kernel": "smith_waterman"},
+            "either": {"choose": ["kmers", "alignment"]},
+        },
+        "solvers": {"psvm": PSVM, "svm": {"solver": "csvc"}},
+    }
+    methods = dataset_methods(check_config(study), "donors")
+    assert [kernel for kernel, solver in methods if solver == "psvm"] == ["kmers"]
+    assert [kernel for kernel, solver in methods if solver == "svm"] == list(study["kernels"])
+    assert not needs_gram(PSVM)
+    study["datasets"]["donors"] |= {"kernels": ["alignment"], "solvers": ["psvm"]}
+    with pytest.raises(ConfigError, match="would never run"):
+        check_config(study)
 
 
 # ---- one fold ----------------------------------------------------------------------------------------------
