@@ -321,3 +321,8 @@ def test_filter_takes_a_gram_matrix_and_passes_labels_on():
         FilteredSVC(PSVC(kernel="features")).check_parameters()
     with pytest.raises(ParameterError, match="infeasible"):
         FilteredSVC(NuSVC(nu=0.5)).check_labels(np.array([1, 0, 0, 0, 0, 0]))
+    y = np.repeat(["no", "yes"], [30, 10])
+    FilteredSVC(NuSVC(nu=0.46), nu=0.1).check_labels(y)  # 2 · 9 / 39
+    with pytest.raises(ParameterError, match=r"after the filter of class yes: .*the smaller class has 8"):
+        FilteredSVC(NuSVC(nu=0.46), nu=0.2).check_labels(y)
+    FilteredSVC(NuSVC(nu=0.5), nu=0.01).check_labels(y)

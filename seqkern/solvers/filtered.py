@@ -19,7 +19,7 @@ class FilteredSVC(BinarySolver):
     binary : Solver
         It takes a Gram matrix.
     nu : float
-        0 < ν < 1: at most this share of a class is left out.
+        0 < ν ≤ 1: at most this share of a class is left out.
     of : {"both", "positive"}
         Whether both classes are filtered, or the positives alone: those are often found by an experiment or a search
         that errs, while nothing was said of the negatives.
@@ -67,8 +67,18 @@ class FilteredSVC(BinarySolver):
         check_integer("max_iter", self.max_iter, 1)
 
     def check_labels(self, y):
-        """Raise ParameterError where the binary solver would; of the rows that are left, it checks again."""
+        """Raise ParameterError where the binary solver would, or might after the filter of one class."""
         self.binary.check_labels(y)
+        y = np.asarray(y)
+        classes = np.unique(y)
+        for name in classes if self.of == "both" else classes[1:]:
+            own = np.flatnonzero(y == name)
+            try:
+                self.binary.check_labels(np.delete(y, own[: int(self.nu * len(own))]))
+            except ParameterError as error:
+                raise ParameterError(
+                    f"after the filter of class {name}: {error.problem}", remedy=error.remedy
+                ) from error
 
     @classmethod
     def default_grid(cls):
