@@ -1,6 +1,7 @@
 # One Gram matrix serves all folds of a kernel that learns nothing from the data, and all kernels that are made of it by
-# transforms, or by weights, that each training part has for itself. Its tiles are the unit of work. Before any is computed, `seqkern check` asks
-# whether a solver would refuse the labels of a training part; other solvers or folds make no matrix anew.
+# transforms, or by weights, that each training part has for itself. Its tiles are the unit of work. Before any is
+# computed, `seqkern check` asks whether a solver would refuse the labels of a training part; other solvers or folds make
+# no matrix anew.
 
 
 rule gram_tile:
