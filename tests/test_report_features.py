@@ -59,6 +59,14 @@ def test_without_a_method_that_selects_there_is_no_section(study):
     assert features_section(view_of(folder)) is None
 
 
+def test_of_a_method_that_takes_nearly_all_features_no_list_is_shown(study):
+    folder, method = study
+    write_features(method, {s: [f"g{j}" for j in range(500)] for s in SPLITS})
+    text = plain(features_section(view_of(folder)))
+    assert "takes 500 features in the median fold: no list" in text
+    assert "g7" not in text
+
+
 def test_names_are_escaped(study):
     folder, method = study
     write_features(method, dict.fromkeys(SPLITS, HOSTILE))

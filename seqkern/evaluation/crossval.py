@@ -154,7 +154,7 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
     return FoldResult(
         decisions=[place | row for row in _decision_rows(test, decisions, predicted, probabilities)],
         metrics=place | sizes | _scores(labels.kind, test.y, decisions, predicted, probabilities),
-        choices=[place | row for row in _choice_rows(choice, sources, threshold, learned)],
+        choices=[place | row for row in _choice_rows(choice, sources, solver.chosen(), threshold, learned)],
         fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place} | eigenvalues,
         inner=[place | row for row in _inner_rows(choice)],
         features=[place | row for row in features],
@@ -223,10 +223,13 @@ def _decision_rows(labels, decisions, predicted, probabilities):
         yield row
 
 
-def _choice_rows(choice, kernels, threshold, learned):
-    """Return rows for the chosen kernel, where there were several, the solver's parameters, and what was learned."""
+def _choice_rows(choice, kernels, own, threshold, learned):
+    """Return rows for the chosen kernel, where there were several, the solver's parameters, and what was learned.
+
+    What the solver chose by itself, `own`, takes the place of the values that it was given to choose from.
+    """
     chosen = [("kernel", choice.kernel)] if len(kernels) > 1 else []
-    for name, value in (*chosen, *choice.spec.items()):
+    for name, value in (*chosen, *(choice.spec | own).items()):
         if name != "solver":
             yield {"parameter": name, "value": value, "inner_score": choice.score}
     if threshold is not None:

@@ -17,6 +17,10 @@ def gridded(dataset, kernel, solver):
     """
     spec = dataset.study.spec("solvers", solver)
     grid = {name: values for name, values in spec.items() if isinstance(values, list) and len(values) > 1}
+    for name, part in spec.items():  # of a solver inside
+        if isinstance(part, dict) and "solver" in part:
+            lists = {f"{name} {key}": values for key, values in part.items() if isinstance(values, list)}
+            grid |= {key: values for key, values in lists.items() if len(values) > 1}
     ranges = {name: as_range(values) for name, values in spec.items() if isinstance(values, str)}
     grid |= {name: found.ends for name, found in ranges.items() if found is not None}
     kernels = dataset.study.spec("kernels", kernel).get("choose")

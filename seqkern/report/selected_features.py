@@ -10,7 +10,8 @@ CAUTION = (
     "These numbers are biased and must not be cited. For them the features were selected on all units, the test parts "
     "among them; only the machine behind was trained without the test part. So the test labels have already been used "
     "when the test begins, and with many features even labels drawn at random would seem to be predictable. They stand "
-    "here to show by how much such a mistake, which is easily made, flatters; what may be cited is the left column."
+    "here to show by how much such a mistake, which is easily made, flatters; what may be cited is in the columns called "
+    "honest."
 )
 
 
@@ -38,6 +39,9 @@ def _of_method(view, kernel, solver, part, n_splits):
     counted = counted.sort_values(["count", "mean", "feature"], ascending=[False, True, True])
     sizes = part.groupby(KEYS, sort=False).size()
     always = int((counted["count"] == n_splits).sum())
+    if sizes.median() > LISTED:
+        text = f" takes {number(sizes.median(), 0)} features in the median {view.word}: no list of them is shown."
+        return [paragraph(method_name((kernel, solver)), text)]
     rows = [
         [row.feature, f"{row.count_} of {n_splits}", number(row.mean, 1)]
         for row in counted.rename(columns={"count": "count_"}).itertuples(index=False)

@@ -131,6 +131,10 @@ class Solver(Parameters, BaseEstimator):
         """
         return self.support_
 
+    def chosen(self):
+        """Return what `fit` chose by itself, a dict of a parameter's name to its value."""
+        return {}
+
     def settled(self):
         """Return a new solver, not fitted, with what `fit` chose by itself as its parameters."""
         return clone(self)

@@ -163,6 +163,11 @@ class SelectedClassifier(ClassSolver):
         """Return the selected features, int64, the best first."""
         return self.support_[self.chosen_]
 
+    def chosen(self):
+        """Return the number of features, and the predictor's parameters as ``predictor nu`` and the like."""
+        predictor = {f"predictor {key}": value for key, value in self.report_["predictor"].items() if key != "solver"}
+        return {"n_features": self.report_["n_features"], **predictor}
+
     def settled(self):
         """Return a new solver with the number of features and the predictor that `fit` chose."""
         n_features, predictor = self.report_["n_features"], build_solver(self.report_["predictor"])
