@@ -10,8 +10,7 @@ CAUTION = (
     "These numbers are biased and must not be cited. For them the features were selected on all units, the test parts "
     "among them; only the machine behind was trained without the test part. So the test labels have already been used "
     "when the test begins, and with many features even labels drawn at random would seem to be predictable. They stand "
-    "here to show by how much such a mistake, which is easily made, flatters; what may be cited is in the columns called "
-    "honest."
+    "here to show by how much such a mistake, which is easily made, flatters; what may be cited is called honest."
 )
 
 
