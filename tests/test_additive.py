@@ -98,6 +98,7 @@ def test_words_have_weights(case):
 
 
 NOT_ALONE = {
+    "combination": "a word of one part may hold words of another",
     "sum": "a word of one part may hold words of another, and parts are normalised each",
     "part": "a sequence that is the word has it at another place",
     "pairwise": "the base is normalised",
