@@ -7,8 +7,9 @@ are in `significance.py` (DeLong), `bootstrap.py` and `paired.py` (McNemar, 5×2
 what `seqkern report` reads.
 """
 
+from ..multiple_testing import holm
 from .bootstrap import bootstrap_interval, bootstrap_test
-from .comparison import compare_all, holm, signed_rank_test
+from .comparison import compare_all, signed_rank_test
 from .friedman import compare_to_control, critical_difference, friedman
 from .metrics import (
     accuracy,

@@ -9,7 +9,7 @@ differences that are not zero might have had.
 
 References
 ----------
-Wilcoxon 1945, Biometrics Bull. 1:80-83. Pratt 1959, J. Am. Stat. Assoc. 54:655-667. Holm 1979, Scand. J. Stat. 6:65-70.
+Wilcoxon 1945, Biometrics Bull. 1:80-83. Pratt 1959, J. Am. Stat. Assoc. 54:655-667.
 Demšar 2006, J. Mach. Learn. Res. 7:1-30: on their use for classifiers.
 """
 
@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import LabelError, unknown_name
+from ..multiple_testing import holm
 
 MOST_EXACT = 300
 """Tasks with a difference up to which p is exact; beyond, the normal approximation is good to all digits shown."""
@@ -128,27 +129,6 @@ def _exact_p(ranks, statistic):
     centre = doubled.sum()  # of 2 · sums
     extreme = np.abs(2 * sums - centre) >= abs(4 * statistic - centre) - 0.5
     return float(min(1.0, share[extreme].sum()))
-
-
-def holm(p):
-    """Return p-values corrected for their number by Holm's step-down method.
-
-    The i-th smallest of m is multiplied by m − i + 1; none becomes smaller than one before it, or larger than 1.
-
-    Parameters
-    ----------
-    p : array_like of float
-        NaN, a test that could not be made, stays NaN and does not count.
-
-    Returns
-    -------
-    ndarray of float64
-    """
-    p = np.asarray(p, dtype=np.float64)
-    order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]
-    corrected = np.full(p.shape, np.nan)
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
-    return corrected
 
 
 def pairs_of(methods, control=None):

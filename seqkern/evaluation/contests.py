@@ -17,9 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import LabelError, ParameterError, unknown_name
+from ..multiple_testing import holm
 from .bootstrap import bootstrap_test
-from .comparison import holm, pairs_of, signed_rank_test
+from .comparison import pairs_of, signed_rank_test
 from .paired import five_by_two_f, mcnemar
+from .shares import Z95
 from .significance import delong_covariance, delong_pair
 
 SINGLE, FOLDS, FIVE_BY_TWO, REPEATED = "single", "folds", "five_by_two", "repeated"
@@ -30,7 +32,6 @@ TESTS = {
     "real": {"absolute_error": "signed_rank"},
 }
 """By kind of labels, the metrics for which there is a test on units that are tested once, and its name."""
-Z = 1.959963984540054
 HALF = re.compile(r"([1-5])\.([12])")
 
 
@@ -264,7 +265,7 @@ def _bootstrap(trial, metric, seed, first, second):
 
 def _ranking_contest(first, second, name, rows, test):
     """Return the Contest of a test that has a standard error."""
-    ends = test.difference - Z * test.se, test.difference + Z * test.se
+    ends = test.difference - Z95 * test.se, test.difference + Z95 * test.se
     if not test.se > 0:
         ends = math.nan, math.nan
     units = int(rows.sum())

@@ -19,8 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import LabelError, unknown_name
+from ..multiple_testing import holm
 from ..parameters import check_choice, check_integer, check_real
-from .comparison import DIGITS, holm
+from .comparison import DIGITS
 
 MOST_STEPS = 300_000
 """Sums of ranks times orders of one task up to which p is exact."""

@@ -3,18 +3,13 @@
 Of the AUC DeLong's, of ROC50 and average precision from the bootstrap (BCa), of accuracy Wilson's. Over several test
 parts the score is the mean of the parts', as in the tables of scores; where parts are too small to be ranked alone, all
 decisions are ranked together. The intervals are those of the classifiers that were trained.
-
-References
-----------
-Wilson 1927, J. Am. Stat. Assoc. 22:209-212.
 """
 
 import math
 
-import numpy as np
-
 from .bootstrap import ScoreInterval, bootstrap_interval
-from .contests import FIVE_BY_TWO, REPEATED, Z, has_value
+from .contests import FIVE_BY_TWO, REPEATED, has_value
+from .shares import wilson_interval
 from .significance import delong_interval
 
 FORMULAS = {"auc": "DeLong", "accuracy": "Wilson"}
@@ -59,10 +54,8 @@ def score_interval(trial, method, metric, *, seed=0):
 
 
 def wilson(right, n):
-    """Return Wilson's 95 % interval of a share, and the share's standard error."""
+    """Return a share with its standard error and Wilson's interval."""
     if n == 0:
         return ScoreInterval(*[math.nan] * 4)
     share = right / n
-    centre, spread = share + Z**2 / (2 * n), Z * math.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
-    low, high = (float(np.clip((centre + sign * spread) / (1 + Z**2 / n), 0, 1)) for sign in (-1, 1))
-    return ScoreInterval(share, math.sqrt(share * (1 - share) / n), low, high)
+    return ScoreInterval(share, math.sqrt(share * (1 - share) / n), *wilson_interval(right, n))

@@ -1,13 +1,11 @@
 """Whether probabilities are true: of the units that were given a probability near p, is the share p positive?"""
 
-import math
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-Z95 = 1.959963984540054
-"""Of the normal distribution: 95 % lie within."""
+from .shares import wilson_interval
 
 
 class Bin(NamedTuple):
@@ -59,11 +57,3 @@ def reliability(labels, probabilities, bins=10):
         n, hits = stop - start, int(positive[start:stop].sum())
         found.append(Bin(n, float(p[start:stop].mean()), hits / n, *wilson_interval(hits, n)))
     return found
-
-
-def wilson_interval(hits, n):
-    """Return Wilson's 95 % interval of a share (1927, J. Am. Stat. Assoc. 22:209-212)."""
-    share, spread = hits / n, Z95**2 / n
-    centre = (share + spread / 2) / (1 + spread)
-    half = Z95 / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
-    return max(0.0, centre - half), min(1.0, centre + half)

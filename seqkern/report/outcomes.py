@@ -6,6 +6,7 @@ import numpy as np
 
 from .curves import mean_curve, roc_points
 from .files import numbers
+from .positive import positive_class
 
 
 @dataclass
@@ -46,12 +47,6 @@ def outcome(dataset, table):
             false, true = _points(rows, positive_class(dataset, rows), "decision")
             result.curves += [] if false is None else [(task, (false, true))]
     return result
-
-
-def positive_class(dataset, rows):
-    """Return the name of the positive class of the task that the rows belong to."""
-    classes = dataset.classes(rows["task"].iloc[0])
-    return classes[-1] if classes else max(rows["label"])
 
 
 def _points(rows, positive, column):

@@ -5,8 +5,8 @@ from ..evaluation.reliability import reliability
 from . import figures
 from .files import numbers
 from .markup import number, tag
-from .outcomes import positive_class
 from .plots import panel, small_multiples
+from .positive import positive_class
 from .view import method_name, paragraph
 
 INTRO = (

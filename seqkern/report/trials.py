@@ -5,6 +5,7 @@ import numpy as np
 from ..errors import FileError, LabelError
 from ..evaluation.contests import Trial
 from .files import numbers
+from .positive import positive_class
 from .tables import NOT_METRICS
 
 
@@ -101,27 +102,11 @@ def _coder(dataset, names, tables):
     if dataset.kind == "real":
         return lambda texts: numbers(texts).to_numpy() if hasattr(texts, "to_numpy") else np.asarray(texts, dtype=float)
     if dataset.kind == "binary":
-        positive = positive_class(dataset, tables)
+        positive = positive_class(dataset, *tables.values())
         return lambda texts: (np.asarray(texts, dtype=str) == positive).astype(np.int64)
     every = [np.asarray(table["predicted"], dtype=str) for table in tables.values()]
     classes = np.unique(np.concatenate([names, *every]))
     return lambda texts: np.searchsorted(classes, np.asarray(texts, dtype=str))
-
-
-def positive_class(dataset, tables):
-    """Return the name of the positive class: the data set's last, or else that predicted for higher decisions."""
-    first = next(iter(tables.values()))
-    classes = dataset.classes(first["task"].iloc[0])
-    if classes:
-        return classes[-1]
-    for table in tables.values():
-        means = table.groupby("predicted")["decision"].mean()
-        if len(means) == 2:
-            return means.idxmax()
-    labels = sorted(set(first["label"]))
-    predicted, highest = first["predicted"].iloc[0], first["decision"].max()
-    others = [name for name in labels if name != predicted]
-    return predicted if highest > 0 or not others else others[-1]
 
 
 def _spread(values, rows, n):

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..evaluation.comparison import holm
+from ..multiple_testing import benjamini_hochberg, holm
 from ..parameters import check_choice, check_integer
 from .potential.dual import Dual
 from .potential.minimiser import minimise
@@ -145,24 +145,6 @@ def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=9
         n_tested=len(order),
         n_permutations=n_permutations,
     )
-
-
-def benjamini_hochberg(p):
-    """Return, for each p-value, the least false discovery rate at which it is found (Benjamini & Hochberg 1995).
-
-    Parameters
-    ----------
-    p : array_like of float, shape (m,)
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
-    """
-    p = np.asarray(p, dtype=np.float64)
-    order = np.argsort(-p, kind="stable")
-    out = np.empty(len(p))
-    out[order] = np.minimum(1.0, np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1)))
-    return out
 
 
 def _coefficients(solver, columns, target):

@@ -1,0 +1,21 @@
+"""How sure a share is, such as an accuracy: Wilson's interval.
+
+References
+----------
+Wilson 1927, J. Am. Stat. Assoc. 22:209-212.
+"""
+
+import math
+
+Z95 = 1.959963984540054
+"""Of the normal distribution: 95 % lie within."""
+
+
+def wilson_interval(hits, n):
+    """Return Wilson's 95 % interval of a share, `hits` of `n`; NaN for n = 0."""
+    if n == 0:
+        return math.nan, math.nan
+    share, spread = hits / n, Z95**2 / n
+    centre = (share + spread / 2) / (1 + spread)
+    half = Z95 / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
+    return max(0.0, centre - half), min(1.0, centre + half)

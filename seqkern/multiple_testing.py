@@ -1,0 +1,47 @@
+"""p-values corrected for how many tests were made.
+
+References
+----------
+Holm 1979, Scand. J. Stat. 6:65-70. Benjamini & Hochberg 1995, J. R. Stat. Soc. B 57:289-300.
+"""
+
+import numpy as np
+
+
+def holm(p):
+    """Return p-values corrected for their number by Holm's step-down method.
+
+    The i-th smallest of m is multiplied by m − i + 1; none becomes smaller than one before it, or larger than 1.
+
+    Parameters
+    ----------
+    p : array_like of float
+        NaN, a test that could not be made, stays NaN and does not count.
+
+    Returns
+    -------
+    ndarray of float64
+    """
+    p = np.asarray(p, dtype=np.float64)
+    order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]
+    corrected = np.full(p.shape, np.nan)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
+    return corrected
+
+
+def benjamini_hochberg(p):
+    """Return, for each p-value, the least false discovery rate at which it is found (Benjamini & Hochberg 1995).
+
+    Parameters
+    ----------
+    p : array_like of float, shape (m,)
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+    """
+    p = np.asarray(p, dtype=np.float64)
+    order = np.argsort(-p, kind="stable")
+    out = np.empty(len(p))
+    out[order] = np.minimum(1.0, np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1)))
+    return out

@@ -1,0 +1,28 @@
+"""Which of two classes higher decisions stand for."""
+
+
+def positive_class(dataset, *tables):
+    """Return the name of the positive class of a task.
+
+    It is the task's last where a summary names its classes; else the class that is predicted for higher decisions, in
+    the first table that predicts both. Where all predict one class, it is that one if some decision is above zero, else
+    the other.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+    *tables : DataFrame
+        Decisions of methods on the task.
+    """
+    first = tables[0]
+    classes = dataset.classes(first["task"].iloc[0])
+    if classes:
+        return classes[-1]
+    for table in tables:
+        means = table.groupby("predicted")["decision"].mean()
+        if len(means) == 2:
+            return means.idxmax()
+    labels = sorted(set(first["label"]))
+    predicted, highest = first["predicted"].iloc[0], first["decision"].max()
+    others = [name for name in labels if name != predicted]
+    return predicted if highest > 0 or not others else others[-1]
