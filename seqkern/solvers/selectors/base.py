@@ -12,15 +12,18 @@ A selector learns from what it is given and from nothing else: inside cross-vali
 
 import functools
 import inspect
+import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 from threadpoolctl import ThreadpoolController
 
+from ...convergence import unconverged
 from ...errors import GramError, LabelError
 from ...parameters import Parameters, check_flag, check_integer
 from ..specs import plain
@@ -46,6 +49,8 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     ranking_ : ndarray of int64, shape (d,)
         After `fit`: the place of each feature, 1 for the best. Equal scores are in the order of the columns,
         unless the selector has a better rule.
+    not_converged_ : int
+        After `fit`: how many of the machines that rate the features stopped before they converged.
     kind_ : {"binary", "multiclass", "real"}
         After `fit`: what the labels were.
     classes_ : ndarray, shape (c,)
@@ -82,10 +87,11 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         """Return the features from best to worst, int64 (d,)."""
         return np.argsort(-scores, kind="stable")
 
-    def inner(self):
+    def inner(self, *, scaled=False):
         """Return a new selector for one of several parts of the training data.
 
-        One that cuts the data into parts itself returns the selector that does what it does in one of them.
+        One that cuts the data into parts itself returns the selector that does what it does in one of them. Where the
+        part is `scaled` already, one with a scaler of its own leaves that out.
         """
         return type(self)(**self.get_params(deep=False))
 
@@ -123,6 +129,11 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
             If `X` is not a matrix of finite numbers.
         LabelError
             If `y` does not fit `X` or the selector.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Once, with the number of the machines within that stopped before they converged.
         """
         return self._learn(X, y, None)
 
@@ -147,13 +158,22 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         self.check_parameters()
         X = self._checked(X)
         target = self._coded(_checked_labels(self, y, len(X)))
-        with _libraries().limit(limits=1):  # the same sums on every machine, whatever its number of cores
+        # one thread makes the same sums on every machine, whatever its number of cores
+        with _libraries().limit(limits=1), unconverged() as failed:
             scores = np.asarray(self._fit_scaled(X, target, scaler), dtype=np.float64)
         order = self._order(scores)
         self.scores_ = scores
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
+        self.not_converged_ = len(failed)
+        if failed:
+            warnings.warn(self.not_converged(), ConvergenceWarning, stacklevel=3)
         return self
+
+    def not_converged(self):
+        """Return a sentence on the machines that did not converge."""
+        machines = "1 machine" if self.not_converged_ == 1 else f"{self.not_converged_} machines"
+        return f"selector {self.name!r}: {machines} stopped before convergence, so that the ranking is less certain"
 
     def _get_support_mask(self):
         """Return which features are chosen, bool (d,)."""

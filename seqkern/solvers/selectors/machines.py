@@ -1,6 +1,9 @@
 """Linear machines on few units and many features, as selectors need them: by the units' Gram matrix."""
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .filters import constant_columns
 
@@ -61,6 +64,11 @@ def enclosing_ball(K, tol=1e-6, max_iter=100_000):
     square : float
         The squared radius.
 
+    Warns
+    -----
+    ConvergenceWarning
+        Where it has not converged.
+
     Notes
     -----
     Vapnik, Statistical Learning Theory, 1998, section 10.7.
@@ -80,4 +88,6 @@ def enclosing_ball(K, tol=1e-6, max_iter=100_000):
         beta[up] += move
         beta[down] -= move
         slope -= 2.0 * move * (K[up] - K[down])
+    else:
+        warnings.warn(f"the smallest ball was not found in {max_iter} steps", ConvergenceWarning, stacklevel=2)
     return beta, float(beta @ diagonal - beta @ K @ beta)

@@ -79,9 +79,11 @@ class PSVMFeatureSelector(Selector):
                 raise ParameterError(f"scaler={self.scaler!r} is not possible", remedy="give an ExpressionScaler")
             self.scaler.check_parameters()
 
-    def inner(self):
+    def inner(self, *, scaled=False):
         """Return a new selector for one part: of the protocol, the grid's ranking."""
         inner = super().inner()
+        if scaled:
+            inner.set_params(scaler=None)
         return inner.set_params(ranking="grid") if self.ranking == "leave_one_out" else inner
 
     @classmethod

@@ -1,0 +1,29 @@
+"""What did not converge within a piece of work: told to whoever counts it, instead of once for each fit."""
+
+import contextlib
+import warnings
+
+from sklearn.exceptions import ConvergenceWarning
+
+
+@contextlib.contextmanager
+def unconverged():
+    """Keep back each `ConvergenceWarning`, and yield the list that they go to; other warnings are shown as ever.
+
+    Yields
+    ------
+    list of Warning
+    """
+    kept = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ConvergenceWarning)
+        show = warnings.showwarning
+
+        def keep(message, category, *place, **more):
+            if issubclass(category, ConvergenceWarning):
+                kept.append(message)
+            else:
+                show(message, category, *place, **more)
+
+        warnings.showwarning = keep
+        yield kept
