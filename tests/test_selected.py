@@ -1,27 +1,33 @@
 """The classifier on selected features against a twin of its choice, and what reaches each of its parts."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from seqkern.archive import load_archive, save_archive
-from seqkern.errors import ParameterError
+from seqkern.errors import LabelError, ParameterError
 from seqkern.solvers import (
     CSVC,
     PSVC,
+    KernelNeighbors,
     NuSVC,
+    PairwiseVoting,
     PSVMFeatureSelector,
     SelectedClassifier,
     build_solver,
     expand_grid,
     selected,
+    selected_choice,
     solver_from_state,
 )
-from seqkern.solvers.selectors import ExpressionScaler
+from seqkern.solvers.selected_choice import inner_parts
+from seqkern.solvers.selectors import ExpressionScaler, build_selector
 
 
 def expression(classes=2, rows=24, columns=60, seed=4, strength=0.9):
@@ -82,7 +88,8 @@ def test_the_choice_and_its_twin(around):
 
 
 def test_without_a_choice_there_is_no_inner_loop(monkeypatch):
-    monkeypatch.setattr(SelectedClassifier, "_parts", None)
+    monkeypatch.setattr(selected_choice, "inner_parts", None)
+    monkeypatch.setattr(selected, "inner_parts", None)
     X, y = expression()
     solver = SelectedClassifier(PSVMFeatureSelector(), CSVC(), n_features=3).fit(X, y)
     assert solver.report_["error"] is None
@@ -93,26 +100,26 @@ def test_what_is_learned_in_a_part_is_learned_from_its_rows_alone(monkeypatch):
     X, y = expression()
     learned = []
 
-    def spy(predictor, values, labels, gram=None):
-        machine = learn(predictor, values, labels, gram)
+    def spy(predictor, values, labels, groups=None, gram=None):
+        machine = learn(predictor, values, labels, groups, gram)
         learned.append((values.tobytes(), labels.tobytes(), json.dumps(machine.report_), machine.alpha_.tobytes()))
         return machine
 
-    learn = selected._learn
-    monkeypatch.setattr(selected, "_learn", spy)
-    solver = SelectedClassifier(
-        PSVMFeatureSelector(ranking="leave_one_out", n_epsilons=5),
-        PSVC(kernel="features"),
-        n_features=[2, 3],
-        scaler=ExpressionScaler(normalize="quantile", present_above=10),
-    )
+    learn = selected_choice.learn
+    monkeypatch.setattr(selected_choice, "learn", spy)
+    learners = {
+        "selector": PSVMFeatureSelector(ranking="leave_one_out", n_epsilons=5),
+        "scaler": ExpressionScaler(normalize="quantile", present_above=10),
+        "sizes": [1, 2, 3],
+        "predictors": [PSVC(kernel="features")],
+    }
     train, test = np.delete(np.arange(24), 7), np.array([7])
-    list(solver._errors(X, y, train, test, [1, 2, 3]))
+    list(selected_choice.part_errors(X, y, None, train, test, **learners))
     expected, learned[:] = list(learned), []
     assert len(expected) == 3
     for poison in (1e300, -1e300, 0.0):
         X[7], y[7] = poison, 1 - y[7]
-        list(solver._errors(X, y, train, test, [1, 2, 3]))
+        list(selected_choice.part_errors(X, y, None, train, test, **learners))
         assert learned == expected
         learned.clear()
 
@@ -126,6 +133,126 @@ def test_inner_fits_that_do_not_converge_are_counted():
     assert solver.report_["inner_not_converged"] == 4
     assert solver.report_["converged"] is False
     assert solver.set_params(predictor=CSVC()).fit(X, y).report_["inner_not_converged"] == 0
+
+
+def test_a_selector_that_stops_early_did_not_converge():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    selector = build_selector({"selector": "recursive_elimination", "C": 1e9})
+    solver = SelectedClassifier(selector, CSVC(C=0.1), n_features=2)
+    with pytest.warns(ConvergenceWarning, match="'recursive_elimination': .* stopped before convergence") as told:
+        solver.fit(X, y)
+    assert len(told) == 1
+    assert solver.report_["converged"] is False
+    assert solver.report_["selector_not_converged"] > 0
+    assert solver.count_not_converged() == 1
+    with pytest.warns(ConvergenceWarning) as told:
+        selector.fit(X, y)
+    assert len(told) == 1
+    assert selector.not_converged_ == solver.report_["selector_not_converged"]
+    solver.set_params(n_features=[1, 2], folds=3, around=0)
+    with pytest.warns(ConvergenceWarning):
+        solver.fit(X, y)
+    assert solver.report_["inner_not_converged"] == 3
+
+
+def test_inner_fits_alone_are_told_too():
+    """With all rows it converges; what chose for it did not."""
+    X, y = expression(strength=3.0)
+    solver = SelectedClassifier(PSVMFeatureSelector(), [CSVC(), CSVC(C=2.0)], n_features=2, folds=3)
+
+    class Told(SelectedClassifier):
+        def _choose(self, K, y, groups):
+            return replace(super()._choose(K, y, groups), not_converged=2)
+
+    told = Told(**solver.get_params(deep=False))
+    with pytest.warns(ConvergenceWarning, match="2 fits of its inner cross-validation did not converge"):
+        told.fit(X, y)
+    assert told.report_["converged"]
+    assert told.count_not_converged() == 2
+
+
+# ---- the inner parts -------------------------------------------------------------------------------------
+
+
+def copies(seed):
+    """Return noise labels of 20 groups of 3 near-copies, in a random order."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(rng.permutation(np.arange(20) % 2), 3)
+    X = np.repeat(rng.normal(size=(20, 200)), 3, axis=0) + 0.05 * rng.normal(size=(60, 200))
+    order = rng.permutation(60)
+    return X[order], y[order], np.repeat(np.arange(20), 3)[order]
+
+
+@pytest.mark.parametrize("folds", [5, "leave_one_out"])
+def test_groups_stay_together_so_that_noise_is_not_recognised(folds):
+    predictors = [KernelNeighbors(n_neighbors=1), CSVC()]
+    solver = SelectedClassifier(build_selector("pearson"), predictors, n_features=20, folds=folds)
+    errors = []
+    for seed in range(2):
+        X, y, groups = copies(seed)
+        errors.append([solver.fit(X, y, given).report_["error"] for given in (None, groups)])
+    blind, grouped = np.mean(errors, axis=0)
+    assert blind < 0.1
+    assert grouped > 0.3
+    for train, test in inner_parts(y, folds, groups):
+        assert not set(groups[train]) & set(groups[test])
+        assert len(train) + len(test) == 60
+
+
+def test_groups_reach_the_binary_machines_of_pairs():
+    X, y, groups = copies(0)
+    y = np.where(groups % 3 == 0, 2, y)
+    solver = SelectedClassifier(build_selector("pearson"), KernelNeighbors(n_neighbors=1), n_features=[5, 9], folds=4)
+    pairs = PairwiseVoting(solver)
+    assert pairs.takes_groups
+    pairs.fit(X, y, groups)
+    first = np.flatnonzero(np.isin(y, [0, 1]))
+    alone = clone(solver).fit(X[first], y[first], groups[first])
+    assert pairs.machines_[0].report_["error"] == alone.report_["error"]
+    assert alone.report_["error"] != clone(solver).fit(X[first], y[first]).report_["error"]
+    with pytest.raises(LabelError, match="3 groups for 60 rows"):
+        solver.fit(X, y, groups[:3])
+
+
+@pytest.mark.parametrize("folds", [20, 50])
+def test_too_many_folds_are_lowered_to_the_rarest_class(folds):
+    X, y = expression(rows=18)
+    y[:4] = 1
+    assert np.sum(y == 0) == 7
+    parts = inner_parts(y, folds)
+    assert len(parts) == 7
+    assert sorted(np.concatenate([test for _, test in parts])) == list(range(18))
+    solver = SelectedClassifier(build_selector("pearson"), CSVC(), n_features=[1, 2], folds=folds)
+    solver.check_labels(y)
+    assert 0 <= solver.fit(X, y).report_["error"] <= 1
+
+
+def test_a_class_of_one_group_is_refused_before_any_fit(monkeypatch):
+    solver = SelectedClassifier(build_selector("pearson"), CSVC(), n_features=[1, 2], folds=3)
+    y = np.array([0, 0, 0, 1, 1, 1])
+    solver.check_labels(y, np.array([0, 0, 1, 2, 2, 3]))
+    with pytest.raises(ParameterError, match=r"one record \(or group\) alone"):
+        solver.check_labels(y, np.array([0, 0, 1, 2, 2, 2]))
+    monkeypatch.setattr(selected_choice, "deal", lambda y, *rest: y)
+    with pytest.raises(ParameterError, match="no inner fold has all classes"):
+        inner_parts(y, 3)
+
+
+def test_the_scaler_is_fitted_once_in_each_inner_part(monkeypatch):
+    X, y = expression()
+    fitted = []
+    fit_transform = ExpressionScaler.fit_transform
+
+    def spy(self, X, y=None):
+        fitted.append(len(X))
+        return fit_transform(self, X, y)
+
+    monkeypatch.setattr(ExpressionScaler, "fit_transform", spy)
+    own = PSVMFeatureSelector(scaler=ExpressionScaler(ceiling=1))  # gives way to that of the classifier
+    solver = SelectedClassifier(own, CSVC(), n_features=[2, 3], scaler=ExpressionScaler(), folds=3)
+    solver.fit(X, y)
+    assert sorted(fitted) == [16, 16, 16, 24, 24]
 
 
 def test_new_values_are_clipped_to_the_range_of_the_training_rows():
@@ -173,6 +300,16 @@ def test_quantile_normalisation_needs_all_columns(tmp_path):
 
 
 # ---- specs and bad input ---------------------------------------------------------------------------------
+
+
+def test_the_text_form():
+    text = "selected:selector=(pearson),predictor=(csvc:C=2),n_features=[1,2],folds=4"
+    solver = build_solver(text)
+    assert (solver.selector.name, solver.predictor.C, solver.n_features) == ("pearson", 2, [1, 2])
+    assert expand_grid(text)[0]["selector"] == {"selector": "pearson"}
+    nested = build_solver("selected:selector=(psvm:ranking=grid),predictor=[csvc,(nusvc:nu=[0.1,0.2])]")
+    assert nested.selector.ranking == "grid"
+    assert [one.name for one in nested.predictor] == ["csvc", "nusvc", "nusvc"]
 
 
 def test_specs():
@@ -223,7 +360,7 @@ def test_labels_that_do_not_go_with_the_parameters():
         solver.check_labels(y)  # of 23 rows 11 are of one class: 0.97 is good for 24 alone
     NuSVC(nu=0.97).check_labels(y)
     SelectedClassifier(PSVMFeatureSelector(), NuSVC(nu=0.97)).check_labels(y)
-    with pytest.raises(ParameterError, match="one class alone"):
+    with pytest.raises(ParameterError, match="one record"):
         SelectedClassifier(PSVMFeatureSelector(), CSVC(), n_features=[1, 2]).check_labels(np.array([0, 1, 1, 1]))
 
 

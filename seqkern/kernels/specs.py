@@ -122,7 +122,7 @@ def _value_text(value):
     return getattr(value, "name", None) or str(value)
 
 
-def parse_spec(text, key="kernel"):
+def parse_spec(text, key="kernel", inside=None):
     """Return the config form of a text form.
 
     Parameters
@@ -131,6 +131,8 @@ def parse_spec(text, key="kernel"):
         As above, or JSON: the config form itself.
     key : str
         The key of the name: ``"kernel"``; for other things written the same way, theirs.
+    inside : dict of str to str, optional
+        From the name of a parameter to the key of what stands in parentheses there, where that is another one.
 
     Returns
     -------
@@ -142,7 +144,7 @@ def parse_spec(text, key="kernel"):
         If the text cannot be read, with the place.
     """
     if not text.lstrip().startswith("{"):
-        return _Reader(text, key).read()
+        return _Reader(text, key, inside or {}).read()
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -186,9 +188,10 @@ def _ends(part):
 class _Reader:
     """Recursive descent over one text."""
 
-    def __init__(self, text, key):
+    def __init__(self, text, key, inside):
         self.text = text
         self.key = key
+        self.inside = inside
         self.place = 0
 
     def read(self):
@@ -264,7 +267,10 @@ class _Reader:
         if not name:
             self.fail()
         self.need("=")
-        return name[0], self.value()
+        outside, self.key = self.key, self.inside.get(name[0], self.key)
+        value = self.value()
+        self.key = outside
+        return name[0], value
 
     def value(self):
         if self.skip("("):

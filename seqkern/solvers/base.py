@@ -52,13 +52,16 @@ class Solver(Parameters, BaseEstimator):
     whole : tuple of str
         The parameters whose lists are no grid of values to search, since the solver chooses by itself; `read` makes
         them from what a config says.
+    takes_groups : bool
+        Whether `_fit` takes groups, which it keeps together where it divides the training part: ``_fit(K, y, groups)``.
     support_ : ndarray of int64, shape (s,)
         After `fit`: the columns that prediction needs.
     report_ : dict
         After `fit`: ``converged`` (bool), ``iterations`` (int), ``residual`` (float: how far the optimality
         conditions are from holding), ``objective`` (float), ``n_support`` (int), ``support_share`` (float, of
         all columns), and what the solver adds: ``gap`` (float, the duality gap), ``remark`` (str, why it did not
-        converge, and what to do), ….
+        converge, and what to do), ``inner_not_converged`` (int: of the fits within, that chose something by
+        cross-validation, how many did not converge), ….
     """
 
     name = None
@@ -67,13 +70,14 @@ class Solver(Parameters, BaseEstimator):
     needs_semidefinite = False
     targets = ()
     whole = ()
+    takes_groups = False
 
     # ---- what a solver writes ----------------------------------------------------------------------------
 
     def check_parameters(self):
         """Raise ParameterError for a parameter outside its domain; called before every fit."""
 
-    def check_labels(self, y):
+    def check_labels(self, y, groups=None):
         """Raise ParameterError where the parameters cannot go with the labels of a training part.
 
         It takes no kernel matrix, so that whoever computes one can ask before. By default all labels will do.
@@ -82,6 +86,8 @@ class Solver(Parameters, BaseEstimator):
         ----------
         y : ndarray, shape (n,)
             As `fit` would get it, of two classes or more.
+        groups : ndarray, shape (n,), optional
+            As `fit` would get them.
         """
 
     def _fit(self, K, y):
@@ -172,7 +178,7 @@ class Solver(Parameters, BaseEstimator):
 
     # ---- what its users call -----------------------------------------------------------------------------
 
-    def fit(self, K, y=None):
+    def fit(self, K, y=None, groups=None):
         """Learn from the training part.
 
         Parameters
@@ -181,6 +187,9 @@ class Solver(Parameters, BaseEstimator):
             A C-ordered memory map is used in place.
         y : array_like, shape (n,), optional
             Needed unless ``"none"`` is among the solver's `targets`.
+        groups : array_like, shape (n,), optional
+            Records of one group stay together where a solver of `takes_groups` divides the training part; others
+            do not look at them.
 
         Returns
         -------
@@ -193,17 +202,33 @@ class Solver(Parameters, BaseEstimator):
         GramError
             If `K` is not square where it must be, not finite, or not a matrix.
         LabelError
-            If `y` does not fit `K` or the solver.
+            If `y` does not fit `K` or the solver, or `groups` does not fit `K`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If it did not converge, or fits within it did not.
         """
-        K, target = self.checked_data(K, y)
-        report = self._fit(K, target)
+        K, target = self.checked_data(K, y, groups)
+        report = self._fit(K, target, groups) if self.takes_groups else self._fit(K, target)
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
         if not report["converged"]:
             warnings.warn(self._not_converged(), ConvergenceWarning, stacklevel=2)
+        elif report.get("inner_not_converged"):
+            count = report["inner_not_converged"]
+            warnings.warn(
+                f"{type(self).__name__}: {count} fit{'s'[: count != 1]} of its inner cross-validation did not converge",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
-    def checked_data(self, K, y=None):
+    def count_not_converged(self):
+        """Return how many fits, this one and those within it, did not converge."""
+        return int(not self.report_["converged"]) + self.report_.get("inner_not_converged", 0)
+
+    def checked_data(self, K, y=None, groups=None):
         """Return the matrix and the labels as `_fit` takes them, after all checks; raises as `fit` does."""
         self.check_parameters()
         K = self._checked(K, reset=True)
@@ -211,7 +236,9 @@ class Solver(Parameters, BaseEstimator):
         if y is not None or "none" not in self.targets:
             y = self._checked_labels(y, count_rows(K))
             target = self._coded(y)
-            self.check_labels(y)
+            if groups is not None and len(groups) != len(y):
+                raise LabelError(f"{len(groups)} groups for {len(y)} rows", remedy="give one group for each row")
+            self.check_labels(y, groups)
         if self.input == "gram" and K.shape[0] != K.shape[1]:
             raise GramError(
                 f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
@@ -219,7 +246,7 @@ class Solver(Parameters, BaseEstimator):
             )
         return K, target
 
-    def fit_after(self, previous, K, y=None):
+    def fit_after(self, previous, K, y=None, groups=None):
         """Fit; a solver may begin with what `previous` learned from the same `K` and `y`. See `fit`.
 
         Parameters
@@ -227,7 +254,7 @@ class Solver(Parameters, BaseEstimator):
         previous : Solver or None
             Of the same class, or not; a solver that it is of no use to ignores it.
         """
-        return self.fit(K, y)
+        return self.fit(K, y, groups)
 
     def decision_function(self, K):
         """Return the decision values.

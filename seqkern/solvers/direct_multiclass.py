@@ -85,11 +85,11 @@ class DirectMulticlass(ClassSolver):
         best = np.argmax(self.decision_function(K), axis=1)
         return self.classes_[best]
 
-    def fit_after(self, previous, K, y=None):
+    def fit_after(self, previous, K, y=None, groups=None):
         """Fit, beginning with the solution of another C, if `previous` has it for the same rows. See `fit`."""
         self._start = getattr(previous, "_alpha", None)
         try:
-            return self.fit(K, y)
+            return self.fit(K, y, groups)
         finally:
             del self._start
 

@@ -66,7 +66,7 @@ class FilteredSVC(BinarySolver):
         check_real("tol", self.tol, 0, open_low=True)
         check_integer("max_iter", self.max_iter, 1)
 
-    def check_labels(self, y):
+    def check_labels(self, y, groups=None):
         """Raise ParameterError where the binary solver would, or might after the filter of one class."""
         self.binary.check_labels(y)
         y = np.asarray(y)

@@ -87,14 +87,14 @@ class LinearSVC(BinarySolver):
         exact = {"tol": 1e-9, "max_epochs": 100_000}
         return [cls(**exact), cls(C=0.3, class_weight="balanced", **exact)]
 
-    def fit_after(self, previous, K, y=None):
+    def fit_after(self, previous, K, y=None, groups=None):
         """Fit, beginning with the solution of another C, if `previous` has it for the same records.
 
         Raises as `fit` does.
         """
         self._start = getattr(previous, "_alpha", None)
         try:
-            return self.fit(K, y)
+            return self.fit(K, y, groups)
         finally:
             del self._start
 

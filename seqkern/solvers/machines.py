@@ -55,20 +55,25 @@ class BinaryMachines(ClassSolver):
         """Whether the binary solver needs a positive semi-definite matrix."""
         return getattr(self.binary, "needs_semidefinite", False)
 
+    @property
+    def takes_groups(self):
+        """Whether the binary solver takes groups."""
+        return getattr(self.binary, "takes_groups", False)
+
     def check_parameters(self):
         """Raise ParameterError unless `binary` is a binary solver with good parameters."""
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:
             raise ParameterError(f"binary={self.binary!r} is not possible", remedy="give a binary solver")
         self.binary.check_parameters()
 
-    def check_labels(self, y):
+    def check_labels(self, y, groups=None):
         """Raise ParameterError if those of one machine cannot go with the binary solver's parameters."""
         classes, codes = np.unique(y, return_inverse=True)
         for places, code in self.tasks(classes):
             rows = np.isin(codes, places)
             labels = code(codes[rows])
             try:
-                self.binary.check_labels(labels)
+                self.binary.check_labels(labels, None if groups is None else np.asarray(groups)[rows])
             except ParameterError as error:
                 second = labels == np.unique(labels)[-1]
                 positive, others = np.asarray(y)[rows][second][0], np.unique(np.asarray(y)[rows][~second])
@@ -84,15 +89,15 @@ class BinaryMachines(ClassSolver):
         best = np.argmax(self.decision_function(K), axis=1)
         return self.classes_[best]
 
-    def fit_after(self, previous, K, y=None):
+    def fit_after(self, previous, K, y=None, groups=None):
         """Fit; each machine may begin with what that of `previous` learned. See `fit`."""
         self._starts = getattr(previous, "_trained", ()) if type(previous) is type(self) else ()
         try:
-            return self.fit(K, y)
+            return self.fit(K, y, groups)
         finally:
             del self._starts
 
-    def _fit(self, K, y):
+    def _fit(self, K, y, groups=None):
         """Train the machines."""
         tasks = list(self.tasks(self.classes_))
         starts = getattr(self, "_starts", ())
@@ -101,7 +106,8 @@ class BinaryMachines(ClassSolver):
         self._trained, columns = [], []
         for (places, code), start in zip(tasks, starts, strict=True):
             rows = np.flatnonzero(np.isin(y, places))
-            machine = clone(self.binary).fit_after(start, self._of(K, rows, len(y)), code(y[rows]))
+            own_groups = None if groups is None else np.asarray(groups)[rows]
+            machine = clone(self.binary).fit_after(start, self._of(K, rows, len(y)), code(y[rows]), own_groups)
             self._trained.append(machine)
             columns.append(rows[machine.support_] if records else machine.support_)
         self.support_ = np.unique(np.concatenate(columns))
@@ -147,10 +153,12 @@ def summary(reports):
         for key in ("constant_columns", "gap")
         if any(report.get(key) is not None for report in reports)
     }
+    inner = [report["inner_not_converged"] for report in reports if "inner_not_converged" in report]
     remarks = [report["remark"] for report in reports if "remark" in report]
     return {
         **worst,
         **({"remark": remarks[0]} if remarks else {}),
+        **({"inner_not_converged": sum(inner)} if inner else {}),
         "converged": all(report["converged"] for report in reports),
         "iterations": sum(report["iterations"] for report in reports),
         "residual": max(report["residual"] for report in reports),

@@ -18,7 +18,7 @@ class Neighbors(Solver):
         """Raise ParameterError for a parameter outside its domain."""
         check_integer("n_neighbors", self.n_neighbors, 1)
 
-    def check_labels(self, y):
+    def check_labels(self, y, groups=None):
         """Raise ParameterError where there are too few training records for so many neighbours."""
         if len(y) <= self.n_neighbors:
             raise ParameterError(

@@ -62,7 +62,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
         check_real("nu", self.nu, 0, 1, open_low=True)
         super().check_parameters()
 
-    def check_labels(self, y):
+    def check_labels(self, y, groups=None):
         """Raise ParameterError if ν is larger than 2·min(l₊, l₋)/l."""
         counts = np.unique(y, return_counts=True)[1]
         total, least = int(counts.sum()), int(counts.min())

@@ -77,7 +77,7 @@ class PotentialSVM(Solver):
             cls(kernel="features"),
         ]
 
-    def fit_after(self, previous, K, y=None):
+    def fit_after(self, previous, K, y=None, groups=None):
         """Fit, beginning with the solution of another C or ε, if `previous` is a P-SVM for the same columns.
 
         Raises as `fit` does.
@@ -85,7 +85,7 @@ class PotentialSVM(Solver):
         if isinstance(previous, PotentialSVM):
             self._start = previous._on_columns(previous.alpha_)
         try:
-            return self.fit(K, y)
+            return self.fit(K, y, groups)
         finally:
             self.__dict__.pop("_start", None)
 

@@ -1,18 +1,14 @@
 """A classifier on selected features: scaler, selector and predictor, with their hyperparameters, as one solver."""
 
-import warnings
-from collections import Counter
-
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 
 from ..archive import nest, unnest
+from ..convergence import unconverged
 from ..errors import ParameterError
-from ..kernels import _vector
 from ..parameters import check_integer
 from .base import ClassSolver, Solver
+from .selected_choice import LEAVE_ONE_OUT, Chosen, best_features, choose, inner_parts, learn, products
 from .selectors.base import Selector
 from .selectors.given import GivenSelector
 from .selectors.scaling import ExpressionScaler, scaler_from_state
@@ -43,7 +39,8 @@ class SelectedClassifier(ClassSolver):
     around : int
         a ≥ 0.
     folds : {"leave_one_out"} or int
-        The inner cross-validation: each row by itself, or stratified parts in the order of the rows.
+        The inner cross-validation: each row by itself, or so many stratified parts (`selected_choice.inner_parts`).
+        The groups that `fit` is given stay together, in leave-one-out too.
 
     Attributes
     ----------
@@ -55,7 +52,9 @@ class SelectedClassifier(ClassSolver):
         The scaled features of the rows that it needs, if it takes a Gram matrix.
     report_ : dict
         That of the predictor, and ``n_features``, ``predictor`` (its spec), ``error``: the mean inner error, None if
-        there was no choice; and ``inner_not_converged``: of the fits that gave it, how many did not converge.
+        there was no choice; and ``inner_not_converged``: of the fits that gave it, how many did not converge. What
+        stops early in the selector counts as it does in the predictor: then ``converged`` is False, and
+        ``selector_not_converged`` says how many of its machines did.
 
     Notes
     -----
@@ -70,6 +69,7 @@ class SelectedClassifier(ClassSolver):
     input = "features"
     targets = ("binary", "multiclass")
     whole = ("selector", "predictor", "n_features", "scaler")
+    takes_groups = True
 
     def __init__(self, selector, predictor, *, n_features=20, scaler=None, around=1, folds="leave_one_out"):
         self.selector = selector
@@ -116,28 +116,25 @@ class SelectedClassifier(ClassSolver):
             self.scaler.check_parameters()
         check_integer("around", self.around, 0)
         if isinstance(self.folds, str):
-            if self.folds != "leave_one_out":
+            if self.folds != LEAVE_ONE_OUT:
                 raise ParameterError(f"folds={self.folds!r} is not possible", remedy="give leave_one_out or a number")
         else:
             check_integer("folds", self.folds, 2)
 
-    def check_labels(self, y):
-        """Raise ParameterError where a predictor cannot learn the labels, of the whole or of an inner part."""
+    def check_labels(self, y, groups=None):
+        """Raise ParameterError where there are no inner parts, or a predictor cannot learn the labels of one."""
         kind = "binary" if len(np.unique(y)) == 2 else "multiclass"
         if kind not in self.selector.targets:
             raise ParameterError(
                 f"selector {self.selector.name!r} does not take {kind} labels", remedy="choose another selector"
             )
         parts = [np.arange(len(y))]
-        if self._has_choice():
-            parts += [train for train, _ in self._parts(y)]
+        if len(self._pairs()) > 1:
+            parts += [train for train, _ in inner_parts(y, self.folds, groups)]
         for train in parts:
-            if len(np.unique(y[train])) < 2:
-                raise ParameterError(
-                    "an inner part has members of one class alone", remedy="leave the choice out, or give more records"
-                )
+            own = None if groups is None else np.asarray(groups)[train]
             for predictor in self._predictors():
-                make_solver(predictor, kind).check_labels(y[train])
+                make_solver(predictor, kind).check_labels(y[train], own)
 
     @classmethod
     def examples(cls):
@@ -178,11 +175,12 @@ class SelectedClassifier(ClassSolver):
         given = GivenSelector(np.asarray(columns))
         return clone(self).set_params(selector=given, n_features=len(columns))
 
-    def _fit(self, K, y):
+    def _fit(self, K, y, groups=None):
         """Choose F and the predictor, and learn from all rows."""
-        size, predictor, error, failed = self._choice(K, y) if self._has_choice() else (*self._pairs()[0], None, 0)
-        selector = clone(self.selector).set_params(n_features=size).fit_scaled(K, y, self.scaler)
-        selected = _best(selector)
+        chosen = self._choose(K, y, groups)
+        with unconverged():  # the report tells
+            selector = clone(self.selector).set_params(n_features=chosen.size).fit_scaled(K, y, self.scaler)
+        selected = best_features(selector)
         if not len(selected):
             raise ParameterError(
                 f"selector {self.selector.name!r} chooses no feature", remedy="loosen its parameters, or the scaler's"
@@ -194,24 +192,32 @@ class SelectedClassifier(ClassSolver):
         if self.scaler_ is not None:
             self.scaler_ = self.scaler_.restrict(self.support_)
         values = self._scaled(K, self.support_)
-        machine = _learn(predictor, values, y)
+        machine = learn(chosen.predictor, values, y, groups)
         gram = machine.input == "gram"
         self.machine_ = machine.restrict(machine.support_) if gram else machine
         self.rows_ = values[machine.support_] if gram else np.empty((0, len(selected)))
+        return self._report(machine, selector, chosen, len(selected))
+
+    def _report(self, machine, selector, chosen, size):
+        """Return what is told of the fit."""
         told = {key: value for key, value in machine.report_.items() if key not in ("n_support", "support_share")}
+        if selector.not_converged_:
+            remarks = [told["remark"]] if "remark" in told else []
+            told |= {"converged": False, "remark": "; ".join([*remarks, selector.not_converged()])}
         return {
             **told,
-            "n_features": len(selected),
-            "predictor": predictor.spec(),
-            "error": error,
-            "inner_not_converged": failed,
+            "n_features": size,
+            "predictor": chosen.predictor.spec(),
+            "error": chosen.error,
+            "selector_not_converged": selector.not_converged_,
+            "inner_not_converged": chosen.not_converged + told.get("inner_not_converged", 0),
         }
 
     def _decide(self, K, columns):
         """Return the predictor's decisions."""
         values = self._scaled(K, columns)
         return self.machine_.decision_function(
-            _products(values, self.rows_) if self.machine_.input == "gram" else values
+            products(values, self.rows_) if self.machine_.input == "gram" else values
         )
 
     def _scaled(self, K, columns):
@@ -235,56 +241,12 @@ class SelectedClassifier(ClassSolver):
         pairs = [(size, predictor) for size in sorted(set(self._sizes())) for predictor in self._predictors()]
         return sorted(pairs, key=lambda pair: (pair[0], pair[1].complexity() if _alike(self._predictors()) else ()))
 
-    def _has_choice(self):
-        """Return whether there is more than one pair."""
-        return len(self._pairs()) > 1
-
-    def _parts(self, y):
-        """Yield (training rows, test rows) of the inner cross-validation."""
-        if self.folds == "leave_one_out":
-            every = np.arange(len(y))
-            yield from ((np.delete(every, row), every[row : row + 1]) for row in every)
-        else:
-            yield from StratifiedKFold(self.folds).split(np.zeros(len(y)), y)
-
-    def _choice(self, K, y):
-        """Return (F, predictor, error, fits that did not converge) of the pair with the least inner error."""
+    def _choose(self, K, y, groups):
+        """Return the Chosen pair; if there is only one, without a look at the data."""
         pairs = self._pairs()
-        near = {size: self._near(size, K.shape[1]) for size, _ in pairs}
-        wrong, failed = Counter(), Counter()
-        for train, test in self._parts(y):
-            for size, predictor, errors, converged in self._errors(
-                K, y, train, test, sorted({*sum(near.values(), ())})
-            ):
-                wrong[size, id(predictor)] += errors
-                failed[size, id(predictor)] += not converged
-        means = [np.mean([wrong[one, id(predictor)] for one in near[size]]) / len(y) for size, predictor in pairs]
-        best = int(np.argmin(means))
-        size, predictor = pairs[best]
-        return size, predictor, float(means[best]), sum(failed[one, id(predictor)] for one in near[size])
-
-    def _near(self, size, width):
-        """Return F − a, F and F + a, as far as there are so many features."""
-        return tuple(sorted({min(max(one, 1), width) for one in (size - self.around, size, size + self.around)}))
-
-    def _errors(self, K, y, train, test, sizes):
-        """Yield (F, predictor, wrong predictions of the test rows, converged), all learned from the training rows."""
-        selector = self.selector.inner().set_params(n_features=sizes[-1]).fit_scaled(K[train], y[train], self.scaler)
-        known, new = K[train], K[test]
-        if self.scaler is not None:
-            scaler = clone(self.scaler).fit(known)
-            known, new = scaler.transform(known), scaler.transform(new)
-        order = _best(selector)
-        for size in sizes:
-            some, held_out = known[:, order[:size]], new[:, order[:size]]
-            gram = _products(some, some)
-            for predictor in self._predictors():
-                predicted, converged = np.bincount(y[train]).argmax(), True
-                if len(order):
-                    machine = _learn(predictor, some, y[train], gram)
-                    predicted = machine.predict(_products(held_out, some) if machine.input == "gram" else held_out)
-                    converged = machine.report_["converged"]
-                yield size, predictor, int(np.sum(predicted != y[test])), converged
+        if len(pairs) == 1:
+            return Chosen(*pairs[0])
+        return choose(K, y, groups, pairs, self.selector, self.scaler, around=self.around, folds=self.folds)
 
     # ---- the model ---------------------------------------------------------------------------------------
 
@@ -316,26 +278,3 @@ def _can_predict(solver):
 def _alike(solvers):
     """Return whether all solvers are of one class, so that their complexities can be compared."""
     return len({type(solver) for solver in solvers}) == 1
-
-
-def _best(selector):
-    """Return the features that a selector chose, the best first, int64."""
-    chosen = selector.get_support(indices=True)
-    return chosen[np.argsort(selector.ranking_[chosen])]
-
-
-def _learn(predictor, values, y, gram=None):
-    """Return a copy of a predictor, fitted to features or to their Gram matrix; its report tells of convergence."""
-    machine = make_solver(clone(predictor), "binary" if len(np.unique(y)) == 2 else "multiclass")
-    if machine.input == "gram":
-        values = _products(values, values) if gram is None else gram
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return machine.fit(values, y)
-
-
-def _products(rows, others):
-    """Return the linear kernel, float64 (m, n); each entry has its own bits, whatever the other rows are."""
-    out = np.empty((len(rows), len(others)))
-    _vector.products(np.ascontiguousarray(rows), np.ascontiguousarray(others.T), out)
-    return out

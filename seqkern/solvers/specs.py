@@ -16,6 +16,8 @@ TAKES = {
     "implicit": "feature vectors that are never stored",
 }
 """What the `input` of a solver is called in messages."""
+INSIDE = {"selector": "selector"}
+"""Parameters of which a text has something else than a solver in parentheses, and what."""
 
 
 def build_solver(spec):
@@ -187,7 +189,7 @@ def solver_from_state(header, arrays):
 
 def _split_spec(spec):
     """Return a spec's solver name and a dict of its parameters."""
-    spec = parse_spec(spec, "solver") if isinstance(spec, str) else spec
+    spec = parse_spec(spec, "solver", INSIDE) if isinstance(spec, str) else spec
     if not isinstance(spec, dict) or not isinstance(spec.get("solver"), str):
         raise ParameterError(f"{spec!r} names no solver", remedy="write it like {solver: csvc, C: 1} or csvc:C=1")
     return spec["solver"], {key: _value(value) for key, value in spec.items() if key != "solver"}
