@@ -21,7 +21,7 @@ rule report:
         "../envs/seqkern.yaml"
     params:
         results=lambda wildcards, output: str(Path(output.page).parents[1]),
-        study=as_json(STUDY),
+        study=json.dumps(STUDY),
         build=BUILD,
     shell:
         "seqkern report {params.results:q} --study {params.study:q} -o $(dirname {output.page:q}) 2>&1 | tee {log:q}"
