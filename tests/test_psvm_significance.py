@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.stats import binom
+from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.errors import ParameterError
 from seqkern.solvers import PSVC, PSVR
@@ -85,6 +86,19 @@ def test_what_matters_is_found():
         np.testing.assert_array_equal(again.columns, found.columns)
         np.testing.assert_array_equal(again.p, found.p)
     assert not hasattr(solver, "classes_")
+
+
+@pytest.mark.parametrize(("statistic", "fits"), [("coefficient", 20), ("correlation", 1)])
+def test_fits_that_do_not_converge_are_told(statistic, fits):
+    K = np.random.default_rng(0).normal(size=(30, 100))
+    y = np.sign(K[:, 0] + K[:, 1])
+    solver = PSVC(C=np.inf, epsilon=0.01, kernel="features", max_iter=1)
+    with pytest.warns(ConvergenceWarning, match=f"{fits} of {fits} fits of the P-SVM did not converge") as told:
+        found = psvm_significance(solver, K, y, statistic=statistic, n_permutations=19)
+    assert len(told) == 1
+    assert found.not_converged == fits
+    solver.set_params(max_iter=100_000)
+    assert psvm_significance(solver, K, y, statistic=statistic, n_permutations=19).not_converged == 0
 
 
 def rate_of_findings(statistic, epsilon_scale, trials=250, permutations=19):

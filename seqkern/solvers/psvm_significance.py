@@ -32,9 +32,11 @@ never 0). Westfall & Young 1993, Resampling-Based Multiple Testing. Benjamini & 
 57:289-300. Benjamini & Yekutieli 2001, Ann. Stat. 29:1165-1188.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from ..multiple_testing import benjamini_hochberg, holm
 from ..parameters import check_choice, check_integer
@@ -69,6 +71,8 @@ class Significance:
         N: columns that are not constant.
     n_permutations : int
         B.
+    not_converged : int
+        Of the fits, with the labels as they are and shuffled, how many did not converge: their α is not exact.
     """
 
     columns: np.ndarray
@@ -81,6 +85,7 @@ class Significance:
     max_statistic: np.ndarray
     n_tested: int
     n_permutations: int
+    not_converged: int
 
 
 def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=999, seed=1):
@@ -108,6 +113,11 @@ def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=9
     ------
     ParameterError, GramError, LabelError
         As `solver.fit` does.
+
+    Warns
+    -----
+    ConvergenceWarning
+        With the number of the fits that did not converge.
     """
     check_choice("statistic", statistic, ("coefficient", "correlation"))
     check_integer("n_permutations", n_permutations, 1)
@@ -116,17 +126,29 @@ def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=9
     with single_thread():
         solver, columns, target = prepared(solver, K, y)
         target = target - target.mean()
-        alpha = _coefficients(solver, columns, target)
-        compute = _coefficients if statistic == "coefficient" else _correlations
-        true = np.abs(compute(solver, columns, target))
+        alpha, converged = _coefficients(solver, columns, target)
+        failed, fits = int(not converged), 1 + n_permutations * (statistic == "coefficient")
+        true = np.abs(alpha if statistic == "coefficient" else _correlations(columns, target))
         tested = np.flatnonzero(columns.scales > 0)
         order = tested[np.argsort(-true[tested], kind="stable")]
         true = true[order]
         single, stepped = np.zeros(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
         for _ in range(n_permutations):
-            shuffled = np.abs(compute(solver, columns, rng.permutation(target)))[order]
+            labels = rng.permutation(target)
+            if statistic == "coefficient":
+                values, converged = _coefficients(solver, columns, labels)
+                failed += not converged
+            else:
+                values = _correlations(columns, labels)
+            shuffled = np.abs(values)[order]
             single += shuffled >= true * (1 - SAME)
             stepped += np.maximum.accumulate(shuffled[::-1])[::-1] >= true * (1 - SAME)
+    if failed:
+        warnings.warn(
+            f"{failed} of {fits} fits of the P-SVM did not converge, so that p-values may be wrong: raise max_iter",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     p = (1 + single) / (1 + n_permutations)
     corrected = {
         "bonferroni": np.minimum(1.0, p * len(p)),
@@ -144,18 +166,20 @@ def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=9
         **{name: values[support] for name, values in corrected.items()},
         n_tested=len(order),
         n_permutations=n_permutations,
+        not_converged=failed,
     )
 
 
 def _coefficients(solver, columns, target):
-    """Return α, with ε in units of the ε_max of these labels."""
+    """Return α, with ε in units of the ε_max of these labels, and whether the fit converged."""
     dual = Dual(columns, target, 0.0, float(solver.C))
     unit = dual.epsilon_max if solver.epsilon_scale == "max" else 1.0
     dual = Dual(columns, target, float(solver.epsilon) * unit, float(solver.C), dual.correlations)
-    return minimise(dual, tol=solver.tol, max_iter=solver.max_iter).alpha
+    found = minimise(dual, tol=solver.tol, max_iter=solver.max_iter)
+    return found.alpha, found.report["converged"]
 
 
-def _correlations(solver, columns, target):
+def _correlations(columns, target):
     """Return the correlation of each column and the labels; 0 for constant ones."""
     length = np.sqrt(len(target)) * np.linalg.norm(target)
     return columns.products(target) / (length if length > 0 else 1.0)
