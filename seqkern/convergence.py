@@ -27,3 +27,15 @@ def unconverged():
 
         warnings.showwarning = keep
         yield kept
+
+
+def telling(function, told):
+    """Return a function that does the same, and whose warnings of what did not converge go to the list `told`."""
+
+    def told_of(*arguments):
+        with unconverged() as failed:
+            found = function(*arguments)
+        told.extend(failed)
+        return found
+
+    return told_of

@@ -7,9 +7,11 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from . import __version__
 from .build import build_digest
+from .convergence import telling, unconverged
 from .errors import LabelError, ModelError
 from .evaluation.feasible import check_training_part
 from .evaluation.feature_source import FeatureSource, take_sparse
@@ -139,15 +141,20 @@ def train_model(
     else:
         options = {"progress": progress, "memory_limit": memory_limit, "n_threads": n_threads}
         fitted, source, K, diagonal, counts = _by_gram(kernel, X, y, transforms, options)
+    inner_weights = []
+    pair = telling(source.pair, inner_weights)
     if labels.kind == "none":
         choice = Choice(kernel.name, grid[0], math.nan, [(kernel.name, grid[0])], np.empty((1, 0)))
     else:
-        choice = select(
-            {kernel.name: source.pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed, rule=rule
-        )
-    afterwards = {}
+        with unconverged():  # their number is told below
+            choice = select(
+                {kernel.name: pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed, rule=rule
+            )
+    afterwards, failed = {}, choice.not_converged
     if calibration or threshold:
-        decided = held_out_decisions(source.pair, labels, choice.spec, make_solver, folds=folds, seed=seed)
+        with unconverged():
+            decided = held_out_decisions(pair, labels, choice.spec, make_solver, folds=folds, seed=seed)
+        failed += decided[2]
         fits = fit_afterwards(decided[0], labels.signs() > 0, decided[1], calibration=calibration, threshold=threshold)
         afterwards = {
             name: fit.record() for name, fit in zip(("calibration", "threshold"), fits, strict=True) if fit is not None
@@ -158,7 +165,11 @@ def train_model(
         chain, K, _ = fit_chain(transforms, K, diagonal)
     machine = make_solver(choice.spec, labels.kind)
     _warn_of_indefinite(K, kernel, chain, machine)
-    machine.fit(K, y)
+    machine.fit(K, y, labels.groups)
+    failed += len(inner_weights)
+    if failed:
+        text = f"{failed} fit{'s'[: failed != 1]} of the cross-validation did not converge"
+        warnings.warn(text, ConvergenceWarning, stacklevel=2)
     recognised = {}
     if labels.kind not in ("real", "none"):
         right = machine.predict(K) == y
@@ -179,6 +190,7 @@ def train_model(
         "solver": choice.spec,
         "search": _search(choice, metric, folds, labels.kind, rule),
         "report": machine.report_,
+        "inner_not_converged": failed + machine.report_.get("inner_not_converged", 0),
         "recognised": recognised,
         **afterwards,
         **(notes or {}),

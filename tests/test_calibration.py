@@ -152,7 +152,7 @@ def test_no_unit_is_decided_about_by_a_machine_that_saw_it():
     X, labels = data()
     K = build_kernel("spectrum:k=2")(X)
     spy = Spy(K)
-    f, folds = held_out_decisions(spy.pair, labels, SPEC, make_solver, folds=4, seed=3)
+    f, folds, _ = held_out_decisions(spy.pair, labels, SPEC, make_solver, folds=4, seed=3)
     assert folds == 4
     assert sorted(np.concatenate([test for _, test in spy.asked]).tolist()) == list(range(60))
     for train, test in spy.asked:
@@ -187,7 +187,7 @@ def test_the_same_seed_gives_the_same_bits():
     K = build_kernel("spectrum:k=2")(X)
 
     def fitted(seed):
-        decisions, folds = held_out_decisions(Spy(K).pair, labels, SPEC, make_solver, folds=3, seed=seed)
+        decisions, folds, _ = held_out_decisions(Spy(K).pair, labels, SPEC, make_solver, folds=3, seed=seed)
         return fit_afterwards(decisions, labels.signs() > 0, folds, calibration="platt")[0]
 
     first, second, other = fitted(1), fitted(1), fitted(2)

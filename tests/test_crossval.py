@@ -276,6 +276,50 @@ def test_the_verb_writes_the_same_bytes_every_time(study, tmp_path):
     assert sorted(decided) == sorted(sequences().ids)
 
 
+@pytest.mark.parametrize("learner", [stored, FittedKernel])
+def test_weights_that_do_not_converge_are_told_for_each_training_part(learner):
+    X = sequences()
+    text = "combination:parts=[(spectrum:k=2),(spectrum:k=3),(spectrum:k=1)],weights=mkl,tol=1e-9"
+    folds, results = run(binary_task(X), X, learner(build_kernel(f"{text},max_iter=1"), X), GRID)
+    assert [result.fit["weights_converged"] for result in results] == [False] * 4
+    # of two inner folds, each with weights of its own
+    assert [result.fit["inner_not_converged"] for result in results] == [2] * 4
+    assert all(result.fit["converged"] for result in results)
+    _, results = run(binary_task(X), X, learner(build_kernel(text.replace("1e-9", "0.5")), X), GRID)
+    assert all(result.fit["weights_converged"] is True for result in results)
+    assert [result.fit["inner_not_converged"] for result in results] == [0] * 4
+    _, results = run(binary_task(X), X, FittedKernel(SpectrumKernel(k=2), X))
+    assert all(result.fit["weights_converged"] is None for result in results)
+
+
+def test_inner_fits_that_do_not_converge_are_counted_of_choice_threshold_and_solver():
+    X = sequences()
+    task, grid = binary_task(X), [{**spec, "max_iter": 1} for spec in GRID]
+    split = next(iter(make_folds(task.labels, X, "stratified", k=4, seed=1)))
+    source = {"k": StoredGram(compute_gram(SpectrumKernel(k=2), X))}
+    inner = InnerLoop(folds=2, threshold="sensitivity=0.9")
+    # two candidates in two folds; two held-out folds
+    assert evaluate_fold(task, split, source, grid, inner).fit["inner_not_converged"] == 6
+    assert evaluate_fold(task, split, source, grid[:1], inner).fit["inner_not_converged"] == 2
+    assert evaluate_fold(task, split, source, GRID, inner).fit["inner_not_converged"] == 0
+
+
+def test_what_did_not_converge_is_written_and_told(study, tmp_path, capsys):
+    study[study.index("spectrum:k=3")] = (
+        "combination:parts=[(spectrum:k=2),(spectrum:k=3)],weights=mkl,max_iter=1,tol=1e-9"
+    )
+    study[-1] = json.dumps({"solver": "csvc", "C": [0.1, 1], "max_iter": 1})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert main([*study, "-o", str(tmp_path / "o")]) == 0
+    rows = read_tsv(tmp_path / "o" / "fits.tsv")
+    assert {row["weights_converged"] for row in rows} == {"False"}
+    counts = [int(row["inner_not_converged"]) for row in rows]
+    told = capsys.readouterr().err
+    assert f"the kernel's weights did not converge in {len(rows)} of {len(rows)} training parts" in told
+    assert f"{sum(counts)} inner fits did not converge, in {len(rows)} of {len(rows)} training parts" in told
+
+
 @pytest.mark.parametrize("masked", [(), (3,), (2, 3)])
 def test_constant_columns_are_counted_and_told_once(study, tmp_path, capsys, masked):
     X = sequences()

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from seqkern.config import check_config
 from seqkern.datasets.dataset import Task
 from seqkern.errors import ConfigError, GramError, ParameterError, SequenceError
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
+from seqkern.evaluation.feasible import check_training_part
 from seqkern.evaluation.feature_source import FeatureSource
 from seqkern.evaluation.selection_bias import biased_scores
 from seqkern.feature_model import FeatureModel
@@ -25,6 +27,7 @@ from seqkern.model import load_model
 from seqkern.sequences import as_sequences
 from seqkern.solvers import build_solver
 from seqkern.solvers.psvm import PSVC
+from seqkern.solvers.selected_choice import inner_parts
 from seqkern.tables import FeatureTable
 from seqkern.training import train_model
 from seqkern.tsv import read_tsv
@@ -194,6 +197,63 @@ def test_features_chosen_on_all_units_pretend_to_predict_random_labels():
         honest.append(np.mean(solver.predict(X.values[test]) == y[test]))
     assert np.mean(honest) < 0.75
     assert np.mean(biased) > 0.9
+
+
+def test_both_columns_predict_by_the_same_threshold():
+    X, y = table(d=60, signal=0.6)
+    parts, targets = (X.values[:30], X.values[30:]), (y[:30], y[30:])
+    labels, test = labels_of(X, y), np.arange(30, 40)
+    solver = build_solver({**SELECTED, "n_features": 60}).fit(X.values[:30], y[:30])
+    decisions = solver.decision_function(X.values[30:])
+    threshold = float(np.sort(decisions)[3:5].mean())
+    # all features: nothing is selected, and nothing but the threshold can differ
+    found = biased_scores(solver, parts, targets, labels, test, threshold)
+    assert found["accuracy"] == np.mean((decisions > threshold) == (y[30:] > 0))
+    assert found["accuracy"] != biased_scores(solver, parts, targets, labels, test)["accuracy"]
+    spec, source = {**SELECTED, "n_features": 60}, {"linear": FeatureSource(build_kernel("linear"), X)}
+    inner = InnerLoop(threshold="sensitivity=0.95")
+    split = Split("1", np.arange(30), test)
+    result = evaluate_fold(Task("all", labels), split, source, [spec], inner, selection_bias=True)
+    assert {key: result.bias[0][key] for key in ("accuracy", "auc", "balanced_accuracy")} == {
+        key: result.metrics[key] for key in ("accuracy", "auc", "balanced_accuracy")
+    }
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_groups_reach_the_inner_folds_of_a_solver(monkeypatch, several):
+    """As the outer fit, in the choice among several solvers, and in the decisions about held-out folds."""
+    X, y = table()
+    groups, seen = np.arange(40) // 4, []
+
+    def spy(labels, folds, given=None):
+        seen.append(given)
+        assert len(given) == len(labels)
+        return inner_parts(labels, folds, given)
+
+    monkeypatch.setattr("seqkern.solvers.selected_choice.inner_parts", spy)
+    monkeypatch.setattr("seqkern.solvers.selected.inner_parts", spy)
+    spec = {**SELECTED, "n_features": [2, 3], "folds": 2}
+    specs = [spec, {**spec, "around": 0}] if several else [spec]
+    source = {"linear": FeatureSource(build_kernel("linear"), X)}
+    split = Split("1", np.arange(32), np.arange(32, 40))
+    inner = InnerLoop(folds=2, threshold="sensitivity=0.9")
+    evaluate_fold(Task("all", labels_of(X, y)), split, source, specs, inner, groups=groups)
+    # each fit asks twice: of its labels, and to choose
+    assert len(seen) == 2 * (2 * 2 * several + 2 + 1)
+    assert all(np.isin(given, groups).all() and np.all(np.unique(given, return_counts=True)[1] == 4) for given in seen)
+    seen.clear()
+    train_model(X, replace(labels_of(X, y), groups=groups), build_kernel("linear"), specs[0])
+    assert len(seen) == 3
+    assert all(len(np.unique(given)) == 10 for given in seen)
+
+
+def test_a_solvers_inner_folds_are_refused_before_any_kernel():
+    X, y = table()
+    spec = {**SELECTED, "n_features": [2, 3], "folds": 20}
+    check_training_part(labels_of(X, y), [spec], inner_folds=0)
+    groups = np.where(y > 0, 0, np.arange(40))
+    with pytest.raises(ParameterError, match=r"fold 1: a class of a training part has one record"):
+        check_training_part(labels_of(X, y), [spec], inner_folds=0, groups=groups, place="fold 1")
 
 
 def test_the_biased_pass_keeps_whole_rows_for_quantiles_and_the_choices_made():

@@ -27,7 +27,10 @@ class Scaled:
         self.y = np.asarray(y)
         return self
 
-    def fit_after(self, previous, K, y):
+    def count_not_converged(self):
+        return 0
+
+    def fit_after(self, previous, K, y, groups=None):
         assert previous is None or previous.size <= self.size
         return self.fit(K, y)
 

@@ -105,7 +105,7 @@ def run(args):
         results.append(FoldResult(**row))
     write_results(output, results)
     done.clear()
-    for text in (_constant_columns(results), _not_converged(results)):
+    for text in (_constant_columns(results), *_not_converged(results)):
         if text is not None:
             print(f"seqkern: {text}", file=sys.stderr)
 
@@ -122,12 +122,18 @@ def _constant_columns(results):
 
 
 def _not_converged(results):
-    """Return a sentence on the fits that did not converge, and why, if a solver says so; None where all did."""
-    fits = [result.fit for result in results if not result.fit["converged"]]
-    if not fits:
-        return None
-    why = next((fit["remark"] for fit in fits if fit.get("remark")), None)
-    return f"{len(fits)} of {len(results)} fits did not converge{'' if why is None else f': {why}'}"
+    """Yield a sentence each on fits, weights of kernels and inner fits that did not converge, where there are any."""
+    fits = [result.fit for result in results]
+    failed = [fit for fit in fits if not fit["converged"]]
+    if failed:
+        why = next((fit["remark"] for fit in failed if fit.get("remark")), None)
+        yield f"{len(failed)} of {len(fits)} fits did not converge{'' if why is None else f': {why}'}"
+    weights = sum(fit.get("weights_converged") is False for fit in fits)
+    if weights:
+        yield f"the kernel's weights did not converge in {weights} of {len(fits)} training parts"
+    inner = [fit["inner_not_converged"] for fit in fits if fit.get("inner_not_converged")]
+    if inner:
+        yield f"{sum(inner)} inner fits did not converge, in {len(inner)} of {len(fits)} training parts"
 
 
 def _learned_from(task, fold_set):

@@ -329,6 +329,8 @@ def _summary(model, args, at_sites):
     report = record["report"]
     state = "converged" if report["converged"] else "NOT converged"
     yield "fit", f"{state} after {report['iterations']} iterations, residual {report['residual']:.2g}"
+    if record.get("inner_not_converged"):
+        yield "inner fits", f"{record['inner_not_converged']} did not converge, so that the choice is less certain"
     what = "features" if isinstance(model, FeatureModel) else f"of {units}"
     yield "support", f"{report['n_support']} {what} ({report['support_share']:.1%})"
     search = record["search"]

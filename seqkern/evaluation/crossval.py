@@ -8,9 +8,8 @@ import math
 import warnings
 from dataclasses import dataclass, field, replace
 
-from sklearn.exceptions import ConvergenceWarning
-
 from ..archive import canonical_json
+from ..convergence import telling, unconverged
 from ..cost import Clock, write_cost
 from ..gram.spectrum import spectrum
 from ..solvers import common_input, make_solver
@@ -32,6 +31,7 @@ SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
 FIT_COLUMNS = (
     *PLACE_COLUMNS,
     *("converged", "iterations", "residual", "gap", "n_support", "support_share", "constant_columns", "remark"),
+    *("inner_not_converged", "weights_converged"),
     *SPECTRUM_COLUMNS,
 )
 
@@ -96,7 +96,7 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
         every kernel.
     inner : InnerLoop
     groups : ndarray of int, shape (n,), optional
-        For all units: those of one group stay together in the inner folds.
+        For all units, by default those of the labels: units of one group stay together in the inner folds.
     selection_bias : bool
         Whether to compute also the inflated scores of features chosen with a look at the test part, for solvers that
         take features (`seqkern.evaluation.selection_bias`).
@@ -114,15 +114,15 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
     for source in sources.values():
         check_source(source, wanted)
     clock = Clock()
-    with warnings.catch_warnings():
-        # whether each fit converged, and how many columns it left out, are columns of fits.tsv
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # whether each fit converged, and how many columns it left out, are columns of fits.tsv
+    with warnings.catch_warnings(), unconverged():
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        labels = task.labels
+        labels = task.labels if groups is None else replace(task.labels, groups=groups)
         y = labels.signs() if labels.kind == "binary" else labels.y
         train_labels = labels.take(split.train)
+        inner_weights = []
         choice = select(
-            {name: _within(source, split.train) for name, source in sources.items()},
+            {name: _within(source, split.train, inner_weights) for name, source in sources.items()},
             train_labels,
             candidates,
             make_solver,
@@ -130,15 +130,17 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
             metric=inner.metric,
             seed=inner.seed,
             rule=inner.rule,
-            groups=None if groups is None else groups[split.train],
         )
         clock.lap("choose")
-        pair = _within(sources[choice.kernel], split.train)
-        calibration, threshold = _afterwards(pair, train_labels, choice.spec, inner, groups, split)
+        pair = _within(sources[choice.kernel], split.train, inner_weights)
+        calibration, threshold, held_out_failed = _afterwards(pair, train_labels, choice.spec, inner)
         clock.lap("hold out")
-        K_train, K_test, eigenvalues, learned = _matrices(sources[choice.kernel], split, y[split.train], clock)
-        solver = make_solver(choice.spec, labels.kind).fit(K_train, y[split.train])
+        with unconverged() as weights:
+            K_train, K_test, eigenvalues, learned = _matrices(sources[choice.kernel], split, y[split.train], clock)
+        solver = make_solver(choice.spec, labels.kind).fit(K_train, y[split.train], train_labels.groups)
         clock.lap("train")
+    failed = choice.not_converged + held_out_failed + len(inner_weights) + solver.report_.get("inner_not_converged", 0)
+    told = {"inner_not_converged": failed, "weights_converged": not weights if learned else None, **eigenvalues}
     decisions = solver.decision_function(K_test) if labels.kind != "real" else solver.predict(K_test)
     predicted = solver.predict(K_test) if threshold is None else decisions > threshold.value
     probabilities = None if calibration is None else calibration.probabilities(decisions)
@@ -147,7 +149,8 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
     if wanted == "features":
         features = chosen_features(sources[choice.kernel], solver, split, y[split.train])
         if selection_bias:
-            bias = [biased_scores(solver, (K_train, K_test), (y[split.train], y[split.test]), labels, split.test)]
+            parts, above = (y[split.train], y[split.test]), None if threshold is None else threshold.value
+            bias = [biased_scores(solver, (K_train, K_test), parts, labels, split.test, above)]
     place = {"task": task.name, "split": split.name}
     test = labels.take(split.test)
     sizes = {"n_train": len(split.train), "n_test": len(split.test)}
@@ -155,7 +158,7 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
         decisions=[place | row for row in _decision_rows(test, decisions, predicted, probabilities)],
         metrics=place | sizes | _scores(labels.kind, test.y, decisions, predicted, probabilities),
         choices=[place | row for row in _choice_rows(choice, sources, solver.chosen(), threshold, learned)],
-        fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place} | eigenvalues,
+        fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place} | told,
         inner=[place | row for row in _inner_rows(choice)],
         features=[place | row for row in features],
         bias=[place | row for row in bias],
@@ -185,15 +188,13 @@ def _matrices(source, split, y_train, clock):
     return *parts, eigenvalues, values.learned
 
 
-def _afterwards(pair, labels, spec, inner, groups, split):
-    """Return calibration and threshold for a training part, each None where it is not wanted."""
+def _afterwards(pair, labels, spec, inner):
+    """Return calibration and threshold, each None where it is not wanted, and how many fits did not converge."""
     if labels.kind != "binary" or (inner.calibration is None and inner.threshold is None):
-        return None, None
-    labels = labels if groups is None else replace(labels, groups=groups[split.train])
-    decisions, n_folds = held_out_decisions(pair, labels, spec, make_solver, folds=inner.folds, seed=inner.seed)
-    return fit_afterwards(
-        decisions, labels.signs() > 0, n_folds, calibration=inner.calibration, threshold=inner.threshold
-    )
+        return None, None, 0
+    decisions, n_folds, failed = held_out_decisions(pair, labels, spec, make_solver, folds=inner.folds, seed=inner.seed)
+    wanted = {"calibration": inner.calibration, "threshold": inner.threshold}
+    return *fit_afterwards(decisions, labels.signs() > 0, n_folds, **wanted), failed
 
 
 def _scores(kind, labels, decisions, predicted, probabilities):
@@ -202,9 +203,9 @@ def _scores(kind, labels, decisions, predicted, probabilities):
     return found if probabilities is None else found | {"brier": brier(labels, probabilities)}
 
 
-def _within(source, rows):
-    """Return the `pair` of a source for rows that count within the training part `rows`."""
-    return lambda train, valid, y_train: source.pair(rows[train], rows[valid], y_train)
+def _within(source, rows, told):
+    """Return the `pair` of a source for rows that count within the training part `rows`; see `telling`."""
+    return telling(lambda train, valid, y_train: source.pair(rows[train], rows[valid], y_train), told)
 
 
 def _decision_rows(labels, decisions, predicted, probabilities):

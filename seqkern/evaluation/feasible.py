@@ -56,7 +56,7 @@ def check_training_part(labels, specs, *, inner_folds=3, seed=0, groups=None, pl
     inner_folds : int
         Zero where there is nothing to choose or to fit by inner folds.
     seed, groups
-        Of the inner folds, as in `seqkern.evaluation.selection.select`.
+        Of the inner folds, as in `seqkern.evaluation.selection.select`; the groups of the solvers' own, too.
     place : str
         What the part is called in messages.
 
@@ -72,14 +72,15 @@ def check_training_part(labels, specs, *, inner_folds=3, seed=0, groups=None, pl
         return
     # names, so that messages name classes
     y = np.array(labels.classes)[labels.y] if labels.kind == "multiclass" else labels.y
-    parts = [(place, y)]
+    groups = labels.groups if groups is None else groups
+    parts = [(place, np.arange(len(y)))]
     if inner_folds:
-        within = selection.inner_folds(labels, inner_folds, seed, labels.groups if groups is None else groups)
-        parts += [(f"{place}{', ' if place else ''}an inner training part", y[train]) for train, _ in within]
-    for name, values in parts:
+        within = selection.inner_folds(labels, inner_folds, seed, groups)
+        parts += [(f"{place}{', ' if place else ''}an inner training part", train) for train, _ in within]
+    for name, rows in parts:
         for solver in solvers:
             try:
-                solver.check_labels(values)
+                solver.check_labels(y[rows], None if groups is None else np.asarray(groups)[rows])
             except ParameterError as error:
                 error.problem = f"{name}: {error.problem}" if name else error.problem
                 raise

@@ -34,6 +34,8 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
         NaN for the units of a fold without which a class is missing.
     n_folds : int
         How many folds gave decisions.
+    not_converged : int
+        How many fits did not converge.
 
     Raises
     ------
@@ -43,7 +45,7 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
         If a class is too small to be divided into folds.
     """
     y = labels.signs()
-    decisions, n_folds = np.full(len(y), np.nan), 0
+    decisions, n_folds, not_converged = np.full(len(y), np.nan), 0, 0
     try:
         parts = list(inner_folds(labels, folds, seed, labels.groups))
     except FoldError as error:
@@ -53,10 +55,12 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
         ) from error
     for train, held_out in parts:
         K_train, K_held_out = pair(train, held_out, y[train])
-        machine = make_solver(spec, labels.kind).fit(K_train, y[train])
+        groups = None if labels.groups is None else np.asarray(labels.groups)[train]
+        machine = make_solver(spec, labels.kind).fit(K_train, y[train], groups)
         decisions[held_out] = machine.decision_function(K_held_out)
         n_folds += 1
-    return decisions, n_folds
+        not_converged += machine.count_not_converged()
+    return decisions, n_folds, not_converged
 
 
 def fit_afterwards(decisions, positive, n_folds, *, calibration=None, threshold=None):

@@ -72,6 +72,8 @@ class Choice:
         All that were compared: the name of a kernel and a solver specification.
     scores : ndarray of float64, shape (n_candidates, n_folds)
         The score of each on each inner fold; no columns where there was nothing to choose.
+    not_converged : int
+        How many of the fits of the inner folds did not converge.
     """
 
     kernel: str
@@ -79,6 +81,7 @@ class Choice:
     score: float
     candidates: list
     scores: np.ndarray
+    not_converged: int = 0
 
     @property
     def place(self):
@@ -119,7 +122,7 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
         ``auto`` is auc (several classes: macro_auc, real labels: r2); else one of `METRICS` for the labels.
     seed : int
     groups : array_like, shape (n,), optional
-        Units to keep together, by default `labels.groups`.
+        Units to keep together, by default `labels.groups`; solvers that divide their training part get them too.
     rule : {"best", "one_standard_error"}
 
     Returns
@@ -143,12 +146,14 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
     if len(candidates) == 1:
         return Choice(*candidates[0], math.nan, candidates, np.empty((1, 0)))
     y = labels.signs() if labels.kind == "binary" else labels.y
-    parts = list(inner_folds(labels, folds, seed, labels.groups if groups is None else groups))
+    groups = labels.groups if groups is None else groups
+    parts = list(inner_folds(labels, folds, seed, groups))
     sizes = [make_solver(spec, labels.kind).complexity() for _, spec in candidates]
     # from the simplest on: a solver may begin where the one before it ended
     order = sorted(range(len(candidates)), key=lambda c: sizes[c])
-    scores = np.full((len(measures), len(candidates), len(parts)), np.nan)
+    scores, not_converged = np.full((len(measures), len(candidates), len(parts)), np.nan), 0
     for f, (train, valid) in enumerate(parts):
+        own_groups = None if groups is None else np.asarray(groups)[train]
         for name, pair in pairs.items():
             own = [c for c in order if candidates[c][0] == name]
             if not own:
@@ -156,7 +161,8 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
             K_train, K_valid = pair(train, valid, y[train])
             solver = None
             for c in own:
-                solver = make_solver(candidates[c][1], labels.kind).fit_after(solver, K_train, y[train])
+                solver = make_solver(candidates[c][1], labels.kind).fit_after(solver, K_train, y[train], own_groups)
+                not_converged += solver.count_not_converged()
                 outcome = labels.y[valid], *_decided(solver, K_valid, labels.kind)
                 scores[:, c, f] = [measure(*outcome) for measure in measures]
     usable = ~np.isnan(scores[0]).any(axis=0)
@@ -171,7 +177,7 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
     best = min(range(len(candidates)), key=lambda c: (*ranks[:, c], sizes[c], c))
     if rule == "one_standard_error":
         best = _simplest(best, candidates, ranks, sizes, standard_error(scores[0, best]))
-    return Choice(*candidates[best], float(means[0, best]), candidates, scores[0])
+    return Choice(*candidates[best], float(means[0, best]), candidates, scores[0], not_converged)
 
 
 def standard_error(scores):

@@ -15,7 +15,7 @@ from ..solvers.base import ConstantColumnWarning
 from .metrics import codes_of, scores
 
 
-def biased_scores(honest, parts, y, labels, test):
+def biased_scores(honest, parts, y, labels, test, threshold=None):
     """Return the metrics of one fold whose features were chosen with a look at the test part, a dict.
 
     Parameters
@@ -30,6 +30,8 @@ def biased_scores(honest, parts, y, labels, test):
         Of all units.
     test : ndarray of int64
         The rows of the test part among them.
+    threshold : float, optional
+        The decision above which a unit was predicted to be positive, where that is not what `honest` predicts.
 
     Returns
     -------
@@ -50,7 +52,7 @@ def biased_scores(honest, parts, y, labels, test):
             else:  # nothing was selected: a constant column
                 F_train, F_test = (np.zeros((part.shape[0], 1)) for part in parts)
         solver.fit(F_train, y[0])
-    predicted = solver.predict(F_test)
-    decisions = predicted if labels.kind == "real" else solver.decision_function(F_test)
+    decisions = solver.predict(F_test) if labels.kind == "real" else solver.decision_function(F_test)
+    predicted = solver.predict(F_test) if threshold is None else decisions > threshold
     found = scores(labels.kind, labels.y[test], decisions, codes_of(labels.kind, predicted))
     return {"n_features": len(columns), **found}

@@ -21,6 +21,14 @@ def fits_section(view):
             " The duality gap bounds how far the objective is from its optimum, as a share of its scale; solvers that "
             "compute it stop by it."
         )
+    weights = "weights_failed" in fits and fits["weights_failed"].any()
+    inner = "inner_not_converged" in fits and fits["inner_not_converged"].gt(0).any()
+    if weights or inner:
+        intro += (
+            " What is learned before the last fit is counted apart: the weights of a kernel made of several, and the "
+            "fits of inner folds, by which hyperparameters are chosen. Where some did not converge, the choice is less "
+            "certain, and the scores are those of a method chosen like this."
+        )
     rows = []
     for (kernel, solver), part in fits.groupby(["kernel", "solver"], sort=False):
         failed = int((~part["converged"]).sum())
@@ -29,6 +37,8 @@ def fits_section(view):
                 method_name((kernel, solver)),
                 number(len(part), 0),
                 tag("b", f"⚠ {failed} of {len(part)}") if failed else "all",
+                *([_failures(part["weights_failed"].sum(), len(part))] if weights else []),
+                *([_failures(part["inner_not_converged"].sum())] if inner else []),
                 number(part["iterations"].median(), 0),
                 _largest(part, "residual"),
                 *([_largest(part, "gap")] if gaps else []),
@@ -40,6 +50,8 @@ def fits_section(view):
         Column("Kernel with solver", False),
         "Fits",
         Column("Converged", hint="⚠: how many did not"),
+        *([Column("Weights", hint="⚠: of how many fits the kernel's weights did not converge")] if weights else []),
+        *([Column("Inner fits", hint="⚠: how many did not converge")] if inner else []),
         Column("Iterations", hint="median"),
         Column("Largest residual"),
         *([Column("Largest gap", hint="duality gap")] if gaps else []),
@@ -54,6 +66,12 @@ def fits_section(view):
     )
     caption = "Fits of each method (failed ones counted with ⚠)"
     return view.section("fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None)
+
+
+def _failures(count, of=None):
+    """Return a cell with a number of failures, or that there are none."""
+    text = f"⚠ {int(count)}" if of is None else f"⚠ {int(count)} of {of}"
+    return tag("b", text) if count else "no failure"
 
 
 def _largest(part, column):

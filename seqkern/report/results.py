@@ -238,9 +238,16 @@ class DatasetResults:
 
     @cached_property
     def fits(self):
-        """DataFrame of all ``fits.tsv``; `converged` is bool."""
+        """DataFrame of all ``fits.tsv``; `converged` is bool.
+
+        ``inner_not_converged`` is a number, and ``weights_failed`` bool: whether a kernel learned weights that did not
+        converge.
+        """
         table = self._all("fits")
-        plain = {c: numbers(table[c]) for c in (*TABLES["fits"][3:], "gap", *EIGENVALUES) if c in table}
+        known = (*TABLES["fits"][3:], "gap", "inner_not_converged", *EIGENVALUES)
+        plain = {c: numbers(table[c]) for c in known if c in table}
+        if "weights_converged" in table:
+            plain["weights_failed"] = table["weights_converged"].fillna("").str.lower() == "false"
         converged = table["converged"].str.lower().isin(["true", "1", "yes"])
         return table.assign(converged=converged.astype(bool), **plain)
 
