@@ -1,5 +1,6 @@
 """ν-SVM, support vector regression, one-class SVM and hard margin: conditions, ν-property, exact numbers, memory."""
 
+import json
 import tracemalloc
 import warnings
 
@@ -9,10 +10,10 @@ from scipy.optimize import minimize
 from sklearn import svm
 from sklearn.exceptions import ConvergenceWarning
 
-from seqkern.errors import ParameterError
+from seqkern.errors import GramError, ParameterError
 from seqkern.kernels import SpectrumKernel, StringKernel
-from seqkern.solvers import CSVC, PSVC, SVR, FilteredSVC, NuSVC, NuSVR, OneClassSVM
-from seqkern.solvers.hulls import hull_distance
+from seqkern.solvers import CSVC, PSVC, SVR, FilteredSVC, NuSVC, NuSVR, OneClassSVM, SphericalSVC
+from seqkern.solvers.hulls import hull_distance, tube_found
 from seqkern.solvers.nu_svm import smallest_sum
 
 WORDS = ["SAY", "BAY", "SAD", "BAD"]
@@ -185,7 +186,7 @@ def test_nu_at_most_twice_the_share_of_the_smaller_class(scale):
 def test_no_margin_for_so_few_errors():
     points = np.random.default_rng(3).normal(size=(100, 2))
     y = np.where(np.random.default_rng(4).random(100) < 0.5, 1, -1)
-    with pytest.warns(ConvergenceWarning, match="there is no margin.*larger nu"):
+    with pytest.warns(ConvergenceWarning, match="no margin was found.*larger nu"):
         solver = NuSVC(nu=0.1).fit(points @ points.T, y)
     assert solver.report_["converged"] is False
     assert solver.report_["gap"] >= 1
@@ -326,3 +327,90 @@ def test_filter_takes_a_gram_matrix_and_passes_labels_on():
     with pytest.raises(ParameterError, match=r"after the filter of class yes: .*the smaller class has 8"):
         FilteredSVC(NuSVC(nu=0.46), nu=0.2).check_labels(y)
     FilteredSVC(NuSVC(nu=0.5), nu=0.01).check_labels(y)
+
+
+# ---- problems without a solution -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "solver", [CSVC(C=np.inf), SphericalSVC(C=np.inf, ridge=5.0), SVR(C=np.inf)], ids=lambda one: type(one).__name__
+)
+def test_coefficients_without_bounds_are_a_fit_that_has_not_converged(solver):
+    rng = np.random.default_rng(0)
+    remarks = []
+    for n in (5, 12, 30):
+        matrix = rng.normal(size=(n, n))
+        K = matrix + matrix.T
+        y = rng.normal(size=n) if "real" in solver.targets else np.where(np.arange(n) % 2, 1, -1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            try:
+                solver.fit(K, y)
+            except GramError:  # of the sphered SVM, where even the ridge leaves negative eigenvalues
+                continue
+        remarks.append(solver.report_.get("remark", ""))
+        assert solver.report_["converged"] is ("remark" not in solver.report_)
+        assert np.isfinite(solver.decision_function(K)).all()
+        json.dumps(solver.report_, allow_nan=False)
+    assert any("not positive semi-definite; repair it" in remark for remark in remarks)
+
+
+def test_only_coefficients_that_are_not_finite_are_caught(monkeypatch):
+    def broken(self, X, y):
+        raise ValueError("something else")
+
+    monkeypatch.setattr(svm.SVC, "fit", broken)
+    K, y, _, _ = problem(20)
+    with pytest.raises(ValueError, match="something else"):
+        CSVC().fit(K, y)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+@pytest.mark.parametrize("kernel", ["zero", "line", "twins"])
+def test_values_that_no_function_reaches_are_found_soon(kernel, epsilon):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=20)
+    points = {"zero": np.zeros((20, 1)), "line": np.arange(20.0)[:, None], "twins": np.repeat(np.eye(10), 2, axis=0)}
+    K = points[kernel] @ points[kernel].T
+    with pytest.warns(ConvergenceWarning, match=f"comes within epsilon={epsilon:g} of all values.*finite C"):
+        solver = SVR(C=np.inf, epsilon=epsilon).fit(K, y)
+    assert solver.report_["iterations"] <= 12_000
+    # and where there is one, it is no nearer to any value than ε allows
+    wide = SVR(C=np.inf, epsilon=np.ptp(y) / 2 + 0.01).fit(K, y)
+    assert wide.report_["converged"]
+    assert np.abs(wide.predict(K) - y).max() <= wide.epsilon + 1e-2
+
+
+def test_tube_found():
+    points = np.arange(6.0)
+    K, y = np.outer(points, points), 2 * points + 3 + 0.2 * (-1) ** np.arange(6)
+    slopes = np.linspace(1.5, 2.5, 1001)[:, None]
+    nearest = np.ptp(y - slopes * points, axis=1).min() / 2
+    assert tube_found(K, y, nearest * 1.05)
+    assert not tube_found(K, y, nearest * 0.95)
+    assert tube_found(np.eye(6), y, 1e-3)
+
+
+def test_exact_interpolation_has_a_solution():
+    K, _, y, _ = problem(30)
+    solver = SVR(C=np.inf, epsilon=0.0).fit(K + 0.1 * np.eye(30), y)
+    assert solver.report_["converged"]
+    np.testing.assert_allclose(solver.predict(K + 0.1 * np.eye(30)), y, atol=2e-3)
+
+
+def test_a_large_cost_says_what_would_be_faster():
+    points = np.arange(20.0)
+    y = np.random.default_rng(0).normal(size=20)
+    for solver in (SVR(C=1e6, max_iter=1000), NuSVR(C=1e6, max_iter=1000)):
+        with pytest.warns(ConvergenceWarning, match="a smaller C or a larger tol"):
+            solver.fit(np.outer(points, points), y)
+
+
+@pytest.mark.parametrize("solver", [NuSVC(nu=0.3, tol=1e-8), OneClassSVM(nu=0.3, tol=1e-9)], ids=repr)
+def test_no_margin_is_found_soon(solver):
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(100, 2))
+    y = rng.choice([-1.0, 1.0], 100) if isinstance(solver, NuSVC) else None
+    with pytest.warns(ConvergenceWarning, match="no margin was found|no plane was found that leaves the origin"):
+        solver.fit(points @ points.T, y)
+    assert solver.report_["iterations"] <= 30_000

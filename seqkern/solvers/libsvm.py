@@ -16,6 +16,17 @@ from .base import Solver
 
 CACHE_MEGABYTES = 200
 
+SOON = (10_000, 100)
+"""A problem that may have no solution is looked at after a + b·n iterations."""
+
+LARGEST = 1e100
+"""Of larger coefficients the sums of squares may not be finite."""
+
+UNBOUNDED = (
+    "LIBSVM's coefficients grew beyond all bounds, as they do where the kernel matrix is not positive semi-definite; "
+    "repair it (clip, flip, shift), give a finite C, or choose solver psvc or psvr, which takes any matrix"
+)
+
 
 class LibsvmMachine(Solver):
     """A machine whose decision is Σ β_i K(x, x_i) + b.
@@ -51,20 +62,60 @@ class LibsvmMachine(Solver):
 
         Returns
         -------
-        converged : bool
-        iterations : int
-            Both are those of LIBSVM.
+        dict
+            ``converged`` (bool) and ``iterations`` (int) of LIBSVM. Where its coefficients are not finite the fit has
+            not converged, the decision is zero, and ``remark`` says why.
         """
         options = {"tol": self.tol, "max_iter": self.max_iter, **limits}
         machine.set_params(kernel="precomputed", cache_size=CACHE_MEGABYTES, **options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(K, y)
+            try:
+                machine.fit(K, y)
+            except ValueError:
+                # scikit-learn refuses what LIBSVM found; anything else is an error of ours
+                found = getattr(machine, "_dual_coef_", 0.0), getattr(machine, "_intercept_", 0.0)
+                if all(np.isfinite(values).all() for values in found):
+                    raise
+                return self._nothing(int(np.max(machine._num_iter)))
+        if not np.all(np.abs(machine.dual_coef_) < LARGEST):
+            return self._nothing(int(np.max(machine.n_iter_)))
         support = machine.support_.astype(np.int64)
         self.support_ = support if places is None else places[support]
         self.dual_coef_ = machine.dual_coef_[0].copy()
         self.intercept_ = float(machine.intercept_[0])
-        return machine.fit_status_ == 0, int(np.max(machine.n_iter_))
+        return {"converged": machine.fit_status_ == 0, "iterations": int(np.max(machine.n_iter_))}
+
+    def _nothing(self, iterations):
+        """Set a decision of zero, and return the report of a run whose coefficients are not finite."""
+        self.support_ = np.empty(0, dtype=np.int64)
+        self.dual_coef_ = np.empty(0)
+        self.intercept_ = 0.0
+        return {"converged": False, "iterations": iterations, "remark": UNBOUNDED}
+
+    def _run_if_solvable(self, machine, K, y, remark):
+        """Run LIBSVM, but no longer than needed to see that there is no solution.
+
+        Parameters
+        ----------
+        machine, K, y
+            As in `_run`.
+        remark : callable
+            Without arguments; it returns why there is none, or None. It is called where LIBSVM has not converged soon.
+
+        Returns
+        -------
+        dict
+            As `_run`, with that remark.
+        """
+        limit = min(self.max_iter, SOON[0] + SOON[1] * len(y))
+        found = self._run(machine, K, y, max_iter=limit)
+        if found["converged"] or "remark" in found:
+            return found
+        why = remark()
+        if why is not None:
+            return {**found, "remark": why}
+        return self._run(machine, K, y) if limit < self.max_iter else found
 
     def _decide(self, K, columns):
         """Return Σ β_i K(x, x_i) + b."""

@@ -8,10 +8,13 @@ from ..parameters import check_real
 from .base import BinarySolver
 from .libsvm import LibsvmMachine, on_rows, violation, weighted_sums
 
-REFINEMENTS = (1, 1e-2, 1e-4)
+REFINEMENTS = (1e-2, 1e-4)
 """Of the tolerance, until the gap is at most `SMALL_GAP`, in at most `ITERATIONS[0]` + `ITERATIONS[1]`·l iterations."""
 
 SMALL_GAP = 0.1
+NO_DISTANCE = 1e-3
+"""Reduced convex hulls that are nearer, in units of the typical length of a vector, are taken for touching ones."""
+
 ITERATIONS = (10_000, 200)
 ROUNDING = 1e-12  # α is LIBSVM's solution divided by ρ and multiplied again
 
@@ -91,21 +94,34 @@ class NuSVC(LibsvmMachine, BinarySolver):
         """Run LIBSVM, more exactly where the margin is small beside its tolerance."""
         unit = float(np.mean(np.diagonal(K)))
         unit = unit if unit > 0 else 1.0
+        soon = ITERATIONS[0] + ITERATIONS[1] * len(y)
+        run, found = self._attempt(K, y, unit, self.tol, soon)
+        limit = soon
+        # where there seems to be a margin it only takes longer
+        while not run["converged"] and limit < self.max_iter and (found["gap"] < 1 or found["distance"] >= NO_DISTANCE):
+            limit *= 10
+            run, found = self._attempt(K, y, unit, self.tol, limit)
         for factor in REFINEMENTS:
-            limits = {} if factor == 1 else {"max_iter": min(self.max_iter, ITERATIONS[0] + ITERATIONS[1] * len(y))}
-            try:
-                converged, iterations = self._run(LibsvmNuSVC(nu=self.nu), K, y, tol=factor * self.tol * unit, **limits)
-            except ValueError:  # a margin of zero, by which LIBSVM divides
-                return self._without_margin()
-            found = self._optimality(K, y, unit)
-            if not converged or found["gap"] <= SMALL_GAP:
+            if not run["converged"] or found["gap"] <= SMALL_GAP:
                 break
-        report = {"converged": converged and found["gap"] < 1, "iterations": iterations, **found}
+            run, found = self._attempt(K, y, unit, factor * self.tol, soon)
+        del found["distance"]
+        report = {**run, **found, "converged": run["converged"] and found["gap"] < 1}
         # the lower bound of the objective is not above zero: nothing says that there is a margin
-        return report | ({"remark": self._remark()} if found["gap"] >= 1 and self.max_iter > iterations else {})
+        if found["gap"] >= 1 and self.max_iter > run["iterations"]:
+            report["remark"] = self._remark()
+        return report
+
+    def _attempt(self, K, y, unit, tol, limit):
+        """Run LIBSVM with a limit; return its report, and that of `_optimality`."""
+        run = self._run(LibsvmNuSVC(nu=self.nu), K, y, tol=tol * unit, max_iter=min(limit, self.max_iter))
+        if "remark" in run:  # a margin of zero, by which LIBSVM divides
+            run["remark"] = self._remark()
+            return run, {"residual": 0.0, "objective": 0.0, "gap": 1.0, "C": None, "distance": 0.0}
+        return run, self._optimality(K, y, unit)
 
     def _optimality(self, K, y, unit):
-        """Return residual, dual objective, gap and the C of the C-SVM with the same solution."""
+        """Return residual, dual objective, gap, the C of the C-SVM with the same solution, and the hulls' distance."""
         total = self.nu * len(y)
         rho = float(total / np.abs(self.dual_coef_).sum())
         alpha = np.minimum(on_rows(self.support_, np.abs(self.dual_coef_) * rho, len(y)), 1.0)
@@ -118,20 +134,13 @@ class NuSVC(LibsvmMachine, BinarySolver):
         )
         # ½αᵀQα ≥ optimum ≥ bound − ½αᵀQα
         gap = max(0.0, square - bound) / square if square > 0 else 1.0
-        return {"residual": residual / unit, "objective": 0.5 * square, "gap": gap, "C": 1 / rho}
-
-    def _without_margin(self):
-        """Set a decision of zero, and return its report."""
-        self.support_ = np.empty(0, dtype=np.int64)
-        self.dual_coef_ = np.empty(0)
-        self.intercept_ = 0.0
-        found = {"residual": 0.0, "objective": 0.0, "gap": 1.0, "C": None}
-        return {"converged": False, "iterations": 0, **found, "remark": self._remark()}
+        distance = 2 * np.sqrt(square / unit) / total
+        return {"residual": residual / unit, "objective": 0.5 * square, "gap": gap, "C": 1 / rho, "distance": distance}
 
     def _remark(self):
         """Return why there is no solution, and what to do."""
         return (
-            f"with nu={self.nu:g} there is no margin, since the classes overlap too much for so few margin errors; "
+            f"with nu={self.nu:g} no margin was found, since the classes overlap too much for so few margin errors; "
             "give a larger nu, or solver csvc"
         )
 

@@ -5,10 +5,18 @@ from sklearn.svm import OneClassSVM as LibsvmOneClass
 
 from ..parameters import check_real
 from .base import BinarySolver
-from .libsvm import LibsvmMachine, on_rows, share_of, violation, weighted_sums
+from .libsvm import SOON, LibsvmMachine, on_rows, share_of, violation, weighted_sums
 from .nu_svm import smallest_sum
 
 OUT_AND_IN = np.array([-1, 1])
+
+NO_LENGTH = 1e-3
+"""A mean of support vectors that is shorter, in units of their typical length, is taken for zero."""
+
+AT_ORIGIN = (
+    "no plane was found that leaves the origin on one side of the rows, as of a centred matrix: the decision means "
+    "nothing; choose another kernel, such as rbf, or none of the transforms that centre"
+)
 
 
 class OneClassSVM(LibsvmMachine, BinarySolver):
@@ -79,10 +87,16 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
         own = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
         unit = float(np.mean(np.diagonal(own)))
         unit = unit if unit > 0 else 1.0
-        try:
-            converged, iterations = self._run(LibsvmOneClass(nu=self.nu), own, None, places=rows, tol=self.tol * unit)
-        except ValueError:  # with ν = 1 nothing bounds ρ in LIBSVM: all α are 1, and no row lies inside
-            converged, iterations = True, 0
+        limit = min(self.max_iter, SOON[0] + SOON[1] * len(rows))
+        run = self._run(LibsvmOneClass(nu=self.nu), own, None, places=rows, tol=self.tol * unit, max_iter=limit)
+        why = {}
+        if not run["converged"] and limit < self.max_iter and "remark" not in run:
+            if self._length(own, rows, unit) < NO_LENGTH:
+                why = {"remark": AT_ORIGIN}
+            else:
+                run = self._run(LibsvmOneClass(nu=self.nu), own, None, places=rows, tol=self.tol * unit)
+        if "remark" in run:  # with ν = 1 nothing bounds ρ in LIBSVM: all α are 1, and no row lies inside
+            run = {"converged": True, "iterations": run["iterations"]}
             self.support_, self.dual_coef_ = rows.astype(np.int64), np.ones(len(rows))
             self.intercept_ = -float(weighted_sums(own, np.arange(len(rows)), self.dual_coef_).max())
         alpha = on_rows(self.support_, self.dual_coef_, len(K))[rows]
@@ -90,13 +104,19 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
         square = float(np.sum(alpha * product))
         bound = smallest_sum(product, self.nu * len(rows))
         return {
-            "converged": converged,
-            "iterations": iterations,
+            **run,
             "residual": violation(-product[alpha < 1], -product[alpha > 0]) / unit,
             "objective": 0.5 * square,
             "gap": share_of(square - bound, 0.5 * square),
             "n_learned": len(rows),
+            **why,
         }
+
+    def _length(self, own, rows, unit):
+        """Return the length of the mean of the support vectors, in units of the typical length of a vector."""
+        alpha = on_rows(self.support_, self.dual_coef_, int(rows[-1]) + 1)[rows]
+        product = weighted_sums(own, np.searchsorted(rows, self.support_), self.dual_coef_)
+        return np.sqrt(max(0.0, float(np.sum(alpha * product))) / unit) / (self.nu * len(rows))
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that who sees one class only recognises the other poorly."""

@@ -8,9 +8,6 @@ from .class_weights import check_class_weight, class_factors
 from .hulls import hull_distance
 from .libsvm import LibsvmMachine, on_rows, share_of, violation, weighted_sums
 
-SEPARABLE_ITERATIONS = (10_000, 100)
-"""A hard margin that takes more iterations than a + b·n is looked at: there may be none."""
-
 
 class CSVC(LibsvmMachine, BinarySolver):
     """Support vector machine with soft margin (C-SVM) on a Gram matrix; with infinite C, the hard margin.
@@ -79,30 +76,10 @@ class CSVC(LibsvmMachine, BinarySolver):
         weights = class_factors(self.class_weight, self.classes_, y)
         machine = SVC(C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
         if np.isinf(self.C):
-            converged, iterations, more = self._hard_margin(machine, K, y)
+            report = self._run_if_solvable(machine, K, y, lambda: not_separable(K, y))
         else:
-            converged, iterations = self._run(machine, K, y)
-            more = {}
-        report = {"converged": converged, "iterations": iterations}
-        return report | self._optimality(K, y, self.C * np.where(y > 0, weights[1], weights[0])) | more
-
-    def _hard_margin(self, machine, K, y):
-        """Run LIBSVM, but no longer than needed to see that the classes are not separable."""
-        limit = min(self.max_iter, SEPARABLE_ITERATIONS[0] + SEPARABLE_ITERATIONS[1] * len(y))
-        converged, iterations = self._run(machine, K, y, max_iter=limit)
-        if converged:
-            return True, iterations, {}
-        separable, distance = hull_distance(K, y)
-        if separable and limit < self.max_iter:
-            return *self._run(machine, K, y), {}
-        if separable:
-            return False, iterations, {}
-        remark = (
-            "no plane was found that separates the classes with this kernel, so that there is no hard margin (their "
-            f"convex hulls are not further apart than {distance:.1g} of the typical length of a vector); give a finite "
-            "C, such as 1000, or choose another kernel"
-        )
-        return False, iterations, {"remark": remark}
+            report = self._run(machine, K, y)
+        return report | self._optimality(K, y, self.C * np.where(y > 0, weights[1], weights[0]))
 
     def _optimality(self, K, y, cost):
         """Return residual, dual objective and gap of the solution."""
@@ -121,3 +98,15 @@ class CSVC(LibsvmMachine, BinarySolver):
             errors = np.sum(cost * np.maximum(0.0, 1 - y * (product + self.intercept_)))
             found["gap"] = share_of(square + errors - total, 0.5 * square + errors)
         return found
+
+
+def not_separable(K, y):
+    """Return why there is no hard margin, and what to do; None if a plane separates the classes."""
+    separable, distance = hull_distance(K, y)
+    if separable:
+        return None
+    return (
+        "no plane was found that separates the classes with this kernel, so that there is no hard margin (their "
+        f"convex hulls are not further apart than {distance:.1g} of the typical length of a vector); give a finite C, "
+        "such as 1000, or choose another kernel"
+    )

@@ -5,7 +5,10 @@ from sklearn import svm
 
 from ..parameters import check_real
 from .base import RealSolver, check_cost
+from .hulls import tube_found
 from .libsvm import LibsvmMachine, on_rows, share_of, violation, weighted_sums
+
+SLOW = "a smaller C or a larger tol needs fewer iterations, and max_iter allows more"
 
 
 class SVR(LibsvmMachine, RealSolver):
@@ -35,6 +38,10 @@ class SVR(LibsvmMachine, RealSolver):
     Drucker, Burges, Kaufman, Smola & Vapnik 1997. ``report_`` has ``residual``, LIBSVM's stopping quantity computed
     from the solution in double precision, ``objective``, the dual ½ βᵀKβ + ε‖β‖₁ − yᵀβ, and for finite C the duality
     ``gap`` as a share of the primal objective.
+
+    With infinite C the dual is unbounded where no function comes within ε of all values. That is found through convex
+    hulls (Bi & Bennett 2003), in four times the memory of K, and the fit ends with a warning that says so, not
+    converged.
     """
 
     name = "svr"
@@ -68,14 +75,16 @@ class SVR(LibsvmMachine, RealSolver):
 
     def _fit(self, K, y):
         """Run LIBSVM and say how good its solution is."""
-        converged, iterations = self._run(svm.SVR(C=self.C, epsilon=self.epsilon), K, y)
+        machine = svm.SVR(C=self.C, epsilon=self.epsilon)
+        if np.isinf(self.C):
+            report = self._run_if_solvable(machine, K, y, lambda: self._no_tube(K, y))
+        else:
+            report = self._run(machine, K, y)
         beta = on_rows(self.support_, self.dual_coef_, len(y))
         product = weighted_sums(K, self.support_, self.dual_coef_)
         square, loss = float(np.sum(beta * product)), float(np.sum(y * beta))
         width = self.epsilon * np.abs(beta).sum()
-        report = {
-            "converged": converged,
-            "iterations": iterations,
+        report |= {
             "residual": tube_violation(y - product, beta, self.C, self.epsilon),
             "objective": 0.5 * square + float(width) - loss,
         }
@@ -83,7 +92,16 @@ class SVR(LibsvmMachine, RealSolver):
             errors = np.abs(y - product - self.intercept_) - self.epsilon
             cost = self.C * np.sum(np.maximum(0.0, errors))
             report["gap"] = share_of(square + cost + width - loss, 0.5 * square + cost)
-        return report
+        return report if report["converged"] else {"remark": SLOW, **report}
+
+    def _no_tube(self, K, y):
+        """Return why no function stays within ε, and what to do; None if one does."""
+        if tube_found(K, y, max(self.epsilon, self.tol)):
+            return None
+        return (
+            f"no function was found that comes within epsilon={self.epsilon:g} of all values with this kernel; give a "
+            "finite C, such as 1000, or a larger epsilon"
+        )
 
 
 class NuSVR(LibsvmMachine, RealSolver):
@@ -146,7 +164,7 @@ class NuSVR(LibsvmMachine, RealSolver):
 
     def _fit(self, K, y):
         """Run LIBSVM and say how good its solution is."""
-        converged, iterations = self._run(svm.NuSVR(C=self.C, nu=self.nu), K, y)
+        run = self._run(svm.NuSVR(C=self.C, nu=self.nu), K, y)
         beta = on_rows(self.support_, self.dual_coef_, len(y))
         product = weighted_sums(K, self.support_, self.dual_coef_)
         rest = y - product
@@ -162,8 +180,8 @@ class NuSVR(LibsvmMachine, RealSolver):
         errors = np.maximum(0.0, np.abs(rest - self.intercept_) - epsilon)
         primal = 0.5 * square + self.C * (self.nu * len(y) * epsilon + errors.sum())
         return {
-            "converged": converged,
-            "iterations": iterations,
+            **({} if run["converged"] else {"remark": SLOW}),
+            **run,
             "residual": residual,
             "objective": 0.5 * square - loss,
             "gap": share_of(primal + 0.5 * square - loss, primal),
