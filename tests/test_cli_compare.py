@@ -137,7 +137,7 @@ def test_folders_of_methods_give_what_the_study_gives(folder, capsys):
 
 
 def test_the_report_has_the_same_rows(tmp_path, capsys):
-    shapes = {"folds": Shape(n=100), "families": family_shape(tuple("abc"), n=60, share=0.2)}
+    shapes = {"folds": Shape(n=300), "families": family_shape(tuple("abc"), n=60, share=0.2)}
     folder = write_study(tmp_path / "s", shapes, KERNELS, ONE)
     html = build_report(folder, tmp_path / "r").read_text(encoding="utf-8")
     rows = [row for row in read_tsv(tmp_path / "r/comparisons.tsv") if row["dataset"] == "folds"]
@@ -238,7 +238,7 @@ def test_overlapping_test_parts_have_no_test(folder, tmp_path, capsys):
         )
     code, _, complaint = compare(capsys, *paths)
     assert code == 1
-    assert "no valid test where test parts overlap" in complaint
+    assert "the test parts overlap, so that there is no valid test of a difference; use folds that" in complaint
     code, _, complaint = compare(capsys, *paths, "--metric", "auc")
     assert code == 1
     assert "the test parts overlap" in complaint

@@ -1,6 +1,7 @@
 """Two methods on one task: the shape of the folds, the test that it allows, and the numbers of each test."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ from scipy.stats import binomtest
 from seqkern.errors import LabelError, ParameterError
 from seqkern.evaluation import delong_interval, delong_test, holm, signed_rank_test
 from seqkern.evaluation.bootstrap import bootstrap_interval, bootstrap_test
-from seqkern.evaluation.contests import Trial, contests, metrics_with_test
+from seqkern.evaluation.contests import contests, metrics_with_test
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval, wilson
 from seqkern.evaluation.paired import five_by_two_f, mcnemar
+from seqkern.evaluation.trial import Trial
 
 HALVES = [f"{repeat}.{half}" for repeat in range(1, 6) for half in (1, 2)]
 
@@ -81,11 +83,67 @@ def test_over_folds_rankings_are_compared_within_each():
         options = {} if test is delong_test else {"score": metric}
         naive = test(folds.labels, folds.decisions["b"], folds.decisions["c"], folds=folds.splits, **options)
         assert (found.difference, found.p) == pytest.approx((naive.difference, naive.p))
-    # of leave-one-out all are ranked together
-    alone = trial(np.arange(40))
-    (found,) = contests(alone, "auc", control="a")[:1]
-    assert found.p == pytest.approx(delong_test(alone.labels, alone.decisions["a"], alone.decisions["b"]).p)
-    assert not alone.ranked_apart
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "real"])
+def test_leave_one_out_is_not_tested(kind):
+    alone = trial(np.arange(40), kind)
+    assert alone.apart
+    assert metrics_with_test(alone) == metrics_with_interval(alone) == ()
+    metric = {"real": "absolute_error"}.get(kind, "accuracy")
+    with pytest.raises(LabelError, match=r"as by leave-one-out: .* useless methods would seem to differ; use folds"):
+        contests(alone, metric)
+
+
+def test_parts_of_one_class_are_not_ranked_together():
+    mixed = trial(np.arange(90) % 3)
+    apart = replace(mixed, splits=np.where(mixed.labels == 1, "p", mixed.splits))
+    assert apart.apart
+    assert metrics_with_test(apart) == ()
+    # one part of one class among others: classes may be compared, rankings not
+    some = mixed.splits.copy()
+    some[np.flatnonzero(mixed.labels == 0)[:5]] = "x"
+    some = replace(mixed, splits=some)
+    assert metrics_with_test(some) == metrics_with_interval(some) == ("accuracy",)
+    with pytest.raises(LabelError, match="decisions of different classifiers cannot be ranked together"):
+        contests(some, "auc")
+    # of a single test part with one class there is no such bias
+    assert metrics_with_test(replace(mixed, splits=np.repeat("1", 90), labels=np.ones(90, dtype=int))) == ("accuracy",)
+
+
+def test_few_units_of_a_class_are_not_drawn_again():
+    few = trial(["1"] * 40)
+    labels = np.arange(40) < 9
+    few = replace(few, labels=labels.astype(int))
+    assert metrics_with_test(few) == ("auc", "accuracy")
+    assert set(metrics_with_interval(few)) == {"auc", "accuracy"}
+    with pytest.raises(LabelError, match="fewer than 10 units of a class, too few to be drawn again"):
+        contests(few, "roc50")
+    # enough in all, but not where both methods have decisions
+    enough = replace(few, labels=(np.arange(40) < 12).astype(int))
+    enough.decisions["b"][:3] = np.nan
+    ab, ac, _ = contests(enough, "roc50")
+    assert math.isnan(ab.p)
+    assert math.isnan(ab.low)
+    assert ac.p == ac.p
+    assert math.isnan(score_interval(enough, "b", "roc50").low)
+    assert not math.isnan(score_interval(enough, "a", "roc50").low)
+
+
+def test_a_perfect_method_is_told_from_a_constant_one():
+    y = np.repeat([1, 0], 20)
+    base = trial(["1"] * 40)
+    decisions = {"perfect": y * 1.0, "constant": np.zeros(40), "scaled": y * 3.0}
+    whole = replace(base, labels=y, decisions=decisions, predicted=dict.fromkeys(decisions, y))
+    for metric in ("auc", "roc50", "average_precision"):
+        found, same, other = contests(whole, metric)
+        assert (found.test, found.lead) == ("exchange", 1)
+        assert math.isnan(found.statistic)
+        assert math.isnan(found.low)
+        assert found.p < 0.001
+        assert other.lead == -1
+        assert (same.p, same.statistic) == (1, 0)
+        assert same.test != "exchange"
 
 
 def test_a_control_is_compared_with_each_other_and_corrected_for_these():
@@ -123,15 +181,31 @@ def test_five_by_two_takes_the_scores_of_the_halves():
     assert math.isnan(ac.p)
     lower = contests(halves, "auc", higher=False)[0]
     assert (lower.lead, lower.p) == (-ab.lead, ab.p)
+    assert (ab.wins, ab.ties, ab.losses) == ((table > 0).sum(), 0, (table < 0).sum())
+    assert (lower.wins, lower.losses) == (ab.losses, ab.wins)
+
+
+@pytest.mark.parametrize(("ahead", "directed"), [(10, True), (9, True), (8, False), (1, True), (5, False)])
+def test_f_names_the_better_only_where_nearly_all_halves_agree(ahead, directed):
+    splits, ids = five_by_two()
+    scores = {
+        "a": {(half, "auc"): 0.8 if i < ahead else 0.6 for i, half in enumerate(HALVES)},
+        "b": {(half, "auc"): 0.7 for half in HALVES},
+        "c": {},
+    }
+    found = contests(trial(splits, ids=ids, scores=scores), "auc")[0]
+    assert found.directed == found.turned().directed == directed
 
 
 def test_real_labels_by_their_absolute_errors():
     real = trial(["1"] * 50, "real", skills=(1, 1, 0))
     (found,) = contests(real, "absolute_error", control="c")[:1]
+    assert (found.mean, found.turned().other_mean) == (found.mean,) * 2
     errors = [np.abs(real.decisions[name] - real.labels) for name in "ca"]
     test = signed_rank_test(*errors, higher=False)
     assert (found.wins, found.losses, found.p) == (test.wins, test.losses, test.p)
-    assert found.value == pytest.approx(errors[0].mean())
+    assert (found.value, found.other_value) == pytest.approx([np.median(error) for error in errors])
+    assert (found.mean, found.other_mean) == pytest.approx([error.mean() for error in errors])
     assert found.lead == np.sign(test.effect)
 
 
@@ -181,10 +255,6 @@ def test_turned_round_it_says_the_same():
         other = contests(trial(["1"] * 60), metric, control="b")[0]
         assert one.turned()[:3] == other[:3]
         numbers = [
-            [math.nan if value is None else value for value in contest[3:15]] for contest in (one.turned(), other)
+            [math.nan if value is None else value for value in contest[3:17]] for contest in (one.turned(), other)
         ]
         assert numbers[0] == pytest.approx(numbers[1], nan_ok=True)
-
-
-def _numbers(contest):
-    return [math.nan if value is None else value for value in contest[3:15]]

@@ -62,25 +62,38 @@ def run(args):
 
 def _compared(dataset, args, several):
     """Return ({metric: Compared or Contested}, why there is none) of a data set."""
-    from ..errors import ParameterError
+    from ..errors import LabelError, ParameterError
 
     try:
         return _found(dataset, args)
-    except ParameterError as error:  # another of several data sets may have the method, metric or task
+    except (LabelError, ParameterError) as error:  # another of several data sets may have the method, metric or test
         if several > 1:
             return {}, str(error)
         raise
 
 
 def _found(dataset, args):
-    """Return what `_compared` does; ParameterError for a control, metric or task that the data set lacks."""
+    """Return what `_compared` does.
+
+    Raises
+    ------
+    ParameterError
+        For a control, metric or task that the data set lacks.
+    LabelError
+        If methods were tested on different folds, or these leave nothing that can be tested.
+    """
+    from ..report.compare_input import Evaluated
     from ..report.comparisons import compare_tasks, compare_units
     from ..report.tables import Ranking
+    from ..report.trials import read_trial
     from ..report.words import unit_word
 
     ranking = Ranking(dataset)
+    if isinstance(dataset, Evaluated):  # the methods of a study share their folds
+        for task in dict.fromkeys(dataset.metrics["task"]):
+            read_trial(dataset, task)
     if len(ranking.order) < 2:
-        return {}, f"{len(ranking.order) or 'no'} method{'s' * (len(ranking.order) != 1)} with a score"
+        return {}, _too_few(ranking, dataset)
     control = _control(ranking.order, args.control)
     keys = None if args.metric is None else [args.metric]
     if args.task is not None:
@@ -90,7 +103,21 @@ def _found(dataset, args):
         _check_known("metric", keys[0], list(ranking.scores))
         return compare_tasks(dataset, ranking, *unit_word(dataset), keys=keys, control=control), "no scores"
     found = compare_units(dataset, ranking, keys, control, args.task)
-    return found, "there is no valid test where test parts overlap, other than those of the fold method five_by_two"
+    if not found:
+        trial = read_trial(dataset, args.task)
+        if trial is not None and len(trial.predicted) > 1 and (error := trial.untestable("accuracy")):
+            raise error
+    return found, "fewer than two methods have decisions"
+
+
+def _too_few(ranking, dataset):
+    """Return which methods lack the score that methods are ranked by."""
+    count = len(ranking.order)
+    lacking = [f"{method.kernel} with {method.solver}" for method in dataset.done if method not in ranking.order]
+    found = f"{count or 'no'} method{'s' * (count != 1)} with a score"
+    if ranking.metric is None or not lacking:
+        return found
+    return f"{found}: no {ranking.metric} of {', '.join(lacking)}"
 
 
 def _over_all(datasets, args):

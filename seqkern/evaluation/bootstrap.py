@@ -36,14 +36,18 @@ class ScoreInterval(NamedTuple):
 
 
 class ScoreComparison(NamedTuple):
-    """The scores of two methods on the same units, first − second, its standard error, z and two-sided p."""
+    """The scores of two methods on the same units, first − second, its standard error, their ratio t and two-sided p.
+
+    `df` are the degrees of freedom of t.
+    """
 
     first: float
     second: float
     difference: float
     se: float
-    z: float
+    t: float
     p: float
+    df: int
 
 
 def bootstrap_interval(
@@ -78,7 +82,7 @@ def bootstrap_interval(
 
     check_real("level", level, 0, 1, open_low=True)
     check_choice("method", method, ("bca", "percentile"))
-    sample = _Sample(labels, [decisions], score, folds)
+    sample = Sample(labels, [decisions], score, folds)
     if not sample.parts:
         return ScoreInterval(*[math.nan] * 4)
     value, draws = float(sample.whole()[0]), sample.draws(n_resamples, seed)[:, 0]
@@ -95,9 +99,12 @@ def bootstrap_interval(
 
 
 def bootstrap_test(labels, first, second, score="roc50", *, n_resamples=2000, seed=0, folds=None):
-    """Test whether two decisions on the same units have the same score: z is their difference over its standard error.
+    """Test whether two decisions on the same units have the same score: t is their difference over its standard error.
 
-    The standard error is that over the draws, which are the same for both.
+    The standard error is that over the draws, which are the same for both. Of n units of a class in a part n − 1 are
+    drawn: n would give a variance that is too small by (n − 1)/n. The degrees of freedom are those of the smaller
+    class, n − 1, summed over the parts. With few units of a class in a part it is not near its level all the same
+    (docs/type_one_error.md).
 
     Parameters
     ----------
@@ -110,25 +117,28 @@ def bootstrap_test(labels, first, second, score="roc50", *, n_resamples=2000, se
     Returns
     -------
     ScoreComparison
-        p = 1 where the scores are equal in every draw; NaN if no part holds both classes, or where a difference is the
-        same in every draw.
+        p = 1 where the scores are equal in every draw; NaN if a class has fewer than two units in some part that holds
+        both, if no part does, or where a difference is the same in every draw.
     """
-    from scipy.stats import norm
+    from scipy.stats import t
 
-    sample = _Sample(labels, [first, second], score, folds)
+    sample = Sample(labels, [first, second], score, folds)
     if not sample.parts:
-        return ScoreComparison(*[math.nan] * 6)
+        return ScoreComparison(*[math.nan] * 6, 0)
     a, b = map(float, sample.whole())
-    draws = sample.draws(n_resamples, seed)
+    df = sample.freedom
+    if min(map(len, sample.strata)) < 2:
+        return ScoreComparison(a, b, a - b, *[math.nan] * 3, df)
+    draws = sample.draws(n_resamples, seed, left_out=1)
     se = float((draws[:, 0] - draws[:, 1]).std(ddof=1))
     difference = a - b
     if se < 1e-12:
         alike = abs(difference) < 1e-12
-        return ScoreComparison(a, b, difference, 0.0, 0.0 if alike else math.nan, 1.0 if alike else math.nan)
-    return ScoreComparison(a, b, difference, se, difference / se, float(2 * norm.sf(abs(difference) / se)))
+        return ScoreComparison(a, b, difference, 0.0, 0.0 if alike else math.nan, 1.0 if alike else math.nan, df)
+    return ScoreComparison(a, b, difference, se, difference / se, float(2 * t.sf(abs(difference) / se, df)), df)
 
 
-class _Sample:
+class Sample:
     """Units in test parts, with the decisions of one method or two, and a score."""
 
     def __init__(self, labels, decisions, score, folds):
@@ -143,6 +153,11 @@ class _Sample:
         self.strata = [part[side] for part in rows for side in (positive[part], ~positive[part])]
         # for each part and method: its rows from the highest decision down, where a lower value begins, the positives
         self.parts = [[_ordered(part, values, positive) for _, values in pairs] for part in rows]
+
+    @property
+    def freedom(self):
+        """Units of the smaller class of each part, less one each, int."""
+        return sum(min(map(len, pair)) - 1 for pair in zip(self.strata[::2], self.strata[1::2], strict=True))
 
     def whole(self):
         """Return the score of each method."""
@@ -161,8 +176,11 @@ class _Sample:
             columns.append(np.mean(values, axis=0))
         return np.stack(columns, axis=1)
 
-    def draws(self, n_resamples, seed):
-        """Return the scores of samples drawn within the strata, float64 (n_resamples, methods)."""
+    def draws(self, n_resamples, seed, left_out=0):
+        """Return the scores of samples drawn within the strata, float64 (n_resamples, methods).
+
+        From each stratum as many units are drawn as it has, less `left_out`.
+        """
         check_integer("n_resamples", n_resamples, 2)
         check_integer("seed", seed, 0)
         rng = np.random.default_rng(seed)
@@ -172,7 +190,7 @@ class _Sample:
             count = min(at_once, n_resamples - first)
             weights = np.zeros((count, self.n))
             for stratum in self.strata:
-                drawn = rng.integers(len(stratum), size=(count, len(stratum)))
+                drawn = rng.integers(len(stratum), size=(count, len(stratum) - left_out))
                 flat = (drawn + np.arange(count)[:, None] * len(stratum)).ravel()
                 weights[:, stratum] = np.bincount(flat, minlength=count * len(stratum)).reshape(count, -1)
             found.append(self.scores(weights))

@@ -1,30 +1,31 @@
 """Two methods on one task: which test the shape of the folds allows, and what it finds.
 
 One test part, or folds that test each unit once: DeLong's test of the AUC within test parts, McNemar's of the classes,
-the bootstrap for other scores of a ranking, and the signed-rank test of the errors of predicted numbers. Five times two
-halves: Alpaydin's F, of any score. Where test parts overlap in another way there is no valid test, and none is made: a
-paired t-test over resamples would find differences that are not there.
+the bootstrap for other scores of a ranking, and the signed-rank test of the errors of predicted numbers. Where z is
+not defined, since the estimated variance of an existing difference is 0, ranks are exchanged instead. Five times two
+halves: Alpaydin's F, of any score. Where test parts overlap in another way, or are too small, there is no valid test,
+and none is made (`Trial.untestable`): a paired t-test over resamples would find differences that are not there, and so
+would a test of the decisions of leave-one-out.
 
 Over the folds of a cross-validation each p is that of the classifiers that were trained. It leaves out how they would
 vary with other training parts, and can be somewhat too small.
 """
 
 import math
-import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import LabelError, ParameterError, unknown_name
+from ..errors import ParameterError, unknown_name
 from ..multiple_testing import holm
 from .bootstrap import bootstrap_test
 from .comparison import pairs_of, signed_rank_test
+from .exchange import exchange_test
 from .paired import five_by_two_f, mcnemar
 from .shares import Z95
 from .significance import delong_covariance, delong_pair
+from .trial import FIVE_BY_TWO, REPEATED, has_value
 
-SINGLE, FOLDS, FIVE_BY_TWO, REPEATED = "single", "folds", "five_by_two", "repeated"
 RANKINGS = ("roc50", "average_precision")
 TESTS = {
     "binary": {"auc": "delong", "accuracy": "mcnemar", **dict.fromkeys(RANKINGS, "bootstrap")},
@@ -32,57 +33,8 @@ TESTS = {
     "real": {"absolute_error": "signed_rank"},
 }
 """By kind of labels, the metrics for which there is a test on units that are tested once, and its name."""
-HALF = re.compile(r"([1-5])\.([12])")
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """What several methods decided on the test units of one task.
-
-    Attributes
-    ----------
-    kind : str
-        ``binary``, ``multiclass`` or ``real``.
-    ids, splits : ndarray of str, shape (n,)
-        A row for each unit in each test part that tests it.
-    labels : ndarray, shape (n,)
-        Binary: 1 is positive; several classes: codes; or real values.
-    decisions : dict of method to ndarray of float64, shape (n,)
-        NaN where a method has none. Not needed for several classes.
-    predicted : dict of method to ndarray, shape (n,)
-    scores : dict of method to dict of (split, metric) to float
-    """
-
-    kind: str
-    ids: np.ndarray
-    splits: np.ndarray
-    labels: np.ndarray
-    decisions: dict
-    predicted: dict
-    scores: dict
-
-    @property
-    def shape(self):
-        """How the test parts lie to one another: ``single``, ``folds``, ``five_by_two`` or ``repeated``."""
-        names = np.unique(self.splits)
-        if len(names) == 1:
-            return SINGLE
-        tested = np.unique(self.ids, return_inverse=True)[1]
-        counts = np.bincount(tested)
-        if counts.max() == 1:
-            return FOLDS
-        halves = [HALF.fullmatch(name) for name in names.tolist()]
-        if len(names) != 10 or not all(halves) or (counts != 5).any():
-            return REPEATED
-        repeat = np.char.partition(self.splits, ".")[:, 0]
-        each = np.unique(np.char.add(np.char.add(self.ids, "\t"), repeat))
-        return FIVE_BY_TWO if len(each) == len(self.ids) else REPEATED
-
-    @property
-    def ranked_apart(self):
-        """Whether every test part holds two units or more of each class, so that rankings are compared within parts."""
-        sizes = [np.bincount(self.labels[self.splits == name], minlength=2) for name in np.unique(self.splits)]
-        return bool(np.min(sizes) >= 2)
+CLEAR_HALVES = 9
+"""Of ten halves on which one method must be ahead for F to say that it is better, not only that they differ."""
 
 
 class Contest(NamedTuple):
@@ -91,18 +43,21 @@ class Contest(NamedTuple):
     Attributes
     ----------
     test : str
-        ``delong``, ``mcnemar``, ``bootstrap``, ``signed_rank`` or ``five_by_two_f``.
+        ``delong``, ``mcnemar``, ``bootstrap``, ``signed_rank`` or ``five_by_two_f``; ``exchange`` in the place of the
+        first and the third where the estimated variance is 0.
     units, left_out : int
         Test units compared, and those that one of the methods lacks.
     value, other_value : float
-        Of the metric.
+        Of the metric; the medians of the errors where their ranks are tested.
     difference, low, high : float
         First − second, and its 95 % interval where the test has one.
     lead : int
         1 where the first method is ahead in what is tested, −1 where the second is, else 0.
     wins, ties, losses : int or None
-        Units on which the first method is better; of tests that count them.
+        Units, or halves of 5×2cv, on which the first method is better; of tests that count them.
     statistic, p, p_holm : float
+    mean, other_mean : float
+        Of the errors where their ranks are tested, else NaN.
     """
 
     first: object
@@ -121,7 +76,14 @@ class Contest(NamedTuple):
     losses: int | None
     statistic: float
     p: float
-    p_holm: float
+    p_holm: float = math.nan
+    mean: float = math.nan
+    other_mean: float = math.nan
+
+    @property
+    def directed(self):
+        """Whether the test says which method is better: F only says that the ten differences are not all chance."""
+        return self.test != "five_by_two_f" or max(self.wins, self.losses) >= CLEAR_HALVES
 
     def turned(self):
         """Return the same with the methods' places changed."""
@@ -138,6 +100,8 @@ class Contest(NamedTuple):
             wins=self.losses,
             losses=self.wins,
             statistic=0.0 - self.statistic if z else self.statistic,
+            mean=self.other_mean,
+            other_mean=self.mean,
         )
 
 
@@ -146,7 +110,7 @@ def metrics_with_test(trial):
     if trial.shape == REPEATED:
         return ()
     if trial.shape != FIVE_BY_TWO:
-        return tuple(TESTS[trial.kind])
+        return tuple(metric for metric in TESTS[trial.kind] if not trial.untestable(metric))
     found = dict.fromkeys(metric for table in trial.scores.values() for _, metric in table)
     first = [name for name in ("auc", "accuracy", "rmse") if name in found]
     return tuple(dict.fromkeys([*first, *found]))
@@ -177,13 +141,10 @@ def contests(trial, metric, *, higher=True, control=None, seed=0):
     ParameterError
         For a metric that has no test here, or an unknown control.
     LabelError
-        If the test parts overlap so that there is no valid test.
+        If the test parts overlap, or are too small, so that there is no valid test.
     """
-    if trial.shape == REPEATED:
-        raise LabelError(
-            "the test parts overlap, so that there is no valid test of a difference",
-            remedy="use folds that test each unit once, or the fold method five_by_two",
-        )
+    if (trial.shape == REPEATED or metric in TESTS[trial.kind]) and (error := trial.untestable(metric)):
+        raise error
     known = metrics_with_test(trial)
     if metric not in known:
         error = unknown_name("metric to compare by here", metric, known)
@@ -194,7 +155,7 @@ def contests(trial, metric, *, higher=True, control=None, seed=0):
     if trial.shape == FIVE_BY_TWO:
         found = [_five_by_two(trial, metric, higher, *pair) for pair in pairs]
     else:
-        found = _on_units(trial, TESTS[trial.kind][metric], metric, pairs, seed)
+        found = _on_units(trial, metric, pairs, seed)
     corrected = holm([contest.p for contest in found])
     return [contest._replace(p_holm=float(p)) for contest, p in zip(found, corrected, strict=True)]
 
@@ -208,14 +169,17 @@ def _five_by_two(trial, metric, higher, first, second):
     values = [float(table.mean()) for table in tables]
     own = len(np.unique(trial.ids))
     lead = _sign(test.difference if higher else -test.difference)
-    numbers = test.difference, math.nan, math.nan, lead, None, None, None, test.statistic, test.p, math.nan
+    gains = np.round(tables[0] - tables[1], 12) * (1 if higher else -1)
+    counts = [int(np.sum(signs)) for signs in (gains > 0, gains == 0, gains < 0)]
+    numbers = test.difference, math.nan, math.nan, lead, *counts, test.statistic, test.p
     return Contest(first, second, "five_by_two_f", own, 0, *values, *numbers)
 
 
-def _on_units(trial, test, metric, pairs, seed):
+def _on_units(trial, metric, pairs, seed):
     """Return the Contests of a test of units that are tested once."""
+    test = TESTS[trial.kind][metric]
     if test == "delong":
-        return _delong(trial, pairs)
+        return _delong(trial, pairs, seed)
     compare = {"mcnemar": _mcnemar, "signed_rank": _signed_rank}.get(test)
     if compare is not None:
         return [compare(trial, *pair) for pair in pairs]
@@ -228,17 +192,11 @@ def _common(trial, first, second):
     return has_value(values[first]) & has_value(values[second])
 
 
-def has_value(values):
-    """Return which values are there: not NaN, or not below 0 for codes."""
-    return ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
-
-
-def _delong(trial, pairs):
+def _delong(trial, pairs, seed):
     """Return DeLong's Contests: of the methods with all decisions from one covariance, of others pair by pair."""
     whole = [method for method, values in trial.decisions.items() if has_value(values).all()]
-    folds = trial.splits if trial.ranked_apart else None
     if whole:
-        areas, covariance = delong_covariance(trial.labels, [trial.decisions[m] for m in whole], folds)
+        areas, covariance = delong_covariance(trial.labels, [trial.decisions[m] for m in whole], trial.splits)
     place = {method: i for i, method in enumerate(whole)}
     found = []
     for first, second in pairs:
@@ -248,29 +206,34 @@ def _delong(trial, pairs):
         else:
             rows = _common(trial, first, second)
             parts = [values[rows] for values in (trial.decisions[first], trial.decisions[second])]
-            areas_, covariance_ = delong_covariance(trial.labels[rows], parts, None if folds is None else folds[rows])
-            test = delong_pair(areas_, covariance_, 0, 1)
-        found.append(_ranking_contest(first, second, "delong", rows, test))
+            test = delong_pair(*delong_covariance(trial.labels[rows], parts, trial.splits[rows]), 0, 1)
+        found.append(_ranking_contest(trial, first, second, "auc", rows, test, Z95, seed))
     return found
 
 
 def _bootstrap(trial, metric, seed, first, second):
     """Return the Contest of a bootstrap test."""
+    from scipy.stats import t
+
     rows = _common(trial, first, second)
-    folds = trial.splits[rows] if trial.ranked_apart else None
     decisions = [trial.decisions[method][rows] for method in (first, second)]
-    test = bootstrap_test(trial.labels[rows], *decisions, metric, seed=seed, folds=folds)
-    return _ranking_contest(first, second, "bootstrap", rows, test)
+    test = bootstrap_test(trial.labels[rows], *decisions, metric, seed=seed, folds=trial.splits[rows])
+    if not trial.can_draw(rows):
+        test = test._replace(se=math.nan, t=math.nan, p=math.nan)
+    return _ranking_contest(trial, first, second, metric, rows, test, t.ppf(0.975, test.df), seed)
 
 
-def _ranking_contest(first, second, name, rows, test):
-    """Return the Contest of a test that has a standard error."""
-    ends = test.difference - Z95 * test.se, test.difference + Z95 * test.se
-    if not test.se > 0:
-        ends = math.nan, math.nan
+def _ranking_contest(trial, first, second, metric, rows, test, quantile, seed):
+    """Return the Contest of a test that has a standard error, or of the exchange of ranks where that is 0."""
+    name, ends, p = TESTS[trial.kind][metric], (math.nan, math.nan), test.p
+    if test.se > 0:
+        ends = test.difference - quantile * test.se, test.difference + quantile * test.se
+    elif test.se == 0 and math.isnan(p):
+        name, decisions = "exchange", [trial.decisions[method][rows] for method in (first, second)]
+        p = exchange_test(trial.labels[rows], *decisions, metric, seed=seed, folds=trial.splits[rows])
     units = int(rows.sum())
-    lead = _sign(test.difference)
-    numbers = test.first, test.second, test.difference, *ends, lead, None, None, None, test.z, test.p, math.nan
+    ratio = test.difference / test.se if test.se > 0 else 0.0 if test.p == 1 else math.nan
+    numbers = test.first, test.second, test.difference, *ends, _sign(test.difference), None, None, None, ratio, p
     return Contest(first, second, name, units, len(rows) - units, *numbers)
 
 
@@ -283,7 +246,7 @@ def _mcnemar(trial, first, second):
     shares = [float(np.mean(values == labels)) if len(labels) else math.nan for values in predicted]
     counts = test.wins, test.n - test.wins - test.losses, test.losses
     ends = math.nan, math.nan
-    numbers = *shares, test.difference, *ends, _sign(test.wins - test.losses), *counts, test.statistic, test.p, math.nan
+    numbers = *shares, test.difference, *ends, _sign(test.wins - test.losses), *counts, test.statistic, test.p
     return Contest(first, second, "mcnemar", test.n, len(rows) - test.n, *numbers)
 
 
@@ -292,10 +255,12 @@ def _signed_rank(trial, first, second):
     rows = _common(trial, first, second)
     errors = [np.abs(trial.predicted[method][rows] - trial.labels[rows]) for method in (first, second)]
     test = signed_rank_test(*errors, higher=False)
-    values = [float(np.mean(error)) if len(error) else math.nan for error in errors]
+    values, means = (
+        [float(mean(error)) if len(error) else math.nan for error in errors] for mean in (np.median, np.mean)
+    )
     counts = test.wins, test.ties, test.losses
     ends = math.nan, math.nan
-    numbers = *values, test.median, *ends, _sign(test.effect), *counts, test.statistic, test.p, math.nan
+    numbers = *values, test.median, *ends, _sign(test.effect), *counts, test.statistic, test.p, math.nan, *means
     return Contest(first, second, "signed_rank", test.tasks, len(rows) - test.tasks, *numbers)
 
 

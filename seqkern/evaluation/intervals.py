@@ -1,16 +1,16 @@
 """How sure one method's score on one task is: 95 % intervals of the scores that are read off its decisions.
 
 Of the AUC DeLong's, of ROC50 and average precision from the bootstrap (BCa), of accuracy Wilson's. Over several test
-parts the score is the mean of the parts', as in the tables of scores; where parts are too small to be ranked alone, all
-decisions are ranked together. The intervals are those of the classifiers that were trained.
+parts the score is the mean of the parts', as in the tables of scores. The intervals are those of the classifiers that
+were trained. There is none where there is no valid test either (`Trial.untestable`).
 """
 
 import math
 
 from .bootstrap import ScoreInterval, bootstrap_interval
-from .contests import FIVE_BY_TWO, REPEATED, has_value
 from .shares import wilson_interval
 from .significance import delong_interval
+from .trial import FIVE_BY_TWO, has_value
 
 FORMULAS = {"auc": "DeLong", "accuracy": "Wilson"}
 """Metrics whose intervals need no draws, and whose they are."""
@@ -19,9 +19,10 @@ BINARY = ("auc", "roc50", "average_precision", "accuracy")
 
 def metrics_with_interval(trial):
     """Return the metrics that have an interval on this task; none where units are tested several times."""
-    if trial.shape in (FIVE_BY_TWO, REPEATED) or trial.kind == "real":
+    if trial.shape == FIVE_BY_TWO or trial.kind == "real":
         return ()
-    return BINARY if trial.kind == "binary" else ("accuracy",)
+    names = BINARY if trial.kind == "binary" else ("accuracy",)
+    return tuple(name for name in names if not trial.untestable(name))
 
 
 def score_interval(trial, method, metric, *, seed=0):
@@ -46,11 +47,11 @@ def score_interval(trial, method, metric, *, seed=0):
         rows = has_value(trial.predicted[method])
         return wilson(int((trial.predicted[method][rows] == trial.labels[rows]).sum()), int(rows.sum()))
     rows = has_value(trial.decisions[method])
-    folds = trial.splits[rows] if trial.ranked_apart else None
-    labels, decisions = trial.labels[rows], trial.decisions[method][rows]
+    folds, labels, decisions = trial.splits[rows], trial.labels[rows], trial.decisions[method][rows]
     if metric == "auc":
         return ScoreInterval(*delong_interval(labels, decisions, folds=folds))
-    return bootstrap_interval(labels, decisions, metric, seed=seed, folds=folds)
+    found = bootstrap_interval(labels, decisions, metric, seed=seed, folds=folds)
+    return found if trial.can_draw(rows) else ScoreInterval(found.score, *[math.nan] * 3)
 
 
 def wilson(right, n):

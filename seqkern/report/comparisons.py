@@ -7,9 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from ..evaluation.comparison import compare_all, least_p
-from ..evaluation.contests import REPEATED, contests, metrics_with_test
+from ..evaluation.contests import TESTS, contests, metrics_with_test
 from ..evaluation.friedman import critical_difference, friedman
 from ..evaluation.intervals import FORMULAS, metrics_with_interval, score_interval
+from ..evaluation.trial import FIVE_BY_TWO
 from .tables import Ranking, unit_scores
 from .trials import read_trial
 from .words import metric
@@ -24,6 +25,7 @@ COLUMNS = (
     *("dataset", "metric", "kernel", "solver", "other_kernel", "other_solver", "tasks", "left_out", "wins", "ties"),
     *("losses", "median_difference", "rank_sum", "effect", "p", "p_holm", "test", "units", "value", "other_value"),
     *("difference", "low", "high", "statistic", "mean_rank", "other_mean_rank", "critical_difference"),
+    *("mean", "other_mean"),
 )
 COUNTED = ("tasks", "left_out", "wins", "ties", "losses", "effect", "p")
 
@@ -45,7 +47,7 @@ class _Table:
 
     def standing(self, method):
         """Return how many methods this one is better than beyond chance, and how many are better than it."""
-        own = [one for one in self.found if method in one[:2] and told_apart(one)]
+        own = [one for one in self.found if method in one[:2] and told_apart(one) and directed(one)]
         better = sum((lead(one) > 0) == (one.first == method) for one in own)
         return better, len(own) - better
 
@@ -90,22 +92,25 @@ class Compared(_Table):
         """Dict of method to its mean rank; empty without Friedman's test."""
         return {} if self.friedman is None else dict(zip(self.methods, self.friedman.ranks.tolist(), strict=True))
 
-    def means(self, one):
-        """Return the mean scores of the two methods over their common tasks."""
-        pair = [np.asarray(self.values[method], dtype=float) for method in one[:2]]
-        known = ~np.isnan(pair[0]) & ~np.isnan(pair[1])
-        return [float(values[known].mean()) if known.any() else math.nan for values in pair]
+    def averages(self, one):
+        """Return the mean scores of the two methods over their common tasks, and the median scores."""
+        pair = np.array([self.values[method] for method in one[:2]], dtype=float)
+        common = pair[:, ~np.isnan(pair).any(axis=0)]
+        if not common.size:
+            return (math.nan, math.nan), (math.nan, math.nan)
+        return tuple(common.mean(axis=1).tolist()), tuple(np.median(common, axis=1).tolist())
 
     def rows(self, dataset):
         """Return the rows of ``comparisons.tsv``, as dicts."""
         ranks = self.ranks
         for one in self.found:
-            test, (value, other) = one.test, self.means(one)
+            test, ((mean, other_mean), (value, other)) = one.test, self.averages(one)
             yield {
                 **_names(dataset, self.key, one, "wilcoxon"),
                 **{name: getattr(test, name) for name in COUNTED},
                 **{"median_difference": test.median, "rank_sum": test.statistic, "p_holm": one.p_holm},
-                **{"value": value, "other_value": other, "difference": value - other},
+                **{"value": value, "other_value": other, "difference": test.median},
+                **{"mean": mean, "other_mean": other_mean},
                 **{"mean_rank": ranks.get(one.first), "other_mean_rank": ranks.get(one.second)},
                 "critical_difference": self.critical_difference,
             }
@@ -122,8 +127,8 @@ class Contested(_Table):
         Name of the test.
     units, parts : int
         Test units and test parts.
-    apart : bool
-        Whether rankings are compared within each test part, not over all of them together.
+    fewest : int or None
+        Units of the smaller class, for two classes.
     trial : Trial
     """
 
@@ -131,9 +136,9 @@ class Contested(_Table):
         self.key, self.control, self.shape, self.trial = key, control, trial.shape, trial
         self.methods = [method for method in order if method in trial.predicted]
         self.found = contests(_ordered(trial, self.methods), key, higher=metric(key).higher, control=control)
-        self.test = self.found[0].test
+        self.test = "five_by_two_f" if self.shape == FIVE_BY_TWO else TESTS[trial.kind][key]
         self.units, self.parts = len(np.unique(trial.ids)), len(np.unique(trial.splits))
-        self.apart = self.parts > 1 and trial.kind == "binary" and trial.ranked_apart
+        self.fewest = int(trial.sizes().sum(axis=0).min()) if trial.kind == "binary" else None
 
     @cached_property
     def intervals(self):
@@ -147,7 +152,7 @@ class Contested(_Table):
         """Return the rows of ``comparisons.tsv``, as dicts."""
         for one in self.found:
             shared = ("units", "left_out", "wins", "ties", "losses", "value", "other_value")
-            shared += ("difference", "low", "high", "statistic", "p", "p_holm")
+            shared += ("difference", "low", "high", "statistic", "p", "p_holm", "mean", "other_mean")
             yield _names(dataset, self.key, one, one.test) | {name: getattr(one, name) for name in shared}
 
 
@@ -167,6 +172,11 @@ def _ordered(trial, methods):
 def lead(one):
     """Return 1 where the first of two methods is ahead in what was tested, −1 where the second is, else 0."""
     return one.lead if hasattr(one, "lead") else int(np.sign(one.test.effect))
+
+
+def directed(one):
+    """Tell whether a test says which of two methods is ahead, not only that they differ."""
+    return getattr(one, "directed", True)
 
 
 def told_apart(one):
@@ -215,7 +225,7 @@ def compare_tasks(dataset, ranking, word, words, keys=None, control=None):
 def compare_units(dataset, ranking, keys=None, control=None, task=None):
     """Return {metric: Contested} on one task: by the headline metric, and with the AUC by accuracy.
 
-    Empty for fewer than two methods with decisions, and where the test parts overlap so that there is no valid test.
+    Empty for fewer than two methods with decisions, and where by default there is no metric with a valid test.
 
     Parameters are those of `compare_tasks`; `task` names the one of several.
     """
@@ -223,8 +233,6 @@ def compare_units(dataset, ranking, keys=None, control=None, task=None):
     if trial is None or len(trial.predicted) < 2:
         return {}
     if keys is None:
-        if trial.shape == REPEATED:
-            return {}
         known = metrics_with_test(trial)
         keys = [name for name in (ranking.metric, BOTH.get(ranking.metric)) if name in known] or known[:1]
     return {key: Contested(trial, key, ranked_order(ranking), control) for key in keys}

@@ -1,8 +1,10 @@
 """Methods compared on one task, unit by unit: which test, why, and what it says of each pair."""
 
+from ..evaluation.contests import CLEAR_HALVES
 from .comparisons import LEVEL, lead, told_apart
 from .markup import Column, Markup, details, number, plural, table, tag
 from .rank_diagram import shown_p
+from .verdict_words import contrary, verdict
 from .view import method_name, paragraph
 from .words import footnote, metric
 
@@ -19,8 +21,18 @@ ASKS = {
     "mcnemar": "whether two methods are right on equally many test sequences, from those that only one has right",
     "bootstrap": "whether two scores differ by more than they vary when the test sequences are drawn again",
     "signed_rank": "whether the absolute errors of one method are smaller, sequence by sequence",
-    "five_by_two_f": "whether the differences between two methods on ten halves of the data are more than chance",
+    "five_by_two_f": "whether the differences between two methods on ten halves of the data are all chance",
 }
+DIRECTION = (
+    f" It does not ask which is better: that is said only where one is ahead on at least {CLEAR_HALVES} of the ten "
+    "halves."
+)
+FEW = 10
+FEW_OF_A_CLASS = (
+    " With so few sequences of a class p is somewhat too small (docs/type_one_error.md): take a p just below 0.05 with "
+    "care."
+)
+METRICS = "p is corrected for the pairs of methods, not for the {} metrics compared."
 TRAINED = (
     "These tests speak of the classifiers that were trained: how they would vary with other training parts is not in p."
 )
@@ -39,19 +51,23 @@ def test_sentences(contested):
     """Return what the test asks, as plain text."""
     text = f"{TESTS[contested.test]} asks {ASKS[contested.test]}."
     text = text[0].upper() + text[1:]
-    if contested.apart and contested.test in ("delong", "bootstrap"):
+    if contested.test == "five_by_two_f":
+        text += DIRECTION
+    if contested.parts > 1 and contested.test in ("delong", "bootstrap"):
         text += " Sequences are ranked within each test part, and the parts' scores averaged."
-    elif contested.parts > 1 and contested.test in ("delong", "bootstrap"):
-        text += (
-            " The test parts are too small to be ranked alone: the decisions of all are ranked together, as if they "
-            "came from one classifier."
-        )
+    if contested.test == "delong" and contested.fewest < FEW:
+        text += FEW_OF_A_CLASS
     return text + " p is corrected by Holm's method for the number of pairs."
 
 
 def caveat(contested):
     """Return what the p of these tests leaves out, as plain text; empty where nothing is to be said."""
     return CAVEATS.get(contested.shape, "")
+
+
+def several_metrics(found):
+    """Return that p is not corrected for metrics, as plain text; empty for one metric."""
+    return METRICS.format(len(found)) if len(found) > 1 else ""
 
 
 def contested_parts(contested, name, transductive=()):
@@ -97,30 +113,45 @@ def pairs_sentence(contested):
     )
 
 
-def contest_result(contested, one):
-    """Return what a test found, as (verdict, the rest): ``("better", "0.912 against 0.870")``."""
-    verdict = ("worse" if lead(one) < 0 else "better") if told_apart(one) else "not told apart"
-    digits = 3
-    rest = f"{number(one.value, digits)} against {number(one.other_value, digits)}"
-    if one.test == "mcnemar":
-        rest += f", alone right on {one.wins} against {one.losses} of {one.units}"
-    if one.test == "signed_rank":
-        rest += f", smaller error on {one.wins} of {one.units}, larger on {one.losses}"
+def contest_values(one):
+    """Return the two scores that a test compared: ``"0.912 against 0.870"``."""
+    medians = "median errors " if one.test == "signed_rank" else ""
+    return f"{medians}{number(one.value)} against {number(one.other_value)}"
+
+
+def contest_notes(contested, one):
+    """Return what else a test found, as plain text: counts, what was left out, why there is no p; may be empty."""
+    notes = {
+        "mcnemar": f"alone right on {one.wins} against {one.losses} of {one.units}",
+        "signed_rank": f"smaller error on {one.wins} of {one.units}, larger on {one.losses}",
+        "five_by_two_f": f"ahead on {one.wins} halves, behind on {one.losses}",
+        "exchange": "p by exchange of the two methods' ranks, since the estimated variance is 0",
+    }
+    text = notes.get(one.test, "")
+    if one.test == "signed_rank" and told_apart(one):
+        text += contrary(contested.key, lead(one), (one.mean, one.other_mean), (one.value, one.other_value))
+    found = [text] if text else []
     if one.left_out:
-        rest += f"; {one.left_out} without decisions of both left out"
+        found.append(f"{one.left_out} without decisions of both left out")
     if one.p != one.p:
-        rest += "; there is no test: " + (
-            "the difference is the same in every half"
-            if one.test == "five_by_two_f"
-            else "a part has too few of a class"
-        )
-    return verdict, rest
+        found.append(f"there is no test: {_why_no_p(one)}")
+    return "; ".join(found)
+
+
+def _why_no_p(one):
+    """Return why a pair has no p."""
+    if one.test != "five_by_two_f":
+        return "too few sequences of a class in a test part have decisions of both"
+    if one.difference != one.difference:
+        return "a half has no score of one of them"
+    return "the difference is the same on both halves of each repeat"
 
 
 def _cells(contested, one):
     """Return the cells of one pair: result, difference, its interval, both p-values."""
-    verdict, rest = contest_result(contested, one)
-    result = [tag("b", verdict), ": ", Markup(rest)] if told_apart(one) else [verdict, ": ", Markup(rest)]
+    word, notes = verdict(one), contest_notes(contested, one)
+    result = [tag("b", word) if told_apart(one) else word, ": ", Markup(contest_values(one))]
+    result += [", ", notes] if notes else []
     interval = []
     if _has_interval(contested):
         interval = [number(None) if one.low != one.low else Markup(f"{number(one.low)} to {number(one.high)}")]

@@ -5,12 +5,20 @@ import textwrap
 from ..evaluation.comparison import least_p
 from ..evaluation.intervals import metrics_with_interval, score_interval
 from .comparisons import LEVEL, Contested, lead, told_apart
-from .contested import caveat, contest_result, pairs_sentence, test_sentences
+from .contested import caveat, contest_notes, pairs_sentence, several_metrics, test_sentences
 from .markup import text_of
 from .rank_diagram import groups, shown_p
+from .verdict_words import contrary, verdict
 from .words import metric
 
 WIDTH = 100
+VERBS = {
+    "better": "is better than",
+    "worse": "is better than",
+    "differs": "differs from",
+    "not told apart": "is not told from",
+}
+"""What stands between two methods, the one that is ahead first."""
 SHAPES = {"single": "one test part", "folds": "{} folds", "five_by_two": "five times two halves"}
 
 
@@ -36,7 +44,8 @@ def told(found, title):
     lines = [head, "=" * len(head)]
     for one in found.values():
         lines += ["", *(_contested(one) if isinstance(one, Contested) else _compared(one))]
-    note = caveat(first) if isinstance(first, Contested) else ""
+    notes = [caveat(first) if isinstance(first, Contested) else "", several_metrics(found)]
+    note = " ".join(filter(None, notes))
     return [*lines, "", *_wrapped(note)] if note else lines
 
 
@@ -65,8 +74,8 @@ def _compared(compared):
     score, count = metric(compared.key).name, sum(map(told_apart, compared.found))
     over, differ = f"{compared.tasks} {compared.words}", "differs" if count == 1 else "differ"
     text = (
-        f"By {score}. Wilcoxon's signed-rank test of each pair over {over}, p corrected by Holm's method: of "
-        f"{_pairs(compared)}, {count or 'none'} {differ} beyond chance (corrected p of at most {LEVEL})."
+        f"By {score}, medians shown. Wilcoxon's signed-rank test of each pair over {over}, p corrected by Holm's "
+        f"method: of {_pairs(compared)}, {count or 'none'} {differ} beyond chance (corrected p of at most {LEVEL})."
     )
     if compared.hopeless:
         least = least_p(compared.tasks)
@@ -93,7 +102,7 @@ def _shown(table):
 
 def _row(table, one):
     """Return the cells of one pair, the method that is ahead first: what is true, by how much, and how sure it is."""
-    verb = "is better than" if told_apart(one) else "is not told from"
+    verb = VERBS[verdict(one)]
     if isinstance(table, Contested):
         ahead = one if lead(one) >= 0 else one.turned()
         first, second, p = ahead.first, ahead.second, one.p
@@ -101,20 +110,24 @@ def _row(table, one):
     else:
         forward = lead(one) >= 0
         first, second = (one.first, one.second) if forward else (one.second, one.first)
-        values, p = table.means(one) if forward else table.means(one)[::-1], one.test.p
+        p, (means, medians) = one.test.p, table.averages(one)
+        values = medians if forward else medians[::-1]
         rest = _over_tasks(one.test, forward)
+        if told_apart(one):
+            turn = slice(None, None, 1 if forward else -1)
+            rest += contrary(table.key, 1, means[turn], medians[turn])
     scores = " : ".join(f"{value:.3f}" for value in values)
     return [plain(first), verb, plain(second), scores, rest, _p("p", p), _p("Holm", one.p_holm)]
 
 
 def _on_units(table, one):
     """Return the two scores and what else is known of a Contest."""
-    rest = text_of(contest_result(table, one)[1]).partition(", ")[2]
+    found = [contest_notes(table, one)]
     if one.low == one.low:
-        rest = f"by {one.difference:.3f} ({one.low:.3f} to {one.high:.3f})"
+        found.insert(0, f"by {one.difference:.3f} ({one.low:.3f} to {one.high:.3f})")
     elif one.test == "five_by_two_f":
-        rest = f"by {one.difference:.3f}"
-    return (one.value, one.other_value), rest
+        found.insert(0, f"by {one.difference:.3f}")
+    return (one.value, one.other_value), "; ".join(filter(None, found))
 
 
 def _over_tasks(test, forward):

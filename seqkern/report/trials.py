@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import FileError, LabelError
-from ..evaluation.contests import Trial
+from ..evaluation.trial import Trial
 from .files import numbers
 from .positive import positive_class
 from .tables import NOT_METRICS
@@ -77,16 +77,17 @@ def _check_same_folds(tables):
     """Raise LabelError if two methods were not tested on the same units in the same test parts."""
     places = {}
     for method, table in tables.items():
-        own = _keys(table)
-        name = f"{method.kernel} with {method.solver}"
-        if len({unit for _, unit in own}) == len(own):
-            for split, unit in own:
-                if places.setdefault(unit, (split, name))[0] != split:
-                    raise LabelError(
-                        f"is in test part {split!r} of {name}, in {places[unit][0]!r} of {places[unit][1]}",
-                        record=unit,
-                        remedy="compare methods that were evaluated on the same folds",
-                    )
+        name, own = f"{method.kernel} with {method.solver}", {}
+        for split, unit in _keys(table):
+            own.setdefault(unit, set()).add(split)
+        for unit, splits in own.items():
+            other, other_name = places.setdefault(unit, (splits, name))
+            if not (splits <= other or other <= splits):  # a method may lack a part, and no more
+                raise LabelError(
+                    f"is in test part {min(splits - other)!r} of {name}, in {min(other - splits)!r} of {other_name}",
+                    record=unit,
+                    remedy="compare methods that were evaluated on the same folds",
+                )
     first, *rest = tables
     common = set(_keys(tables[first]))
     for method in rest:

@@ -1,11 +1,12 @@
 """The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
 
 from ..evaluation.comparison import MOST_EXACT
-from .comparisons import LEVEL, Contested, told_apart
-from .contested import caveat, contested_parts, exponent
+from .comparisons import LEVEL, Contested, lead, told_apart
+from .contested import caveat, contested_parts, exponent, several_metrics
 from .intervals import intervals_table
 from .markup import Column, Markup, details, number, plural, table, tag
 from .rank_diagram import rank_parts
+from .verdict_words import contrary, verdict
 from .view import method_name, paragraph
 from .words import footnote, metric
 
@@ -18,13 +19,14 @@ def comparisons_section(view):
     name, title = view.dataset.name, "Which methods are better than others"
     if view.comparisons and isinstance(next(iter(view.comparisons.values())), Contested):
         tables = [contested_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
-        notes = f"{caveat(next(iter(view.comparisons.values())))} {EVERY}"
+        notes = f"{caveat(next(iter(view.comparisons.values())))} {several_metrics(view.comparisons)} {EVERY}"
         return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
     compared = view.comparisons.get(view.ranking.metric)
     if compared is None:
         return None
     others = [one for key, one in view.comparisons.items() if key != compared.key]
     more = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
+    more += [" ", several_metrics(view.comparisons)] if more else []
     content = verdicts(compared, name, view.dataset.transductive)
     more = paragraph(more) if more else None
     return view.section("comparisons", title, *content, more)
@@ -90,12 +92,15 @@ def result(compared, one):
     if not test.tasks:
         return f"no {compared.word} with a score of both"
     counts = {"better": test.wins, "worse": test.losses, "equal": test.ties}
-    verdict = "worse" if told_apart(one) and test.effect < 0 else "better"
+    word = verdict(one)
+    told = "worse" if word == "worse" else "better"
     total = plural(test.tasks, compared.word, compared.words)
-    rest = [f", {word} in {count}" for word, count in counts.items() if count and word != verdict]
+    rest = [f", {name} in {count}" for name, count in counts.items() if count and name != told]
     rest += [f"; {test.left_out} without a score of both left out"] if test.left_out else []
-    found = [f" in {counts[verdict]} of {total}", *rest]
-    return [tag("b", verdict), *found] if told_apart(one) else [f"not told apart: {verdict}", *found]
+    found = [f" in {counts[told]} of {total}", *rest]
+    if not told_apart(one):
+        return [f"{word}: {told}", *found]
+    return [tag("b", word), *found, contrary(compared.key, lead(one), *compared.averages(one))]
 
 
 def standing(view):

@@ -1,0 +1,34 @@
+"""What may be said of two methods after a test: better, differing without a direction, or not told apart."""
+
+from .comparisons import directed, lead, told_apart
+from .words import metric
+
+
+def verdict(one):
+    """Return ``"better"`` or ``"worse"`` (the first method than the second), ``"differs"`` or ``"not told apart"``."""
+    if not told_apart(one):
+        return "not told apart"
+    if not directed(one):
+        return "differs"
+    return "worse" if lead(one) < 0 else "better"
+
+
+def contrary(key, ahead, means, medians):
+    """Return a clause that says where the averages contradict a test of ranks; empty where they do not.
+
+    Parameters
+    ----------
+    key : str
+        The metric.
+    ahead : int
+        1 where the first method is ahead in ranks, −1 where the second is.
+    means, medians : pair of float
+        Of the first method and of the second.
+    """
+    sign = ahead if metric(key).higher else -ahead
+    against = [
+        f"the {name} points the other way ({first:.3f} against {second:.3f})"
+        for name, (first, second) in (("median", medians), ("mean", means))
+        if sign * (first - second) < -1e-12
+    ]
+    return "; but " + " and ".join(against) if against else ""
