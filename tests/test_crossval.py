@@ -280,7 +280,7 @@ def test_the_verb_writes_the_same_bytes_every_time(study, tmp_path):
 def test_weights_that_do_not_converge_are_told_for_each_training_part(learner):
     X = sequences()
     text = "combination:parts=[(spectrum:k=2),(spectrum:k=3),(spectrum:k=1)],weights=mkl,tol=1e-9"
-    folds, results = run(binary_task(X), X, learner(build_kernel(f"{text},max_iter=1"), X), GRID)
+    _, results = run(binary_task(X), X, learner(build_kernel(f"{text},max_iter=1"), X), GRID)
     assert [result.fit["weights_converged"] for result in results] == [False] * 4
     # of two inner folds, each with weights of its own
     assert [result.fit["inner_not_converged"] for result in results] == [2] * 4

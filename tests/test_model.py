@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from seqkern import model as model_module
 from seqkern.archive import load_archive, save_archive
@@ -176,6 +177,22 @@ def test_choice_by_cross_validation_is_recorded():
     assert model.record["solver"]["C"] == model.solver.C
     fixed = train_model(X, labels, build_kernel("spectrum:k=3"), "csvc:C=1")
     assert fixed.record["search"] is None
+
+
+def test_inner_fits_and_weights_that_do_not_converge_are_told_once():
+    X, labels = make_data()
+    grid = [{"solver": "csvc", "C": 0.1, "max_iter": 1}, {"solver": "csvc", "C": 1.0, "max_iter": 1}]
+    parts = "combination:parts=[(spectrum:k=2),(spectrum:k=3)],weights=mkl,tol=1e-9,max_iter=1"
+    with pytest.warns(ConvergenceWarning) as told:
+        model = train_model(X, labels, build_kernel(parts), grid, folds=3, threshold="sensitivity=0.9")
+    # 2 candidates in 3 folds, 3 held-out folds; and the weights of each of these folds
+    assert model.record["inner_not_converged"] == 15
+    texts = [str(warning.message) for warning in told if issubclass(warning.category, ConvergenceWarning)]
+    assert sum("15 fits of the cross-validation did not converge" in text for text in texts) == 1
+    assert sum("multiple kernel learning stopped" in text for text in texts) == 1
+    assert len(texts) == 3
+    fine = train_model(X, labels, build_kernel("spectrum:k=3"), "csvc:C=[0.1,1]", folds=3)
+    assert fine.record["inner_not_converged"] == 0
 
 
 def test_record_says_how_the_model_was_made(plain):

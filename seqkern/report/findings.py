@@ -107,7 +107,7 @@ def _others(view):
 
 def caveats(view):
     """Return sentences, each linked to its section, about one data set."""
-    found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view)]
+    found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view), *_before_the_fit(view)]
     found += [*_few(view), _one_class(view), _uneven(view), _indefinite(view), _edges(view)]
     return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
 
@@ -164,6 +164,19 @@ def _not_converged(view):
     link = view.link(f"{plural(len(failed), 'fit')} of {number(len(fits), 0)}", "fits")
     which = method_names([method for method in view.dataset.methods if tuple(method) in methods])
     return Markup(f"{link} did not converge ({which}), so that scores are less certain.")
+
+
+def _before_the_fit(view):
+    """Tell of inner fits and of weights of kernels that did not converge."""
+    fits = view.dataset.fits
+    inner = fits["inner_not_converged"].sum() if "inner_not_converged" in fits else 0
+    if inner:
+        link = view.link(plural(int(inner), "inner fit"), "fits")
+        yield Markup(f"{link} did not converge, so that what was chosen by them is less certain.")
+    weights = int(fits["weights_failed"].sum()) if "weights_failed" in fits else 0
+    if weights:
+        link = view.link("weights of kernels", "fits")
+        yield Markup(f"The {link} did not converge in {weights} of {number(len(fits), 0)} training parts.")
 
 
 def _few(view):
