@@ -101,6 +101,7 @@ def selection_bias_section(view):
         table(f"{view.dataset.name}: honest and biased scores, means over {view.words}", columns, rows),
         paragraph(
             "The same hyperparameters, splits, machine and threshold of the decision in both columns. Ambroise & "
-            "McLachlan, Selection bias in gene extraction on the basis of microarray gene-expression data, PNAS 99, 2002.",
+            "McLachlan, Selection bias in gene extraction on the basis of microarray gene-expression data, "
+            "PNAS 99, 2002.",
         ),
     )
