@@ -71,6 +71,34 @@ def test_check_names_solver_split_and_file(study, capsys):
     assert main(["check", str(study / "d"), "--folds", str(study / "folds"), "--methods", "[3]"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("methods", "part"),
+    [
+        ({"solver": "nusvc", "inner_folds": "x"}, "inner_folds='x'"),
+        ({"solver": "nusvc", "inner_folds": -1}, "inner_folds=-1"),
+        ({"solver": "nusvc", "seed": None}, "seed=None"),
+        ({"solver": 3}, "is not possible; write it like"),
+        ("nusvc", "is not possible; write it like"),
+    ],
+)
+def test_check_refuses_methods_in_one_line(study, capsys, monkeypatch, methods, part):
+    check = ["check", str(study / "d"), "--folds", str(study / "folds")]
+    assert main([*check, "--methods", json.dumps({"m": methods})]) == 1
+    assert part in (told := capsys.readouterr().err)
+    assert told.count("\n") == 1
+    monkeypatch.setenv("SEQKERN_METHODS", json.dumps({"d": {"m": methods}}))
+    assert main(check) == 1
+    assert part in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3"])
+def test_check_refuses_a_variable_that_is_no_json(study, capsys, monkeypatch, text):
+    monkeypatch.setenv("SEQKERN_METHODS", text)
+    assert main(["check", str(study / "d"), "--folds", str(study / "folds")]) == 1
+    assert "SEQKERN_METHODS" in (told := capsys.readouterr().err)
+    assert told.count("\n") == 1
+
+
 def test_evaluate_and_train_refuse_before_any_kernel(study, capsys, monkeypatch):
     def computed(*args, **kwargs):
         raise AssertionError("a kernel is computed")

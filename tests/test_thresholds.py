@@ -52,6 +52,15 @@ def test_costs(seed, cost):
     assert total(found.value) == pytest.approx(min(total(value) for value in np.arange(-9.05, 9, 0.1)))
 
 
+@pytest.mark.parametrize("scale", [1e308, 5e-324])
+def test_decisions_of_any_size(scale):
+    positive = np.array([True, False])
+    for rule in ("specificity=0.9", "sensitivity=1", "cost=1:1"):
+        found = Threshold.fit(np.array([scale, -scale]), positive, rule)
+        assert -scale <= found.value < scale
+        assert (found.sensitivity, found.specificity) == (1, 1)
+
+
 def test_equal_decisions():
     found = Threshold.fit(np.zeros(4), np.array([True, False, False, False]), "sensitivity=1")
     assert found.value < 0

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from ..errors import ParameterError
+from ..parameters import check_integer
 
 VARIABLE = "SEQKERN_METHODS"
 EXAMPLE = (
@@ -29,24 +30,40 @@ def add_arguments(parser):
 def run(args):
     """Ask every solver about the labels of every training part."""
     if args.methods is None:
-        methods = json.loads(os.environ.get(VARIABLE, "{}")).get(Path(args.dataset).name, {})
+        methods = _of_study(os.environ.get(VARIABLE, "{}"), Path(args.dataset).name)
     else:
-        methods = _parsed(args.methods)
+        methods = _parsed(args.methods, "--methods")
     parts = _check(args, methods) if methods else 0
     print(f"{len(methods)} solvers that may refuse labels, {parts} training parts: nothing refused")
 
 
-def _parsed(text):
-    """Return the methods of the command line."""
+def _of_study(text, name):
+    """Return the methods of a data set from the text of the environment variable."""
+    try:
+        return _parsed(json.dumps(json.loads(text).get(name, {})), VARIABLE)
+    except (ValueError, AttributeError) as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise ParameterError(
+            f"{VARIABLE}={text!r} is not possible",
+            remedy='write it like {"data set": {"name": {"solver": {"solver": "nusvc"}}}}, or leave it unset',
+        ) from error
+
+
+def _parsed(text, where):
+    """Return the methods that a text means."""
     try:
         methods = json.loads(text)
-        good = all("solver" in method for method in methods.values())
-    except (ValueError, AttributeError, TypeError):
+        good = all(isinstance(method["solver"], (dict, str)) for method in methods.values())
+    except (ValueError, AttributeError, KeyError, TypeError):
         good = False
     if not good:
         raise ParameterError(
-            f"--methods {text!r} is not possible", remedy='write it like {"name": {"solver": {"solver": "nusvc"}}}'
+            f"{where} {text!r} is not possible", remedy='write it like {"name": {"solver": {"solver": "nusvc"}}}'
         )
+    for method in methods.values():
+        check_integer("inner_folds", method.get("inner_folds", 3), 0)
+        check_integer("seed", method.get("seed", 1), 0)
     return methods
 
 

@@ -109,5 +109,5 @@ def parse_rule(rule):
 def _places(decisions):
     """Return thresholds that divide decisions in every way: between neighbours, below the lowest, at the highest."""
     values = np.unique(decisions)
-    between = values[:-1] + np.diff(values) / 2
+    between = values[:-1] / 2 + values[1:] / 2  # a difference may be too large for a number
     return np.concatenate([[np.nextafter(values[0], -np.inf)], between, values[-1:]])
