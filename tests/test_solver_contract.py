@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -374,6 +375,18 @@ def test_not_a_number(solver, value):
     with pytest.raises(GramError) as info:
         solver.decision_function(problem.new)
     assert "row 5" in one_line(info)
+
+
+@each([solver for solver in EXAMPLES if not solver.takes_sparse])
+def test_a_sparse_matrix_is_refused(solver):
+    solver, problem = fitted(solver)
+    for call in (
+        lambda: solver.decision_function(csr_array(problem.new)),
+        lambda: clone(solver).fit(csr_array(problem.K), problem.y),
+    ):
+        with pytest.raises(GramError) as info:
+            call()
+        assert "takes no sparse matrix" in one_line(info)
 
 
 @each(GRAMS)

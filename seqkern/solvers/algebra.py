@@ -1,27 +1,13 @@
-"""What the solvers by linear algebra share: bits that do not depend on threads, factors of a matrix, centring."""
-
-import functools
+"""What the solvers by linear algebra share: factors of a matrix, centring."""
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri, dsytrf, dsytrs
-from threadpoolctl import ThreadpoolController
 
 from ..errors import GramError
 
 ROWS = 256
 """So many rows at a time, where a whole matrix would be a copy too many."""
-
-
-@functools.cache
-def _libraries():
-    """Return the handle of the loaded BLAS libraries; finding them takes longer than a small fit."""
-    return ThreadpoolController()
-
-
-def one_thread():
-    """Return a context in which BLAS and LAPACK use one thread, so that the bits do not depend on their number."""
-    return _libraries().limit(limits=1)
 
 
 def check_symmetric(K):

@@ -377,6 +377,11 @@ class Solver(Parameters, BaseEstimator):
             return self._checked_implicit(K, reset)
         if self.takes_unread(K):
             return self._checked_unread(K, reset)
+        if issparse(K) and not self.takes_sparse:
+            raise GramError(
+                f"solver {self.name!r} takes no sparse matrix",
+                remedy="give K.toarray(), or choose a solver that takes one: linear_svc",
+            )
         try:
             # A model without support vectors has no columns, and a training part at least two rows.
             matrix = check_array(

@@ -4,9 +4,10 @@ import numpy as np
 
 from ..errors import GramError
 from ..parameters import check_choice, check_real
-from .algebra import ROWS, Definite, check_symmetric, one_thread
+from .algebra import ROWS, Definite, check_symmetric
 from .base import BinarySolver
 from .expansion import KernelExpansion
+from .threads import one_thread
 
 
 class KernelFisher(KernelExpansion, BinarySolver):

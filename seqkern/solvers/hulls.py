@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import NuSVC as LibsvmNuSVC
 
-from .algebra import Definite, one_thread
+from .algebra import Definite
 from .libsvm import on_rows, weighted_sums
+from .threads import one_thread
 
 TOLERANCES = (1e-3, 1e-5, 1e-7)
 ITERATIONS = (10_000, 200)

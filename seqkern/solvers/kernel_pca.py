@@ -9,8 +9,9 @@ from sklearn.base import TransformerMixin
 from ..errors import GramError
 from ..parameters import check_integer
 from . import _linear
-from .algebra import centred, check_symmetric, one_thread
+from .algebra import centred, check_symmetric
 from .base import Solver
+from .threads import one_thread
 
 
 class KernelPCA(TransformerMixin, Solver):

@@ -8,11 +8,12 @@ import numpy as np
 
 from ..errors import GramError
 from ..parameters import check_choice, check_integer, check_real
-from .algebra import Definite, Indefinite, check_symmetric, on_diagonal, one_thread
+from .algebra import Definite, Indefinite, check_symmetric, on_diagonal
 from .base import BinarySolver, RealSolver
 from .class_weights import check_class_weight, class_factors
 from .expansion import KernelExpansion
 from .lagrangian import minimise
+from .threads import one_thread
 
 REFINEMENTS = 1
 """So often what the factor leaves of the right side, by rounding, is solved for once more."""

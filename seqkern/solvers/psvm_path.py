@@ -18,9 +18,9 @@ from ..parameters import check_choice, check_integer, check_real
 from .potential.dual import Dual
 from .potential.minimiser import minimise
 from .potential.storage import columns_of
-from .potential.threads import single_thread
 from .psvm import PotentialSVM
 from .specs import solver_from_state
+from .threads import one_thread
 
 DIGITS = 12
 """Errors are means: those that are equal but for rounding are equal."""
@@ -143,7 +143,7 @@ def psvm_path(solver, K, y, *, epsilons=None, n_epsilons=20, smallest=0.01):
     ParameterError, GramError, LabelError
         As `solver.fit` does; and for bad `epsilons`.
     """
-    with single_thread():
+    with one_thread():
         solver, columns, target = prepared(solver, K, y)
         return _path(solver, columns, target, _grid(solver, columns, target, epsilons, n_epsilons, smallest))
 
@@ -176,7 +176,7 @@ def psvm_path_cv(solver, K, y, *, folds=5, epsilons=None, n_epsilons=20, smalles
         As for `psvm_path`; LabelError too, if a training part has members of one class only.
     """
     check_choice("rule", rule, ("best", "one_standard_error"))
-    with single_thread():
+    with one_thread():
         solver, columns, target = prepared(solver, K, y)
         grid = _grid(solver, columns, target, epsilons, n_epsilons, smallest)
         numbers = _fold_numbers(folds, target, _is_classifier(solver), seed)

@@ -42,8 +42,8 @@ from ..multiple_testing import benjamini_hochberg, holm
 from ..parameters import check_choice, check_integer
 from .potential.dual import Dual
 from .potential.minimiser import minimise
-from .potential.threads import single_thread
 from .psvm_path import prepared
+from .threads import one_thread
 
 SAME = 1e-6
 """Solutions are exact to a tolerance: a statistic that is less by this share counts as equal, in favour of the null."""
@@ -123,7 +123,7 @@ def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=9
     check_integer("n_permutations", n_permutations, 1)
     check_integer("seed", seed, 0)
     rng = np.random.default_rng(seed)
-    with single_thread():
+    with one_thread():
         solver, columns, target = prepared(solver, K, y)
         target = target - target.mean()
         alpha, converged = _coefficients(solver, columns, target)

@@ -7,11 +7,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..errors import GramError
 from ..parameters import check_integer, check_real
-from .algebra import ROWS, Definite, centred, check_symmetric, one_thread
+from .algebra import ROWS, Definite, centred, check_symmetric
 from .base import BinarySolver, check_cost
 from .class_weights import check_class_weight
 from .expansion import KernelExpansion
 from .svm import CSVC
+from .threads import one_thread
 
 
 class SphericalSVC(KernelExpansion, BinarySolver):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..threads import one_thread
 from . import _descent
 from .columns import Columns
-from .threads import single_thread
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Dual:
     def __post_init__(self):
         """Compute the correlations."""
         if self.correlations is None:
-            with single_thread():
+            with one_thread():
                 object.__setattr__(self, "correlations", self.columns.products(self.target))
 
     @property

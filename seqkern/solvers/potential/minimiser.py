@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .threads import single_thread
+from ..threads import one_thread
 from .working_set import WorkingSet
 
 INNER = 0.1  # the violation to which a working set is solved, as a share of the worst of all variables
@@ -64,7 +64,7 @@ def minimise(dual, *, tol, max_iter, start=None):
     -------
     Minimum
     """
-    with single_thread():
+    with one_thread():
         return _minimise(dual, tol, max_iter, start)
 
 

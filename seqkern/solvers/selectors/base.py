@@ -10,7 +10,6 @@ of labels, the ranking and what scikit-learn expects of a transformer are done h
 A selector learns from what it is given and from nothing else: inside cross-validation, fit it on the training part.
 """
 
-import functools
 import inspect
 import warnings
 
@@ -21,12 +20,12 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
-from threadpoolctl import ThreadpoolController
 
 from ...convergence import unconverged
 from ...errors import GramError, LabelError
 from ...parameters import Parameters, check_flag, check_integer
 from ..specs import plain
+from ..threads import one_thread
 
 
 class Selector(Parameters, SelectorMixin, BaseEstimator):
@@ -159,7 +158,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         X = self._checked(X)
         target = self._coded(_checked_labels(self, y, len(X)))
         # one thread makes the same sums on every machine, whatever its number of cores
-        with _libraries().limit(limits=1), unconverged() as failed:
+        with one_thread(), unconverged() as failed:
             scores = np.asarray(self._fit_scaled(X, target, scaler), dtype=np.float64)
         order = self._order(scores)
         self.scores_ = scores
@@ -242,12 +241,6 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
             return y.astype(np.float64)
         self.classes_ = classes
         return codes.astype(np.int64)
-
-
-@functools.cache
-def _libraries():
-    """Return the handle of the loaded BLAS libraries; finding them takes longer than a small fit."""
-    return ThreadpoolController()
 
 
 def _new(estimator):

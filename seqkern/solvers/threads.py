@@ -5,8 +5,8 @@ import functools
 from threadpoolctl import ThreadpoolController
 
 
-def single_thread():
-    """Return a context in which BLAS computes on one thread."""
+def one_thread():
+    """Return a context in which BLAS and LAPACK compute on one thread."""
     return _libraries().limit(limits=1)
 
 
