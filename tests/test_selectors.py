@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, f_classif
 from sklearn.metrics import mutual_info_score
 from sklearn.svm import SVC
@@ -266,6 +267,12 @@ def test_a_round_of_the_zero_norm_multiplies_by_the_weights_of_a_machine():
         z = z * w / (z * w).max()
     found = fitted("zero_norm", X, y, C=2.0, max_iter=2)
     np.testing.assert_allclose(np.exp(found.scores_), z, rtol=1e-3, atol=1e-6)
+
+
+def test_a_ball_that_is_not_found_is_told():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    with pytest.warns(ConvergenceWarning, match="smallest ball was not found in 2 steps"):
+        enclosing_ball(X @ X.T, max_iter=2)
 
 
 def test_the_smallest_ball_holds_all_points_and_touches_some():

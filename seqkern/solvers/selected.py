@@ -61,8 +61,8 @@ class SelectedClassifier(ClassSolver):
     The ranking protocol of Hochreiter & Obermayer (in Schölkopf, Tsuda & Vert, eds., Kernel Methods in Computational
     Biology, 2004) is this with ``PSVMFeatureSelector(ranking="leave_one_out")``, ``folds="leave_one_out"``, a scaler
     with normalisation and present call, and ν-SVM of several ν: the inner parts rank by ``selector.inner()``, the whole
-    by all parts together. With other folds, or without present call, it is a shorter one. `support_` is the selected features; all features with
-    quantile normalisation, which looks at whole rows.
+    by all parts together. With other folds, or without present call, it is a shorter one. `support_` is the selected
+    features; all features with quantile normalisation, which looks at whole rows.
     """
 
     name = "selected"
