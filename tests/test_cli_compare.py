@@ -242,3 +242,46 @@ def test_overlapping_test_parts_have_no_test(folder, tmp_path, capsys):
     code, _, complaint = compare(capsys, *paths, "--metric", "auc")
     assert code == 1
     assert "the test parts overlap" in complaint
+
+
+def _evaluated(folder, splits, metric, seed=0):
+    """Write a method evaluated on 20 units in these test parts, with values of one metric."""
+    rng = np.random.default_rng(seed)
+    rows = [("all", s, f"u{i}", "ab"[i % 2], rng.normal(), "ab"[rng.integers(2)]) for i, s in enumerate(splits)]
+    write_tsv(folder / "decisions.tsv", ["task", "split", "id", "label", "decision", "predicted"], rows)
+    rows = [("all", s, 19, 1, 0.5) for s in dict.fromkeys(splits)]
+    write_tsv(folder / "metrics.tsv", ["task", "split", "n_train", "n_test", metric], rows)
+    return folder
+
+
+def test_leave_one_out_has_no_test_and_says_why(tmp_path, capsys):
+    paths = [_evaluated(tmp_path / name / "svm", range(20), "accuracy", i) for i, name in enumerate(("one", "two"))]
+    for words in ((), ("--metric", "auc"), ("--metric", "accuracy")):
+        code, out, complaint = compare(capsys, *paths, *words)
+        assert (code, out) == (1, "")
+        assert "tested alone or only with their own class, as by leave-one-out" in complaint
+        assert complaint.count("\n") == 1
+
+
+def test_other_folds_are_told_before_a_metric_that_is_missing(tmp_path, capsys):
+    alone = _evaluated(tmp_path / "one/svm", range(20), "accuracy")
+    folds = _evaluated(tmp_path / "two/svm", [i // 2 % 5 for i in range(20)], "auc")
+    code, _, complaint = compare(capsys, alone, folds)
+    assert code == 1
+    assert "of one with svm; compare methods that were evaluated on the same folds" in complaint
+    halves = _evaluated(tmp_path / "four/svm", [f"1.{i % 2 + 1}" for i in range(20)], "auc")
+    code, _, complaint = compare(capsys, folds, halves)
+    assert code == 1
+    assert "evaluated on the same folds" in complaint
+    lacking = _evaluated(tmp_path / "three/svm", [i // 2 % 5 for i in range(20)], "accuracy")
+    code, _, complaint = compare(capsys, folds, lacking)
+    assert code == 1
+    assert "1 method with a score: no auc of three with svm" in complaint
+
+
+def test_the_report_says_why_nothing_is_tested(tmp_path):
+    shape = Shape(n=40, splits=tuple(map(str, range(40))))
+    folder = write_study(tmp_path / "s", {"alone": shape}, KERNELS, ONE)
+    page = Page(build_report(folder, tmp_path / "r").read_text(encoding="utf-8"))
+    assert "No test is made: most units are tested alone or only with their own class" in page.text
+    assert read_tsv(tmp_path / "r/comparisons.tsv") == []

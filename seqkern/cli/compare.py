@@ -83,7 +83,7 @@ def _found(dataset, args):
         If methods were tested on different folds, or these leave nothing that can be tested.
     """
     from ..report.compare_input import Evaluated
-    from ..report.comparisons import compare_tasks, compare_units
+    from ..report.comparisons import compare_tasks, compare_units, why_untested
     from ..report.tables import Ranking
     from ..report.trials import read_trial
     from ..report.words import unit_word
@@ -103,10 +103,8 @@ def _found(dataset, args):
         _check_known("metric", keys[0], list(ranking.scores))
         return compare_tasks(dataset, ranking, *unit_word(dataset), keys=keys, control=control), "no scores"
     found = compare_units(dataset, ranking, keys, control, args.task)
-    if not found:
-        trial = read_trial(dataset, args.task)
-        if trial is not None and len(trial.predicted) > 1 and (error := trial.untestable("accuracy")):
-            raise error
+    if not found and (error := why_untested(dataset, ranking, args.task)):
+        raise error
     return found, "fewer than two methods have decisions"
 
 

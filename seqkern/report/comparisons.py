@@ -238,6 +238,15 @@ def compare_units(dataset, ranking, keys=None, control=None, task=None):
     return {key: Contested(trial, key, ranked_order(ranking), control) for key in keys}
 
 
+def why_untested(dataset, ranking, task=None):
+    """Return the LabelError that says why nothing can be tested on one task; None where `compare_units` finds a test.
+
+    Parameters are those of `compare_units`.
+    """
+    trial = read_trial(dataset, task) if len(ranking.order) > 1 else None
+    return trial.untestable("accuracy") if trial is not None and len(trial.predicted) > 1 else None
+
+
 def compare_datasets(datasets, key=None, control=None):
     """Return {metric: Compared} over data sets, of the methods with a mean score on all of them.
 

@@ -1,7 +1,7 @@
 """The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
 
 from ..evaluation.comparison import MOST_EXACT
-from .comparisons import LEVEL, Contested, lead, told_apart
+from .comparisons import LEVEL, Contested, lead, told_apart, why_untested
 from .contested import caveat, contested_parts, exponent, several_metrics
 from .intervals import intervals_table
 from .markup import Column, Markup, details, number, plural, table, tag
@@ -15,7 +15,7 @@ EVERY = "All numbers, of every metric compared, are in comparisons.tsv."
 
 
 def comparisons_section(view):
-    """Return the tests between all pairs of methods; None where there are too few tasks, or no valid test."""
+    """Return the tests between all pairs of methods; None for too few tasks or methods."""
     name, title = view.dataset.name, "Which methods are better than others"
     if view.comparisons and isinstance(next(iter(view.comparisons.values())), Contested):
         tables = [contested_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
@@ -23,7 +23,8 @@ def comparisons_section(view):
         return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
     compared = view.comparisons.get(view.ranking.metric)
     if compared is None:
-        return None
+        why = None if view.dataset.several or view.comparisons else why_untested(view.dataset, view.ranking)
+        return why and view.section("comparisons", title, paragraph(f"No test is made: {why}."))
     others = [one for key, one in view.comparisons.items() if key != compared.key]
     more = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
     more += [" ", several_metrics(view.comparisons)] if more else []
