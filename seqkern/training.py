@@ -1,6 +1,7 @@
 """Train a model on everything there is; of several solvers, choose one by cross-validation first."""
 
 import copy
+import functools
 import math
 import platform
 import warnings
@@ -125,6 +126,7 @@ def train_model(
             f"without labels nothing tells which of {len(grid)} solvers is the best",
             remedy="give one value for each parameter, or a second class",
         )
+    make = functools.partial(make_solver, classes=labels.classes)
     inner_folds = folds if len(grid) > 1 or calibration or threshold else 0
     check_training_part(labels, grid, inner_folds=inner_folds, seed=seed)
     wanted = common_input(grid)
@@ -148,12 +150,12 @@ def train_model(
     else:
         with unconverged():  # their number is told below
             choice = select(
-                {kernel.name: pair}, labels, grid, make_solver, folds=folds, metric=metric, seed=seed, rule=rule
+                {kernel.name: pair}, labels, grid, make, folds=folds, metric=metric, seed=seed, rule=rule
             )
     afterwards, failed = {}, choice.not_converged
     if calibration or threshold:
         with unconverged():
-            decided = held_out_decisions(pair, labels, choice.spec, make_solver, folds=folds, seed=seed)
+            decided = held_out_decisions(pair, labels, choice.spec, make, folds=folds, seed=seed)
         failed += decided[2]
         fits = fit_afterwards(decided[0], labels.signs() > 0, decided[1], calibration=calibration, threshold=threshold)
         afterwards = {
@@ -163,7 +165,7 @@ def train_model(
     before = diagonal
     with naming_rows(X.ids):
         chain, K, _ = fit_chain(transforms, K, diagonal)
-    machine = make_solver(choice.spec, labels.kind)
+    machine = make(choice.spec, labels.kind)
     _warn_of_indefinite(K, kernel, chain, machine)
     machine.fit(K, y, labels.groups)
     failed += len(inner_weights)

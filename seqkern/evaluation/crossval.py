@@ -4,6 +4,7 @@ One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparam
 alone, the solver is fitted on the whole training part, and the test part is decided once.
 """
 
+import functools
 import math
 import warnings
 from dataclasses import dataclass, field, replace
@@ -120,12 +121,13 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
         labels = task.labels if groups is None else replace(task.labels, groups=groups)
         y = labels.signs() if labels.kind == "binary" else labels.y
         train_labels = labels.take(split.train)
+        make = functools.partial(make_solver, classes=labels.classes)
         inner_weights = []
         choice = select(
             {name: _within(source, split.train, inner_weights) for name, source in sources.items()},
             train_labels,
             candidates,
-            make_solver,
+            make,
             folds=inner.folds,
             metric=inner.metric,
             seed=inner.seed,
@@ -137,7 +139,7 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
         clock.lap("hold out")
         with unconverged() as weights:
             K_train, K_test, eigenvalues, learned = _matrices(sources[choice.kernel], split, y[split.train], clock)
-        solver = make_solver(choice.spec, labels.kind).fit(K_train, y[split.train], train_labels.groups)
+        solver = make(choice.spec, labels.kind).fit(K_train, y[split.train], train_labels.groups)
         clock.lap("train")
     failed = choice.not_converged + held_out_failed + len(inner_weights) + solver.report_.get("inner_not_converged", 0)
     told = {"inner_not_converged": failed, "weights_converged": not weights if learned else None, **eigenvalues}
@@ -192,7 +194,8 @@ def _afterwards(pair, labels, spec, inner):
     """Return calibration and threshold, each None where it is not wanted, and how many fits did not converge."""
     if labels.kind != "binary" or (inner.calibration is None and inner.threshold is None):
         return None, None, 0
-    decisions, n_folds, failed = held_out_decisions(pair, labels, spec, make_solver, folds=inner.folds, seed=inner.seed)
+    make = functools.partial(make_solver, classes=labels.classes)
+    decisions, n_folds, failed = held_out_decisions(pair, labels, spec, make, folds=inner.folds, seed=inner.seed)
     wanted = {"calibration": inner.calibration, "threshold": inner.threshold}
     return *fit_afterwards(decisions, labels.signs() > 0, n_folds, **wanted), failed
 

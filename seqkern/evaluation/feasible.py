@@ -15,7 +15,12 @@ from . import selection
 
 def may_refuse(spec):
     """Tell whether a solver, of a spec or of a grid of them, refuses some labels."""
-    return type(build_solver(expand_grid(spec, ends=True)[0])).check_labels is not Solver.check_labels
+    return _may_refuse(build_solver(expand_grid(spec, ends=True)[0]))
+
+
+def _may_refuse(solver):
+    """Tell whether a solver refuses some labels."""
+    return type(solver).check_labels is not Solver.check_labels
 
 
 def refusing_methods(config, dataset):
@@ -67,7 +72,8 @@ def check_training_part(labels, specs, *, inner_folds=3, seed=0, groups=None, pl
     FoldError
         As `seqkern.evaluation.selection.inner_folds`.
     """
-    solvers = [make_solver(spec, labels.kind) for spec in specs if may_refuse(spec)]
+    made = [make_solver(spec, labels.kind, labels.classes) for spec in specs]
+    solvers = [solver for solver in made if _may_refuse(solver)]
     if not solvers:
         return
     # names, so that messages name classes

@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import ModelError, ParameterError, unknown_name
 from ..kernels.specs import parse_spec, parse_value
 from ..registry import Registry
+from .class_names import by_code
 from .ranges import Range, as_range
 
 SOLVERS = Registry("solver", "seqkern.solvers", "seqkern.solvers.base:Solver")
@@ -129,20 +130,26 @@ def has_range(spec):
     )
 
 
-def make_solver(spec, kind):
+def make_solver(spec, kind, classes=()):
     """Return a new solver for labels of one kind: a binary solver learns several classes by pairwise voting.
 
     Parameters
     ----------
     spec : dict, str or Solver
     kind : {"binary", "multiclass", "real"}
+    classes : tuple of str, optional
+        The names of the classes, as those of `Labels`, for weights of classes: the solver is to see −1 and 1, or 0,
+        1, 2, ….
 
     Raises
     ------
     ParameterError
-        As `build_solver`, and if the solver cannot learn such labels.
+        As `build_solver`, if the solver cannot learn such labels, and for a weight of no class.
     """
     solver = build_solver(spec)
+    if classes:
+        codes = (-1.0, 1.0) if kind == "binary" else range(len(classes))
+        solver = by_code(solver, dict(zip(classes, codes, strict=True)))
     if kind in solver.targets:
         return solver
     if kind == "multiclass" and "binary" in solver.targets:

@@ -1,0 +1,53 @@
+"""Weights of classes by their names: a solver sees codes, and its user knows names only."""
+
+from ..errors import ParameterError
+from ..parameters import Parameters
+
+
+def by_code(solver, codes):
+    """Return a solver whose class weights are of codes, where they were of names.
+
+    Parameters
+    ----------
+    solver : Solver
+        Not changed; the solvers in its parameters are looked at too.
+    codes : dict of str to float or int
+        Of each class by its name. A code itself is taken as well, unless a class is called so.
+
+    Raises
+    ------
+    ParameterError
+        For a weight of another class.
+    """
+    params = solver.get_params(deep=False)
+    changed = {name: _changed(name, value, codes) for name, value in params.items()}
+    if all(changed[name] is value for name, value in params.items()):
+        return solver
+    return type(solver)(**changed)
+
+
+def _changed(name, value, codes):
+    """Return the value of a parameter, itself where no weight is in it."""
+    if name == "class_weight" and isinstance(value, dict):
+        return {_code(key, codes): weight for key, weight in value.items()}
+    if isinstance(value, Parameters):
+        return by_code(value, codes)
+    if isinstance(value, list):
+        items = [_changed("", item, codes) for item in value]
+        return value if all(one is other for one, other in zip(items, value, strict=True)) else items
+    return value
+
+
+def _code(key, codes):
+    """Return the code that a key of `class_weight` means."""
+    if str(key) in codes:
+        return codes[str(key)]
+    try:
+        if float(key) in codes.values():
+            return float(key)
+    except (TypeError, ValueError):
+        pass
+    raise ParameterError(
+        f"class_weight names {key!r}, and there is no such class",
+        remedy=f"classes are: {', '.join(codes)}; or give balanced",
+    )
