@@ -71,11 +71,13 @@ def check_integer(name, value, low, high=None):
         raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give an integer {span}")
 
 
-def check_real(name, value, low, high=None, *, open_low=False):
-    """Raise ParameterError unless `value` is a finite number ≥ `low` (> with `open_low`) and ≤ `high`."""
+def check_real(name, value, low, high=None, *, open_low=False, open_high=False):
+    """Raise ParameterError unless `value` is a finite number ≥ `low` (> with `open_low`) and ≤ `high` (likewise <)."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not good or value < low or (open_low and value == low) or (high is not None and value > high):
-        span = f"{'>' if open_low else '≥'} {low}" + (f" and ≤ {high}" if high is not None else "")
+    good = good and value >= low and not (open_low and value == low)
+    if not good or (high is not None and value > high) or (open_high and value == high):
+        span = f"{'>' if open_low else '≥'} {low}"
+        span += f" and {'<' if open_high else '≤'} {high}" if high is not None else ""
         raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give a number {span}")
 
 

@@ -324,9 +324,24 @@ def test_filter_takes_a_gram_matrix_and_passes_labels_on():
         FilteredSVC(NuSVC(nu=0.5)).check_labels(np.array([1, 0, 0, 0, 0, 0]))
     y = np.repeat(["no", "yes"], [30, 10])
     FilteredSVC(NuSVC(nu=0.46), nu=0.1).check_labels(y)  # 2 · 9 / 39
-    with pytest.raises(ParameterError, match=r"after the filter of class yes: .*the smaller class has 8"):
+    with pytest.raises(
+        ParameterError,
+        match=r"may leave as few as 8 of 10 positives, and then nu=0.46.*; lower the nu of the filter, or .*nusvc",
+    ):
         FilteredSVC(NuSVC(nu=0.46), nu=0.2).check_labels(y)
     FilteredSVC(NuSVC(nu=0.5), nu=0.01).check_labels(y)
+    with pytest.raises(ParameterError, match="nu=1 is not possible; give a number > 0 and < 1"):
+        FilteredSVC(CSVC(), nu=1).check_parameters()
+
+
+def test_filter_tells_what_it_left_out():
+    K, y, _, _ = problem(60)
+    solver = FilteredSVC(CSVC(), nu=0.4).fit(K, y)
+    few, sizes = solver.report_["n_left_out"], [np.sum(y < 0), np.sum(y > 0)]
+    told = f"the filter left out {few[0]} of {sizes[0]} negatives and {few[1]} of {sizes[1]} positives"
+    assert sum(few) > 0
+    assert solver.report_["remark"] == told
+    assert "more than half: give it a smaller nu" in FilteredSVC(CSVC(), nu=0.9).fit(K, y).report_["remark"]
 
 
 # ---- problems without a solution -------------------------------------------------------------------------

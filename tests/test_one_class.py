@@ -56,6 +56,9 @@ def test_with_negatives_it_learns_the_positives_alone(folder, capsys):
     solver = ["--solver", "one_class_svm:nu=0.1"]
     both = [str(folder / "pos.fa"), str(folder / "neg.fa")]
     assert main(["train", *both, *METHOD, *solver, "-o", str(folder / "two.seqkern")]) == 0
+    told = capsys.readouterr().out
+    assert "the 40 of class positive alone, none of class negative" in told
+    assert "no cross-validation was made; seqkern evaluate" in told
     assert main(["train", both[0], *METHOD, *solver, "-o", str(folder / "one.seqkern")]) == 0
     capsys.readouterr()
     _, rows = predicted(folder, "two.seqkern", capsys)

@@ -122,12 +122,15 @@ def _constant_columns(results):
 
 
 def _not_converged(results):
-    """Yield a sentence each on fits, weights of kernels and inner fits that did not converge, where there are any."""
+    """Yield a sentence each on what did not converge, fits, weights of kernels, inner fits, and on solvers' remarks."""
     fits = [result.fit for result in results]
     failed = [fit for fit in fits if not fit["converged"]]
     if failed:
         why = next((fit["remark"] for fit in failed if fit.get("remark")), None)
         yield f"{len(failed)} of {len(fits)} fits did not converge{'' if why is None else f': {why}'}"
+    told = [fit["remark"] for fit in fits if fit["converged"] and fit.get("remark")]
+    if told:
+        yield f"remark on {len(told)} of {len(fits)} fits, the first: {told[0]}"
     weights = sum(fit.get("weights_converged") is False for fit in fits)
     if weights:
         yield f"the kernel's weights did not converge in {weights} of {len(fits)} training parts"

@@ -331,14 +331,23 @@ def _summary(model, args, at_sites):
     yield "fit", f"{state} after {report['iterations']} iterations, residual {report['residual']:.2g}"
     if record.get("inner_not_converged"):
         yield "inner fits", f"{record['inner_not_converged']} did not converge, so that the choice is less certain"
+    if report["converged"] and report.get("remark"):
+        yield "", report["remark"]
+    if model.kind == "binary" and report.get("n_learned") is not None:
+        yield (
+            "learned",
+            f"the {report['n_learned']} of class {model.classes[1]} alone, none of class {model.classes[0]}",
+        )
     what = "features" if isinstance(model, FeatureModel) else f"of {units}"
     yield "support", f"{report['n_support']} {what} ({report['support_share']:.1%})"
     search = record["search"]
     if model.kind == "none":
         return
     if search is None:
+        one_class = report.get("n_learned") is not None
         hint = "there was one candidate only" if args.search else "--search makes one"
-        yield "score", f"no cross-validation was made: {hint}; seqkern evaluate makes an unbiased one"
+        hint = "" if one_class else f": {hint}"  # to choose by negatives is not what one class is for
+        yield "score", f"no cross-validation was made{hint}; seqkern evaluate makes an unbiased one"
         return
     folds, candidates = len(search["scores"][0]), len(search["specs"])
     yield "score", f"{search['metric']} {search['score']:.4f}, the mean of {folds} folds of cross-validation"

@@ -10,6 +10,8 @@ from .base import BinarySolver, Solver
 from .one_class import OneClassSVM
 from .specs import solver_from_state
 
+WORDS = ("negatives", "positives")
+
 
 class FilteredSVC(BinarySolver):
     """A binary solver that learns only the training rows that a one-class SVM of their class finds inside.
@@ -19,7 +21,7 @@ class FilteredSVC(BinarySolver):
     binary : Solver
         It takes a Gram matrix.
     nu : float
-        0 < ν ≤ 1: at most this share of a class is left out.
+        0 < ν < 1: at most this share of a class is left out.
     of : {"both", "positive"}
         Whether both classes are filtered, or the positives alone: those are often found by an experiment or a search
         that errs, while nothing was said of the negatives.
@@ -40,7 +42,8 @@ class FilteredSVC(BinarySolver):
     Of each class a `OneClassSVM` learns the rows of that class; those whose α is at its bound 1 and whose decision is
     below zero, fewer than ν l, are left out. The filter belongs to the fit: in cross-validation it sees the training
     part alone, and no row to be predicted is ever left out. ``report_`` is that of the binary solver, with
-    ``n_left_out`` of (negatives, positives); `converged` and `residual` are of all machines.
+    ``n_left_out`` of (negatives, positives), which its ``remark`` tells, too; `converged` and `residual` are of all
+    machines. How many rows are left out is known only when the kernel is, so that `check_labels` supposes the most.
     """
 
     name = "filtered"
@@ -61,7 +64,7 @@ class FilteredSVC(BinarySolver):
                 f"binary={self.binary!r} is not possible", remedy="give a binary solver that takes a Gram matrix"
             )
         self.binary.check_parameters()
-        check_real("nu", self.nu, 0, 1, open_low=True)
+        check_real("nu", self.nu, 0, 1, open_low=True, open_high=True)
         check_choice("of", self.of, ("both", "positive"))
         check_real("tol", self.tol, 0, open_low=True)
         check_integer("max_iter", self.max_iter, 1)
@@ -71,13 +74,17 @@ class FilteredSVC(BinarySolver):
         self.binary.check_labels(y)
         y = np.asarray(y)
         classes = np.unique(y)
-        for name in classes if self.of == "both" else classes[1:]:
+        for name, word in zip(classes, WORDS, strict=False):
             own = np.flatnonzero(y == name)
+            least = len(own) - int(self.nu * len(own))
             try:
-                self.binary.check_labels(np.delete(y, own[: int(self.nu * len(own))]))
+                if self.of == "both" or word == "positives":
+                    self.binary.check_labels(np.delete(y, own[least:]))
             except ParameterError as error:
                 raise ParameterError(
-                    f"after the filter of class {name}: {error.problem}", remedy=error.remedy
+                    f"the filter, with nu={self.nu:g}, may leave as few as {least} of {len(own)} {word}, and then "
+                    f"{error.problem}",
+                    remedy=f"lower the nu of the filter, or what solver {self.binary.name!r} was given",
                 ) from error
 
     @classmethod
@@ -111,11 +118,14 @@ class FilteredSVC(BinarySolver):
         self.support_ = rows[machine.support_]
         self.machine_ = machine.restrict(machine.support_)
         reports.append(machine.report_)
+        left_out = [int(np.sum(~keep & (y == sign))) for sign in (-1.0, 1.0)]
+        remarks = [report["remark"] for report in reports if "remark" in report]
         return {
             **machine.report_,
             "converged": all(report["converged"] for report in reports),
             "residual": max(report["residual"] for report in reports),
-            "n_left_out": [int(np.sum(~keep & (y == sign))) for sign in (-1.0, 1.0)],
+            "n_left_out": left_out,
+            "remark": "; ".join([*dict.fromkeys(remarks), _told(left_out, y)]),
         }
 
     def _outside(self, K):
@@ -145,3 +155,11 @@ class FilteredSVC(BinarySolver):
         """Set what `fitted_state` returned."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.left_out_ = arrays["left_out"]
+
+
+def _told(left_out, y):
+    """Return what was left out in words, and what to do where it is more than half of a class."""
+    sizes = [int(np.sum(y == sign)) for sign in (-1.0, 1.0)]
+    several = [f"{few} of {size} {word}" for few, size, word in zip(left_out, sizes, WORDS, strict=True)]
+    much = any(2 * few > size for few, size in zip(left_out, sizes, strict=True))
+    return f"the filter left out {' and '.join(several)}" + (", more than half: give it a smaller nu" if much else "")
