@@ -1,6 +1,7 @@
 """How often each test finds a difference where there is none: share of p ≤ 0.05 and p ≤ 0.01 over simulated data.
 
-``python docs/type_one_error.py [DRAWS]`` prints a table in Markdown, by default of 2,000 draws of data each.
+``python docs/type_one_error.py [DRAWS]`` prints a table in Markdown, by default of 2,000 draws of data each; that of
+``docs/type_one_error.md`` is its output.
 
 Two kinds of nothing to find. *Classifiers*: two fixed decision functions of equal quality on new units; what a test on
 one test part asks. *Learners*: two methods whose classifiers are equally good on average over training sets, each time
@@ -16,6 +17,7 @@ from scipy.stats import rankdata, ttest_rel
 
 from seqkern.evaluation.bootstrap import bootstrap_test
 from seqkern.evaluation.comparison import compare_all, signed_rank_test
+from seqkern.evaluation.exchange import exchange_test
 from seqkern.evaluation.friedman import critical_difference, friedman
 from seqkern.evaluation.paired import five_by_two_f, five_by_two_t, mcnemar
 from seqkern.evaluation.significance import delong_test
@@ -27,7 +29,12 @@ SEED = 1
 
 def fixed_classifiers(rng, n=100, share=0.4):
     """Return (labels, first, second): decisions of equal quality, correlated as those of two good methods are."""
-    y = rng.random(n) < share
+    return decisions_of(rng, rng.random(n) < share)
+
+
+def decisions_of(rng, y):
+    """Return (labels, first, second) for these labels."""
+    n = len(y)
     common = y + 0.7 * rng.normal(size=n)
     return y, common + 0.7 * rng.normal(size=n), common + 0.7 * rng.normal(size=n)
 
@@ -40,6 +47,13 @@ def delong(rng):
 def delong_few(rng):
     """Return p on a test part with few positives."""
     return delong_test(*fixed_classifiers(rng, n=60, share=0.2)).p
+
+
+def delong_of(positives, negatives, parts=1):
+    """Return the function that draws p with so many units of each class in each part."""
+    y = np.tile(np.repeat([True, False], [positives, negatives]), parts)
+    folds = np.repeat(np.arange(parts), positives + negatives)
+    return lambda rng: delong_test(*decisions_of(rng, y), folds=folds).p
 
 
 def delong_parts(rng):
@@ -57,13 +71,21 @@ def mcnemar_of(method):
     return draw
 
 
-def bootstrap_of(score):
-    """Return the function that draws p of a bootstrap test."""
+def bootstrap_of(score, positives, negatives, parts=1):
+    """Return the function that draws p of a bootstrap test with so many units of each class in each part."""
+    y = np.tile(np.repeat([True, False], [positives, negatives]), parts)
+    folds = np.repeat(np.arange(parts), positives + negatives)
 
     def draw(rng):
-        return bootstrap_test(*fixed_classifiers(rng, n=300), score, n_resamples=300, seed=int(rng.integers(2**31))).p
+        options = {"n_resamples": 300, "seed": int(rng.integers(2**31)), "folds": folds}
+        return bootstrap_test(*decisions_of(rng, y), score, **options).p
 
     return draw
+
+
+def exchange(rng):
+    """Return p of the exchange of ranks; offered where the estimated variance is 0 only."""
+    return exchange_test(*fixed_classifiers(rng), n_draws=299, seed=int(rng.integers(2**31)))
 
 
 def wilcoxon(rng):
@@ -138,17 +160,56 @@ def five_by_two(score, test):
     return draw
 
 
-def learners_on_folds(test):
-    """Return the function that draws p of a test of the decisions on five folds."""
+def learners_on_folds(test, n=100, shift=0.7, folds=5):
+    """Return the function that draws p of a test of the decisions on folds; as many folds as units leave one out."""
 
     def draw(rng):
-        y, *tables = data(rng)
-        fold = deal(y, 5, int(rng.integers(2**31)))
+        y, *tables = data(rng, n, shift)
+        fold = deal(y, folds, int(rng.integers(2**31))) if folds < n else np.arange(n)
         decisions = np.empty((2, len(y)))
-        for f in range(5):
+        for f in range(folds):
             train, rows = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
             decisions[:, rows] = [decide(y, X, train, rows) for X in tables]
         return test(y, *decisions, fold)
+
+    return draw
+
+
+def pooled_delong(y, first, second, fold):
+    """Return p of the decisions of all folds ranked together."""
+    return delong_test(y, first, second).p
+
+
+def useless_alone(test):
+    """Return the function that draws p of two methods that know nothing, leave-one-out of 30 units.
+
+    One is the share of positives in the training part, with a little noise; the other noise alone.
+    """
+    y = np.arange(30) % 2
+
+    def draw(rng):
+        constant = (y.sum() - y) / (len(y) - 1) - 0.5 + 0.02 * rng.normal(size=len(y))
+        return test(y, constant, rng.normal(size=len(y)), None)
+
+    return draw
+
+
+def regression_on_folds(n, folds, spreads):
+    """Return the function that draws p of the signed-rank test of the errors of two regressions that know nothing.
+
+    They are of one feature each, which has nothing to do with the labels; their slopes are shrunk to these shares.
+    """
+
+    def draw(rng):
+        y, tables = rng.normal(size=n), rng.normal(size=(2, n))
+        fold = rng.permutation(n) % folds
+        errors = np.empty((2, n))
+        for f in range(folds):
+            train, test = fold != f, fold == f
+            for own, x, share in zip(errors, tables, spreads, strict=True):
+                slope = share * np.cov(x[train], y[train])[0, 1] / x[train].var()
+                own[test] = np.abs(y[train].mean() + slope * (x[test] - x[train].mean()) - y[test])
+        return signed_rank_test(*errors, higher=False).p
 
     return draw
 
@@ -188,12 +249,34 @@ def mcnemar_folds(y, first, second, fold):
 TABLE = (
     ("DeLong", "classifiers, one test part, 40 + 60 units", delong, False),
     ("DeLong", "classifiers, one test part, 12 + 48 units", delong_few, False),
+    ("DeLong", "classifiers, one test part, 5 + 95 units", delong_of(5, 95), False),
     ("DeLong within parts", "classifiers, 5 test parts, 40 + 60 units", delong_parts, False),
+    ("DeLong within parts", "classifiers, 5 test parts of 4 + 16 units", delong_of(4, 16, 5), False),
+    ("DeLong within parts", "classifiers, 10 test parts of 2 + 2 units", delong_of(2, 2, 10), False),
     ("McNemar, mid-p (default)", "classifiers, 100 units", mcnemar_of("midp"), False),
     ("McNemar, exact", "classifiers, 100 units", mcnemar_of("exact"), False),
     ("McNemar, corrected", "classifiers, 100 units", mcnemar_of("corrected"), False),
-    ("bootstrap, ROC50", "classifiers, 120 + 180 units", bootstrap_of("roc50"), True),
-    ("bootstrap, average precision", "classifiers, 120 + 180 units", bootstrap_of("average_precision"), True),
+    *(
+        (f"bootstrap, {name}", f"classifiers, {words}", bootstrap_of(score, *sizes), True)
+        for sizes, words in (
+            ((120, 180), "120 + 180 units"),
+            ((30, 70), "30 + 70 units"),
+            ((10, 40), "10 + 40 units"),
+            ((10, 200), "10 + 200 units"),
+            ((10, 10, 5), "5 test parts of 10 + 10 units"),
+        )
+        for score, name in (("roc50", "ROC50"), ("average_precision", "average precision"))
+    ),
+    *(
+        (f"bootstrap, {name}, not offered", f"classifiers, {words}", bootstrap_of(score, *sizes), True)
+        for sizes, words in (
+            ((5, 95), "5 + 95 units"),
+            ((4, 16, 5), "5 test parts of 4 + 16 units"),
+            ((2, 2, 10), "10 test parts of 2 + 2 units"),
+        )
+        for score, name in (("roc50", "ROC50"), ("average_precision", "average precision"))
+    ),
+    ("exchange of ranks, AUC", "classifiers, 40 + 60 units", exchange, True),
     ("Wilcoxon", "2 methods, 15 tasks", wilcoxon, False),
     ("Wilcoxon with Holm, any pair", "4 methods, 15 tasks", wilcoxon_holm, False),
     ("Friedman, exact", "3 methods, 5 tasks", friedman_of(3, 5, "p"), False),
@@ -204,13 +287,39 @@ TABLE = (
     ("5×2cv, Alpaydin's F (default)", "learners, AUC", five_by_two(auc, five_by_two_f), False),
     ("5×2cv, Dietterich's t", "learners, accuracy", five_by_two(accuracy, five_by_two_t), False),
     ("5×2cv, Dietterich's t", "learners, AUC", five_by_two(auc, five_by_two_t), False),
+    ("DeLong within folds", "learners, 5 folds", learners_on_folds(delong_folds), False),
+    ("McNemar, mid-p", "learners, 5 folds", learners_on_folds(mcnemar_folds), False),
+    ("Wilcoxon of errors", "regressions on noise, 5 folds", regression_on_folds(100, 5, (1, 1)), False),
     (
-        "DeLong within folds",
-        "learners, 5 folds",
-        learners_on_folds(delong_folds),
+        "DeLong of all together, not offered",
+        "learners on noise, leave-one-out, 40 units",
+        learners_on_folds(pooled_delong, 40, 0.0, 40),
+        True,
+    ),
+    (
+        "McNemar, mid-p, not offered",
+        "learners on noise, leave-one-out, 40 units",
+        learners_on_folds(mcnemar_folds, 40, 0.0, 40),
+        True,
+    ),
+    (
+        "DeLong of all together, not offered",
+        "constant and noise, leave-one-out, 30 units",
+        useless_alone(pooled_delong),
         False,
     ),
-    ("McNemar, mid-p", "learners, 5 folds", learners_on_folds(mcnemar_folds), False),
+    (
+        "McNemar, mid-p, not offered",
+        "constant and noise, leave-one-out, 30 units",
+        useless_alone(mcnemar_folds),
+        False,
+    ),
+    (
+        "Wilcoxon of errors, not offered",
+        "regressions on noise, one slope shrunk to a tenth, leave-one-out, 40 units",
+        regression_on_folds(40, 40, (1, 0.1)),
+        True,
+    ),
     ("paired t, not offered", "learners, 10 folds", t_of_folds, False),
     ("paired t, not offered", "learners, 30 resamples", t_of_resamples, False),
 )

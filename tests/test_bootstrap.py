@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import bootstrap
+from scipy.stats import bootstrap, t
 
 from seqkern.errors import LabelError, ParameterError
 from seqkern.evaluation import average_precision, delong_interval, delong_test, roc_auc, roc_n
@@ -93,6 +93,21 @@ def test_folds_are_ranked_apart_and_averaged():
     more = [np.append(values, [0, 0]) for values in (y, first, second)]
     test = bootstrap_test(*more, "roc5", folds=np.append(folds, [7, 7]), n_resamples=50)
     assert test.difference == pytest.approx(bootstrap_test(y, first, second, "roc5", folds=folds).difference)
+
+
+def test_the_paired_test_draws_one_unit_less_of_each_class():
+    y, first, second = sample(7, n=24, share=0.4)
+    both = Sample(y, [first, second], "auc", None)
+    draws = both.draws(4000, 0, left_out=1)
+    test = bootstrap_test(y, first, second, "auc", n_resamples=4000)
+    assert test.se == pytest.approx((draws[:, 0] - draws[:, 1]).std(ddof=1))
+    assert test.df == min(y.sum(), (~y).sum()) - 1
+    assert test.p == pytest.approx(2 * t.sf(abs(test.difference) / test.se, test.df))
+    # DeLong's variance is that of n - 1 already
+    assert test.se == pytest.approx(delong_test(y, first, second).se, rel=0.08)
+    # no test where a class of a part has one unit
+    alone = np.where(np.arange(24) == np.flatnonzero(y)[0], 1, 0)
+    assert math.isnan(bootstrap_test(alone, first, second, "auc").p)
 
 
 def test_the_seed_decides_and_large_samples_are_drawn_in_parts(monkeypatch):

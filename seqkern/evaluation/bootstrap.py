@@ -102,8 +102,8 @@ def bootstrap_test(labels, first, second, score="roc50", *, n_resamples=2000, se
     """Test whether two decisions on the same units have the same score: t is their difference over its standard error.
 
     The standard error is that over the draws, which are the same for both. Of n units of a class in a part n − 1 are
-    drawn: n would give a variance that is too small by (n − 1)/n. The degrees of freedom are those of the smaller
-    class, n − 1, summed over the parts. With few units of a class in a part it is not near its level all the same
+    drawn: n would give a variance that is too small by (n − 1)/n. The degrees of freedom are n − 1 of the
+    smallest class of any part. With few units of a class in a part it is not near its level all the same
     (docs/type_one_error.md).
 
     Parameters
@@ -156,8 +156,8 @@ class Sample:
 
     @property
     def freedom(self):
-        """Units of the smaller class of each part, less one each, int."""
-        return sum(min(map(len, pair)) - 1 for pair in zip(self.strata[::2], self.strata[1::2], strict=True))
+        """Units of the smallest class of any part, less one: that small samples vary too little adds up over parts."""
+        return min(map(len, self.strata)) - 1
 
     def whole(self):
         """Return the score of each method."""

@@ -1,7 +1,7 @@
 """Whether two methods differ on one task: McNemar's test of their mistakes, and the tests made for 5×2cv.
 
 A paired t-test over resamples of one data set is not offered: their training and test parts overlap, so that the
-differences are not independent, and it finds differences far too often (Dietterich 1998; docs/type_one_error.py shows
+differences are not independent, and it finds differences far too often (Dietterich 1998; docs/type_one_error.md shows
 by how much).
 
 References
@@ -154,7 +154,7 @@ def five_by_two_f(differences):
     """Return Alpaydin's combined 5×2cv test: F = Σᵢⱼ pᵢⱼ² / (2 Σᵢ sᵢ²), with 10 and 5 degrees of freedom.
 
     Parameters and result are those of `five_by_two_t`. It does not depend on the order of the repeats, and finds more
-    where there is a difference; where there is none it finds one somewhat too often (docs/type_one_error.py).
+    where there is a difference; where there is none it finds one somewhat too often (docs/type_one_error.md).
     """
     from scipy.stats import f
 
