@@ -2,7 +2,8 @@
 
 `ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores. Intervals and tests on one task
 are in `significance.py` (DeLong), `bootstrap.py` and `paired.py` (McNemar, 5×2cv), tests over many tasks in
-`comparison.py` (Wilcoxon with Holm) and `friedman.py`; `contests.py` chooses the test that the folds allow.
+`comparison.py` (Wilcoxon with Holm) and `friedman.py`; `contests.py` chooses the test that the folds allow, and
+`trial.py` says where they allow none.
 `selection.py` is the inner loop. `crossval.py` runs the outer folds with kernel values from `sources.py`, and writes
 what `seqkern report` reads.
 """

@@ -102,9 +102,8 @@ def bootstrap_test(labels, first, second, score="roc50", *, n_resamples=2000, se
     """Test whether two decisions on the same units have the same score: t is their difference over its standard error.
 
     The standard error is that over the draws, which are the same for both. Of n units of a class in a part n − 1 are
-    drawn: n would give a variance that is too small by (n − 1)/n. The degrees of freedom are n − 1 of the
-    smallest class of any part. With few units of a class in a part it is not near its level all the same
-    (docs/type_one_error.md).
+    drawn: n would give a variance that is too small by (n − 1)/n. The degrees of freedom are n − 1 of the smallest
+    class of any part. With fewer than ten units there it hardly ever finds anything (docs/type_one_error.md).
 
     Parameters
     ----------
