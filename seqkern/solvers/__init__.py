@@ -1,7 +1,8 @@
 """Solvers: scikit-learn estimators that learn from a Gram matrix, a feature matrix or an Implicit.
 
-`base.py` holds the contract, `svm.py` the C-SVM, `linear.py` (with `dual_coordinate.py`) the C-SVM without a Gram
-matrix, `psvm.py` (with its engine in `potential`) the P-SVM,
+`base.py` names the base classes (`contract.py` the contract, `kinds.py` solvers by what they learn, `checking.py` the
+checks of input, `stored.py` state and restriction), `svm.py` the C-SVM, `linear.py` (with `dual_coordinate.py`) the
+C-SVM without a Gram matrix, `psvm.py` (with its engine in `potential`) the P-SVM,
 `least_squares.py` (with `lagrangian.py`), `discriminant.py`, `kernel_pca.py`, `spherical.py` and `neighbors.py` the
 solvers by linear algebra (with `algebra.py`), `expansion.py` what decisions that are linear in K share,
 `libsvm.py` what the machines of LIBSVM share, `machines.py` what the multi-class solvers made of binary machines do,

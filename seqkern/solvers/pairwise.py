@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .base import count_rows
+from .checking import checked_matrix
 from .machines import BinaryMachines, squashed, take_rows
 
 CHUNK_ROWS = 4096
@@ -78,7 +79,7 @@ class PairwiseVoting(MachinesOfPairs):
     def predict(self, K):
         """Return the predicted class of each row of `K`, shape (m,): the decision function's, with fewer decisions."""
         check_is_fitted(self)
-        K = self._checked(K, reset=False)
+        K = checked_matrix(self, K, reset=False)
         m = count_rows(K)
         parts = [np.arange(start, min(start + CHUNK_ROWS, m)) for start in range(0, m, CHUNK_ROWS)]
         return self.classes_[

@@ -1,0 +1,296 @@
+"""The contract of every solver.
+
+A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes ``__init__``
+(parameters only), ``check_parameters``, ``_fit`` and ``_decide``, ``fitted_state`` and ``restore_fitted`` for
+the model file, and ``examples`` for tests/test_solver_contract.py. The report is made here, the input checked in
+`checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`. Who calls whom::
+
+    fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
+    decision_function(K) ─▶ checks ─▶ _decide(K, columns)
+
+Prediction needs the columns `support_` of a kernel matrix between new and training sequences, and no others.
+A restricted solver is the same solver with those columns renumbered, so that a model keeps few sequences.
+"""
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import GramError, LabelError
+from ..parameters import Parameters
+from .checking import checked_labels, checked_matrix, count_rows
+from .stored import Stored
+
+
+class Solver(Stored, Parameters, BaseEstimator):
+    """Base of all solvers.
+
+    Attributes
+    ----------
+    name : str
+        The name in configs and on the command line; a class without one is not registered.
+    plain : str
+        One sentence for readers of a report who know no solvers.
+    input : {"gram", "features", "implicit"}
+        What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns
+        together. An `Implicit` (seqkern/kernels/implicit.py) stands for feature vectors that are never stored;
+        who takes it also takes features, dense or sparse. After it the columns are the training records.
+    needs_semidefinite : bool
+        Whether a Gram matrix that is not positive semi-definite leaves several solutions, of which one is found.
+    targets : tuple of {"binary", "multiclass", "real", "none"}
+        The kinds of label that it learns; with ``"none"``, it can be fitted without labels, and `_fit` then
+        gets None for them.
+    whole : tuple of str
+        The parameters whose lists are no grid of values to search, since the solver chooses by itself; `read` makes
+        them from what a config says.
+    takes_groups : bool
+        Whether `_fit` takes groups, which it keeps together where it divides the training part: ``_fit(K, y, groups)``.
+    support_ : ndarray of int64, shape (s,)
+        After `fit`: the columns that prediction needs.
+    report_ : dict
+        After `fit`: ``converged`` (bool), ``iterations`` (int), ``residual`` (float: how far the optimality
+        conditions are from holding), ``objective`` (float), ``n_support`` (int), ``support_share`` (float, of
+        all columns), and what the solver adds: ``gap`` (float, the duality gap), ``remark`` (str, why it did not
+        converge, and what to do), ``inner_not_converged`` (int: of the fits within, that chose something by
+        cross-validation, how many did not converge), ….
+    """
+
+    name = None
+    plain = ""
+    input = "gram"
+    needs_semidefinite = False
+    targets = ()
+    whole = ()
+    takes_groups = False
+
+    # ---- what a solver writes ----------------------------------------------------------------------------
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain; called before every fit."""
+
+    def check_labels(self, y, groups=None):
+        """Raise ParameterError where the parameters cannot go with the labels of a training part.
+
+        It takes no kernel matrix, so that whoever computes one can ask before. By default all labels will do.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n,)
+            As `fit` would get it, of two classes or more.
+        groups : ndarray, shape (n,), optional
+            As `fit` would get them.
+        """
+
+    def _fit(self, K, y):
+        """Learn; set `support_` and what else ends in ``_``, and return the report but for the support.
+
+        A fit that did not converge may say why, and what to do, in a ``remark`` of its report.
+        """
+        raise NotImplementedError
+
+    def _decide(self, K, columns):
+        """Return the decisions for the rows of `K`, whose column ``columns[i]`` belongs to support i."""
+        raise NotImplementedError
+
+    @property
+    def takes_sparse(self):
+        """Whether `fit` takes a sparse matrix of features."""
+        return self.input == "implicit"
+
+    def takes_unread(self, K):
+        """Return whether `fit` takes `K` as it is, without a check that reads it: by default nothing."""
+        return False
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays) of what `_fit` learned besides support, classes and report."""
+        raise NotImplementedError
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        raise NotImplementedError
+
+    def linear(self):
+        """Return the decision as a linear function of a kernel row, or None if it is none.
+
+        Returns
+        -------
+        coefficients : ndarray of float64, shape (n,)
+            One for each column of the kernel matrix; zero for those without influence.
+        constant : float
+            The decision is K @ coefficients + constant.
+        """
+        return None
+
+    def selected_columns(self):
+        """Return the columns that `fit` selected, int64: by default those that prediction needs.
+
+        A solver of features may need more than it selects, where its preprocessing looks at whole rows.
+        """
+        return self.support_
+
+    def chosen(self):
+        """Return what `fit` chose by itself, a dict of a parameter's name to its value."""
+        return {}
+
+    def settled(self):
+        """Return a new solver, not fitted, with what `fit` chose by itself as its parameters."""
+        return clone(self)
+
+    def without_selection(self, columns):
+        """Return a new solver, not fitted, that learns from these features of a matrix without selecting any itself.
+
+        By default None: it is to be given these columns alone.
+        """
+        return None
+
+    @property
+    def iterative(self):
+        """Whether a fit goes on until `tol`, and may stop before: by default, whether there is that parameter."""
+        return "tol" in self.parameter_names()
+
+    def complexity(self):
+        """Return a tuple of numbers that sorts solvers of one class: of equally good ones the least is chosen."""
+        return ()
+
+    @classmethod
+    def default_grid(cls):
+        """Return a dict from parameter to the values that a search tries by default."""
+        return {}
+
+    @classmethod
+    def read(cls, key, value):
+        """Return the value of a parameter of `whole` from that of a spec."""
+        return value
+
+    @classmethod
+    def examples(cls):
+        """Return solvers, small and fast, that the contract suite tests."""
+        return [cls()]
+
+    # ---- what its users call -----------------------------------------------------------------------------
+
+    def fit(self, K, y=None, groups=None):
+        """Learn from the training part.
+
+        Parameters
+        ----------
+        K : array_like of float64, shape (n, n), or (n, d) for features, or Implicit
+            A C-ordered memory map is used in place.
+        y : array_like, shape (n,), optional
+            Needed unless ``"none"`` is among the solver's `targets`.
+        groups : array_like, shape (n,), optional
+            Records of one group stay together where a solver of `takes_groups` divides the training part; others
+            do not look at them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterError
+            For a parameter outside its domain, or one that cannot go with these labels.
+        GramError
+            If `K` is not square where it must be, not finite, or not a matrix.
+        LabelError
+            If `y` does not fit `K` or the solver, or `groups` does not fit `K`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If it did not converge, or fits within it did not.
+        """
+        K, target = self.checked_data(K, y, groups)
+        report = self._fit(K, target, groups) if self.takes_groups else self._fit(K, target)
+        size = len(self.support_)
+        self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
+        if not report["converged"]:
+            warnings.warn(self._not_converged(), ConvergenceWarning, stacklevel=2)
+        elif report.get("inner_not_converged"):
+            count = report["inner_not_converged"]
+            warnings.warn(
+                f"{type(self).__name__}: {count} fit{'s'[: count != 1]} of its inner cross-validation did not converge",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def count_not_converged(self):
+        """Return how many fits, this one and those within it, did not converge."""
+        return int(not self.report_["converged"]) + self.report_.get("inner_not_converged", 0)
+
+    def checked_data(self, K, y=None, groups=None):
+        """Return the matrix and the labels as `_fit` takes them, after all checks; raises as `fit` does."""
+        self.check_parameters()
+        K = checked_matrix(self, K, reset=True)
+        target = None
+        if y is not None or "none" not in self.targets:
+            y = checked_labels(self, y, count_rows(K))
+            target = self._coded(y)
+            if groups is not None and len(groups) != len(y):
+                raise LabelError(f"{len(groups)} groups for {len(y)} rows", remedy="give one group for each row")
+            self.check_labels(y, groups)
+        if self.input == "gram" and K.shape[0] != K.shape[1]:
+            raise GramError(
+                f"the Gram matrix is not square: {K.shape[0]} × {K.shape[1]}",
+                remedy="slice its rows and its columns with the same indices",
+            )
+        return K, target
+
+    def fit_after(self, previous, K, y=None, groups=None):
+        """Fit; a solver may begin with what `previous` learned from the same `K` and `y`. See `fit`.
+
+        Parameters
+        ----------
+        previous : Solver or None
+            Of the same class, or not; a solver that it is of no use to ignores it.
+        """
+        return self.fit(K, y, groups)
+
+    def decision_function(self, K):
+        """Return the decision values.
+
+        Parameters
+        ----------
+        K : array_like of float64, shape (m, n)
+            The kernel of new records (rows) with the training ones (columns), or features; or an Implicit with the
+            tables of the one that it was fitted on.
+
+        Returns
+        -------
+        ndarray of float64, shape (m,), or (m, classes) for a multi-class solver
+        """
+        check_is_fitted(self)
+        return self._decide(checked_matrix(self, K, reset=False), self.support_)
+
+    @property
+    def n_iter_(self):
+        """Number of iterations of the last fit, under scikit-learn's name."""
+        return self.report_["iterations"]
+
+    def __sklearn_tags__(self):
+        """Tell scikit-learn that cross-validation must slice rows and columns of a Gram matrix."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.input == "gram"
+        tags.input_tags.sparse = self.takes_sparse
+        return tags
+
+    def _not_converged(self):
+        """Return the text of the warning, from `report_`."""
+        report = self.report_
+        sizes = [f"{key} {report[key]:.3g}" for key in ("residual", "gap") if report.get(key) is not None]
+        text = f"{type(self).__name__} stopped after {report['iterations']} iterations before it converged"
+        return f"{text} ({', '.join(sizes)}){': ' if 'remark' in report else ''}{report.get('remark', '')}"
+
+    def _on_columns(self, values):
+        """Return float64 (n,): `values`, one for each support column, in their places among all columns."""
+        out = np.zeros(self.n_features_in_)
+        out[self.support_] = values
+        return out
+
+    def _coded(self, y):
+        """Return checked labels as `_fit` takes them."""
+        return y
