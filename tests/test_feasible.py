@@ -143,3 +143,12 @@ def test_evaluate_tells_what_did_not_converge_and_why(study, tmp_path, capsys):
     assert failed
     assert all("no plane was found that separates" in row["remark"] for row in failed)
     assert f"{len(failed)} of 3 fits did not converge: no plane was found" in capsys.readouterr().err
+
+
+def test_evaluate_tells_what_a_filter_left_out(study, tmp_path, capsys):
+    solver = json.dumps({"solver": "filtered", "nu": 0.6, "binary": {"solver": "csvc"}})
+    method = ["--kernel", "spectrum:k=2", "--solver", solver, "-o", str(tmp_path / "out")]
+    assert main(["evaluate", str(study / "d"), "--folds", str(study / "folds"), *method]) == 0
+    assert "remark on 3 of 3 fits, the first: the filter left out " in capsys.readouterr().err
+    rows = read_tsv(tmp_path / "out" / "fits.tsv")
+    assert all("of 12 negatives and " in row["remark"] for row in rows)
