@@ -8,6 +8,8 @@ import sys
 from .common import naming_file, tell_counts
 
 FORMATS = ("bed", "bedgraph", "tsv")
+MODEL = "model"
+"""As a threshold: that of the model."""
 DESCRIPTION = """\
 every place where the given letters stand is a candidate, decided about by the window around it:
   tsv       record, position (from 1, of the candidate's own first letter), strand, decision, probability
@@ -27,7 +29,13 @@ def add_scan(parser):
         "--window", metavar="-L:+R", help="letters before and after a candidate's first (default: as in training)"
     )
     group.add_argument("--strand", choices=("both", "+", "-"), help="default: both")
-    group.add_argument("--threshold", type=_number, metavar="X", help="write only decisions above X")
+    group.add_argument(
+        "--threshold",
+        type=_threshold,
+        metavar="X",
+        help="write only decisions above X; model: above the threshold that the model was trained with (default: "
+        "write all)",
+    )
     group.add_argument(
         "--masked",
         choices=("skip", "score"),
@@ -40,14 +48,16 @@ def add_scan(parser):
     )
 
 
-def _number(text):
-    """Return a number that is not NaN."""
+def _threshold(text):
+    """Return a number that is not NaN, or ``"model"``."""
+    if text == MODEL:
+        return text
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if math.isnan(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not possible; give a number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not possible; give a number, or model")
     return value
 
 
@@ -88,6 +98,13 @@ def run_scan(args, model):
             file=args.model,
             remedy="choose --format tsv without --threshold, or train one class against the rest: --positive",
         )
+    least = args.threshold
+    if least == MODEL:
+        if model.threshold is None:
+            raise ModelError(
+                "was trained without --threshold", file=args.model, remedy="give a number, such as --threshold 0"
+            )
+        least = model.threshold.value
     try:
         scanner = Scanner(model, args.scan, args.window, n_threads=args.threads, **options)
     except ModelError as error:
@@ -107,7 +124,7 @@ def run_scan(args, model):
         stack.enter_context(naming_file(name))
         for found in scanner.scan(args.fasta, ids=ids, progress=show):
             n_found += len(found)
-            write(found if args.threshold is None else found.take(found.decisions > args.threshold))
+            write(found if least is None else found.take(found.decisions > least))
     tell_counts(scanner.counts, name)
     for text in _remarks(args, model, scanner) if n_found else ():
         print(f"seqkern: {text}", file=sys.stderr)
@@ -123,8 +140,14 @@ def run_scan(args, model):
 
 def _remarks(args, model, scanner):
     """Yield what a user should know before reading the decisions."""
-    if model.kind == "binary":
+    if model.kind == "binary" and model.threshold is None:
         yield f"{args.model}: decisions above zero mean class {model.classes[1]}"
+    elif model.kind == "binary":
+        all_written = "" if args.threshold is not None else "; --threshold model writes only those"
+        yield (
+            f"{args.model}: decisions above {model.threshold.value:.10g}, the model's threshold for "
+            f"{model.threshold.rule}, mean class {model.classes[1]}{all_written}"
+        )
     window = scanner.window
     at_site = model.support.part(window.left, window.left + len(window.site)).strings()
     share = at_site.count(window.site) / len(at_site)

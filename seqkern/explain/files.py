@@ -66,6 +66,7 @@ class Summary:
     normalised: bool
     both_strands: bool
     words_vary: bool = False
+    threshold: object = None
     n: int = 0
     n_plots: int = 0
     n_words: int = 0
@@ -105,9 +106,10 @@ class _Record:
         for position, (letter, value) in enumerate(zip(self.letters, values, strict=True), start=1):
             yield f"{name}\t{position}\t{letter}\t{value!r}\n"
 
-    def decision_line(self, bias):
-        """Return its line of ``decisions.tsv``."""
-        cells = (format_cell(self.name), len(self.letters), repr(self.decision), repr(bias))
+    def decision_line(self, bias, threshold):
+        """Return its line of ``decisions.tsv``; with the model's threshold, if it has one."""
+        cells = [format_cell(self.name), len(self.letters), repr(self.decision), repr(bias)]
+        cells += [] if threshold is None else [repr(threshold.value)]
         return "\t".join(map(str, (*cells, format_cell(self.predicted)))) + "\n"
 
     def shown(self, explainer):
@@ -186,8 +188,8 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
     explainer : Explainer
     chunks : iterable of SequenceSet
     out_dir : path-like
-        Gets ``index.html``, ``letters.tsv``, ``words.tsv``, ``decisions.tsv`` and ``profile-0001.svg``, …; for windows
-        of one length also ``importance.tsv``, ``importance.svg`` and ``logo.svg``.
+        Gets ``index.html``, ``letters.tsv``, ``words.tsv``, ``decisions.tsv`` (of a model with a threshold of its own,
+        by which it predicts, with a column for it) and ``profile-0001.svg``, …; for windows of one length also ``importance.tsv``, ``importance.svg`` and ``logo.svg``.
     model, fasta : str
         What the page calls them.
     plots : int
@@ -214,14 +216,16 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
         atomic_write(out_dir / "decisions.tsv", "w") as decisions,
     ):
         letters.write("id\tposition\tletter\tcontribution\n")
-        decisions.write("id\tletters\tdecision\tbias\tpredicted\n")
+        threshold = explainer.model.threshold
+        columns = ["id", "letters", "decision", "bias", *["threshold"] * (threshold is not None), "predicted"]
+        decisions.write("\t".join(columns) + "\n")
         for X in _pieces(explainer, chunks, table, n_threads):
             decision, shares = explainer.letters(X, n_threads=n_threads)
             predicted = explainer.model.classify(decision).tolist()
             for i, part in enumerate(np.split(shares, np.cumsum(X.lengths)[:-1])):
                 record = _Record(X.ids[i], X.string(i), part, float(decision[i]), predicted[i])
                 letters.writelines(record.letter_lines())
-                decisions.write(record.decision_line(explainer.bias))
+                decisions.write(record.decision_line(explainer.bias, threshold))
                 if len(shown) < plots:
                     shown.append(record.shown(explainer))
             means.add(X, shares, predicted)
@@ -271,6 +275,7 @@ def _summary(explainer, model, fasta):
         normalised=bool(machine.kernel.normalize),
         both_strands=explainer.both_strands,
         words_vary=explainer.words_vary,
+        threshold=machine.threshold,
     )
 
 

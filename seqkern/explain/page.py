@@ -61,6 +61,8 @@ def _facts(summary):
         ("new sequences", summary.predicted()),
         ("bias b", number(summary.bias, 4)),
     ]
+    if summary.threshold is not None:
+        facts.append(("threshold", f"{summary.threshold.value:.4g} for {summary.threshold.rule}"))
     return tag("dl", [[tag("dt", name), tag("dd", value)] for name, value in facts], class_="facts")
 
 
@@ -70,7 +72,10 @@ def _reading(summary):
         negative, positive = summary.classes
         up = [_key("positive"), "up speaks for ", tag("b", positive)]
         down = [_key("negative"), "down for ", tag("b", negative)]
-        outcome = [" Above zero the prediction is ", tag("b", positive), "."]
+        place = " Above zero"
+        if summary.threshold is not None:
+            place = f" Above {summary.threshold.value:.4g}, the model's threshold for {summary.threshold.rule},"
+        outcome = [f"{place} the prediction is ", tag("b", positive), "."]
     else:
         up, down = [_key("positive"), "up makes the number larger"], [_key("negative"), "down smaller"]
         outcome = []
@@ -185,7 +190,8 @@ def _bars(caption, side, rows, largest):
 def _files_section(summary, positions):
     """Return what the other files hold."""
     files = {
-        "decisions.tsv": "decision, bias and prediction of each sequence",
+        "decisions.tsv": f"decision, bias{'' if summary.threshold is None else ', threshold'} and prediction of each "
+        "sequence",
         "letters.tsv": "the contribution of each letter; those of a sequence sum to its decision minus the bias",
         "words.tsv": "words, weights, and how often they occur in the new sequences",
     }
