@@ -229,7 +229,11 @@ PARAMETERS = [
     Case("a sum with one weight as a number", kernel_of("sum:parts=[spectrum],weights=2"), ("weights=2", "a list")),
     Case("a parameter called name", kernel_of("spectrum:name=x"), ("unknown parameter", "'name'")),
     Case("nested beyond reading", kernel_of("(" * 5000 + "spectrum"), ("nested too deeply",)),
-    Case("kernel of JSON", kernel_of('{"kernel": spectrum}'), ("is not JSON", "quote it")),
+    Case(
+        "kernel of JSON",
+        kernel_of('{"kernel": spectrum}'),
+        ("is not JSON", 'write it as JSON ({"kernel": "spectrum"})'),
+    ),
     Case(
         "part outside", kernel_of("spectrum:k=3,part=90:99"), ("pos.fa: ", "record 'p0'", "part 90:99", "another part")
     ),

@@ -27,6 +27,8 @@ EXAMPLE = (
 MORE_EXAMPLES = (
     "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --positive s1"
     " --kernel smith_waterman --repair empirical_map --solver csvc -o relatives.seqkern",
+    "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --kernel spectrum:k=3"
+    " --solver 'one_against_rest:binary=(csvc:C=1)' -o superfamilies.seqkern",
 )
 
 

@@ -28,6 +28,13 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?=\s*(?:[,+*)\]
 _WORD = re.compile(r"[^,+*()\[\]=]+")
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _LONGEST_RANGE = 1000
+_EXAMPLES = {
+    "kernel": "spectrum:k=3",
+    "solver": "csvc:C=1",
+    "selector": "golub:n_features=20",
+    "transform": "repair:method=clip",
+    "method": "clip",
+}
 _CONSTANTS = {"none": None, "true": True, "false": False}
 
 
@@ -148,7 +155,11 @@ def parse_spec(text, key="kernel", inside=None):
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ParameterError(f"{text!r} is not JSON: {error}", remedy="quote it for the shell") from error
+        example = _EXAMPLES[key]
+        written = json.dumps({key: example.partition(":")[0]})
+        raise ParameterError(
+            f"{text!r} is not JSON: {error}", remedy=f"write it as JSON ({written}) or text ({example}), in quotes"
+        ) from error
 
 
 def parse_value(text):

@@ -46,6 +46,8 @@ class Solver(Stored, Parameters, BaseEstimator):
     whole : tuple of str
         The parameters whose lists are no grid of values to search, since the solver chooses by itself; `read` makes
         them from what a config says.
+    holds : tuple of str
+        The parameters that hold a solver: a spec may name it, ``binary: csvc``, or give its own spec.
     takes_groups : bool
         Whether `_fit` takes groups, which it keeps together where it divides the training part: ``_fit(K, y, groups)``.
     support_ : ndarray of int64, shape (s,)
@@ -64,6 +66,7 @@ class Solver(Stored, Parameters, BaseEstimator):
     needs_semidefinite = False
     targets = ()
     whole = ()
+    holds = ()
     takes_groups = False
 
     # ---- what a solver writes ----------------------------------------------------------------------------

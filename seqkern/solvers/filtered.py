@@ -49,6 +49,7 @@ class FilteredSVC(BinarySolver):
     name = "filtered"
     plain = "One-class machines leave out training rows unlike their class; a binary solver learns the rest."
     needs_semidefinite = True
+    holds = ("binary",)
 
     def __init__(self, binary, *, nu=0.05, of="both", tol=1e-3, max_iter=10_000_000):
         self.binary = binary

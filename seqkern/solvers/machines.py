@@ -20,6 +20,7 @@ class BinaryMachines(ClassSolver):
     """
 
     targets = ("multiclass",)
+    holds = ("binary",)
 
     def __init__(self, binary):
         self.binary = binary

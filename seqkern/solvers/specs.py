@@ -199,7 +199,16 @@ def _split_spec(spec):
     spec = parse_spec(spec, "solver", INSIDE) if isinstance(spec, str) else spec
     if not isinstance(spec, dict) or not isinstance(spec.get("solver"), str):
         raise ParameterError(f"{spec!r} names no solver", remedy="write it like {solver: csvc, C: 1} or csvc:C=1")
-    return spec["solver"], {key: _value(value) for key, value in spec.items() if key != "solver"}
+    holds = SOLVERS.get(spec["solver"]).holds
+    params = {key: _value(value) for key, value in spec.items() if key != "solver"}
+    return spec["solver"], {key: _held(value) if key in holds else value for key, value in params.items()}
+
+
+def _held(value):
+    """Return the value of a parameter that holds a solver, or of a list of some, with their texts read."""
+    if isinstance(value, (list, tuple)):
+        return [_held(item) for item in value]
+    return parse_spec(value, "solver", INSIDE) if isinstance(value, str) else value
 
 
 def _searched(spec, search):
@@ -237,7 +246,8 @@ def _choices(name, key, value, search, ends):
         return [value]
     if not value:
         raise ParameterError(f"solver {name!r}: {key} has no values", remedy="list one or more")
-    return list(value)
+    several = [_choices(name, key, item, search, ends) if isinstance(item, dict) else [item] for item in value]
+    return [choice for choices in several for choice in choices]
 
 
 def _value(value):
