@@ -9,7 +9,7 @@ from seqkern.cli.main import main
 from seqkern.config import check_config
 from seqkern.datasets import load_dataset
 from seqkern.errors import ParameterError
-from seqkern.evaluation.feasible import check_training_part, may_refuse, refusing_methods
+from seqkern.evaluation.feasible import check_training_part, checked_methods, may_refuse
 from seqkern.labels import make_labels
 from seqkern.tsv import read_tsv
 
@@ -71,6 +71,19 @@ def test_check_names_solver_split_and_file(study, capsys):
     assert main(["check", str(study / "d"), "--folds", str(study / "folds"), "--methods", "[3]"]) == 1
 
 
+@pytest.mark.parametrize("solver", ["kernel_pca", "svr", "one_against_rest:binary=csvc"])
+def test_check_refuses_a_solver_of_other_labels(study, capsys, solver):
+    methods = {"good": {"solver": "csvc"}, "other": {"solver": solver}}
+    check = ["check", str(study / "d"), "--folds", str(study / "folds"), "--methods"]
+    assert main([*check, json.dumps(methods)]) == 1
+    told = capsys.readouterr().err
+    assert "solver 'other' on task 'all'" in told
+    assert "does not learn binary labels; choose from: csvc" in told
+    assert told.count("\n") == 1
+    del methods["other"]
+    assert main([*check, json.dumps(methods)]) == 0
+
+
 @pytest.mark.parametrize(
     ("methods", "part"),
     [
@@ -109,11 +122,14 @@ def test_evaluate_and_train_refuse_before_any_kernel(study, capsys, monkeypatch)
     assert main(["evaluate", str(study / "d"), "--folds", str(study / "folds"), *method]) == 1
     assert "split" in (told := capsys.readouterr().err)
     assert "nu=0.6 is infeasible" in told
+    regression = ["svr" if word == "nusvc:nu=0.6" else word for word in method]
+    assert main(["evaluate", str(study / "d"), "--folds", str(study / "folds"), *regression]) == 1
+    assert "does not learn binary labels" in capsys.readouterr().err
     assert main(["train", str(study / "pos.fa"), str(study / "neg.fa"), *method]) == 1
     assert "nu=0.6 is infeasible: of 24 training rows the smaller class has 6" in capsys.readouterr().err
 
 
-def test_methods_of_a_study_that_may_refuse():
+def test_methods_of_a_study():
     solvers = {
         "nu": {"solver": "nusvc", "nu": 0.1},
         "grid": {"solver": "nusvc", "nu": [0.1, 0.2]},
@@ -126,13 +142,14 @@ def test_methods_of_a_study_that_may_refuse():
         "kernels": {"two": {"kernel": "spectrum", "k": 2}},
         "solvers": solvers,
     }
-    found = refusing_methods(check_config(study), "d")
+    found = checked_methods(check_config(study), "d")
     assert {name: (method["inner_folds"], method["seed"]) for name, method in found.items()} == {
         "nu": (0, 4),
         "grid": (3, 4),
+        "c": (0, 4),
     }
     study["kernels"] |= {"three": {"kernel": "spectrum", "k": 3}, "best": {"choose": ["two", "three"]}}
-    assert refusing_methods(check_config(study), "d")["nu"]["inner_folds"] == 3
+    assert checked_methods(check_config(study), "d")["nu"]["inner_folds"] == 3
 
 
 def test_evaluate_tells_what_did_not_converge_and_why(study, tmp_path, capsys):

@@ -34,7 +34,7 @@ def run(args):
     else:
         methods = _parsed(args.methods, "--methods")
     parts = _check(args, methods) if methods else 0
-    print(f"{len(methods)} solvers that may refuse labels, {parts} training parts: nothing refused")
+    print(f"{len(methods)} solvers, {parts} training parts: nothing refused")
 
 
 def _of_study(text, name):
@@ -70,20 +70,27 @@ def _parsed(text, where):
 def _check(args, methods):
     """Check, and return the number of training parts."""
     from ..datasets import load_dataset
-    from ..evaluation.feasible import check_training_part
+    from ..evaluation.feasible import check_kind, check_training_part, may_refuse
     from ..folds import read_folds
     from ..solvers import expand_grid
 
     dataset = load_dataset(args.dataset)
     grids = {name: expand_grid(method["solver"], ends=True) for name, method in methods.items()}
+    refusing = {name: method for name, method in methods.items() if may_refuse(method["solver"])}
     parts = 0
     for task in dataset.tasks.values():
+        for name, grid in grids.items():
+            try:
+                check_kind(task.labels, grid)
+            except ParameterError as error:
+                error.file, error.problem = args.dataset, f"solver {name!r} on task {task.name!r}: {error.problem}"
+                raise
         file = Path(args.folds) / f"{task.name}.tsv"
         fold_set = read_folds(file, dataset.X.ids, task.labels)
         for split in fold_set:
             parts += 1
             groups = None if fold_set.groups is None else fold_set.groups[split.train]
-            for name, method in methods.items():
+            for name, method in refusing.items():
                 try:
                     check_training_part(
                         task.labels.take(split.train),

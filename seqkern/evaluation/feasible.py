@@ -1,7 +1,8 @@
 """Whether solvers can learn the labels of every training part, asked before any kernel is computed.
 
-A ν that is too large for the smaller class of one training part would stop a study after hours of kernels, at that
-part. Labels, folds and parameters are all that is needed to find it (`Solver.check_labels`).
+A solver of another kind of labels, such as a regression on classes, would stop a study at its first fold; a ν that is
+too large for the smaller class of one training part would stop it after hours of kernels, at that part. Labels, folds
+and parameters are all that is needed to find either (`Solver.targets`, `Solver.check_labels`).
 """
 
 import numpy as np
@@ -23,8 +24,8 @@ def _may_refuse(solver):
     return type(solver).check_labels is not Solver.check_labels
 
 
-def refusing_methods(config, dataset):
-    """Return the solvers of a study that may refuse labels of a data set.
+def checked_methods(config, dataset):
+    """Return the solvers that a study runs on a data set, as `seqkern check` is to ask them about its labels.
 
     Parameters
     ----------
@@ -35,18 +36,31 @@ def refusing_methods(config, dataset):
     Returns
     -------
     dict of str to dict
-        By name ``{"solver": spec, "inner_folds": int, "seed": int}``; no inner folds where there is nothing to choose.
+        By name ``{"solver": spec, "inner_folds": int, "seed": int}``; no inner folds where there is nothing to choose,
+        and for a solver that refuses no labels of its kind.
     """
     after = config["inner"]["calibration"] is not None or config["inner"]["threshold"] is not None
     found = {}
     for kernel, solver in dataset_methods(config, dataset):
         spec = config["solvers"][solver]
-        if may_refuse(spec):
-            several = len(kernel_candidates(config, kernel)) * len(expand_grid(spec, ends=True)) > 1
-            before = solver in found and found[solver]["inner_folds"] > 0
-            folds = config["inner"]["folds"] if before or several or after else 0
-            found[solver] = {"solver": spec, "inner_folds": folds, "seed": config["seed"]}
+        several = len(kernel_candidates(config, kernel)) * len(expand_grid(spec, ends=True)) > 1
+        before = solver in found and found[solver]["inner_folds"] > 0
+        folds = config["inner"]["folds"] if may_refuse(spec) and (before or several or after) else 0
+        found[solver] = {"solver": spec, "inner_folds": folds, "seed": config["seed"]}
     return found
+
+
+def check_kind(labels, specs):
+    """Raise ParameterError where a solver does not learn such labels at all, or knows none of their classes.
+
+    Parameters
+    ----------
+    labels : Labels
+    specs : list of dict
+        Of the solvers.
+    """
+    for spec in specs:
+        make_solver(spec, labels.kind, labels.classes)
 
 
 def check_training_part(labels, specs, *, inner_folds=3, seed=0, groups=None, place=""):
