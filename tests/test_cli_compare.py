@@ -12,8 +12,10 @@ from seqkern.cli.main import main
 from seqkern.evaluation import delong_test, holm
 from seqkern.report import build_report
 from seqkern.report.comparisons import COLUMNS
+from seqkern.report.findings import main_finding
 from seqkern.report.results import Method, Study
 from seqkern.report.trials import read_trial
+from seqkern.report.view import View
 from seqkern.tsv import read_tsv, write_tsv
 
 KERNELS = {name: {"kernel": "spectrum", "k": 3} for name in ("poor", "good", "best")}
@@ -285,3 +287,23 @@ def test_the_report_says_why_nothing_is_tested(tmp_path):
     page = Page(build_report(folder, tmp_path / "r").read_text(encoding="utf-8"))
     assert "No test is made: most units are tested alone or only with their own class" in page.text
     assert read_tsv(tmp_path / "r/comparisons.tsv") == []
+
+
+@pytest.mark.parametrize(
+    ("kernels", "sentence"),
+    [
+        (("poor", "good"), "good with svm is not better beyond chance than the other."),
+        (("poor", "good", "best"), "best with svm is not better beyond chance than any of the 2 others."),
+    ],
+)
+def test_the_finding_where_no_method_is_proven_better(tmp_path, kernels, sentence):
+    specs = {name: KERNELS[name] for name in kernels}
+    folder = write_study(tmp_path / "s", {"d": Shape(n=200)}, specs, ONE)
+    for name in kernels:  # the same decisions, so that nothing can differ; the means are made to
+        place = folder / "evaluate/d" / name / "svm"
+        for file in ("decisions.tsv", "metrics.tsv"):
+            (place / file).write_bytes((folder / "evaluate/d/poor/svm" / file).read_bytes())
+        rows = [row | {"auc": 0.5 + 0.1 * kernels.index(name)} for row in read_tsv(place / "metrics.tsv")]
+        write_tsv(place / "metrics.tsv", list(rows[0]), rows)
+    text = Page(main_finding(View(Study(folder).datasets[0], "d1"))).text
+    assert text.endswith(f"By tests over all pairs {sentence}")

@@ -112,8 +112,11 @@ def standing(view):
     best, others = compared.methods[0], len(compared.methods) - 1
     better, worse = compared.standing(best)
     link = view.link("tests over all pairs", "comparisons")
-    which = f"{better or 'none'} of the {others} others" if others > 1 else "the other" if better else "not the other"
-    beaten = f", and worse than {worse}" if worse else ""
+    if better:
+        found = f"is better beyond chance than {f'{better} of the {others} others' if others > 1 else 'the other'}"
+    else:
+        found = f"is not better beyond chance than {f'any of the {others} others' if others > 1 else 'the other'}"
+    beaten = f", {'and' if better else 'but'} worse than {worse if others > 1 else 'it'}" if worse else ""
     name = method_name(best, view.dataset.transductive)
     note = footnote([best], view.dataset.transductive)
-    return Markup(f" By {link} {name} is better beyond chance than {which}{beaten}.{note}")
+    return Markup(f" By {link} {name} {found}{beaten}.{note}")
