@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..solvers.ranges import as_range
+from .asked import afterwards_parts, search_sentences
 from .markup import Column, details, number, table, tag
 from .view import method_name, paragraph
 from .weights import is_learned
@@ -67,12 +68,8 @@ def choices_section(view):
     choices = _searched(dataset)
     if not len(choices):
         text = "No hyperparameter was searched: every solver ran with the values of the configuration."
-        return view.section("choices", "Chosen hyperparameters", paragraph(text))
-    intro = (
-        "For each training part an inner loop of cross-validation, which never sees the test part, chose "
-        "among the values of the configuration; of equally good ones it took those that also recognise the "
-        "classes best, then the simplest. The table counts how often each value was chosen."
-    )
+        return view.section("choices", "Chosen hyperparameters", paragraph(text), *afterwards_parts(view))
+    intro = f"{search_sentences(view)} The table counts how often each value was chosen."
     rows, edges = [], edge_choices(dataset)
     for (kernel, solver), part in choices.groupby(["kernel", "solver"], sort=False):
         for parameter, chosen in part.groupby("parameter", sort=False):
@@ -99,6 +96,7 @@ def choices_section(view):
         paragraph(intro),
         table(caption, columns, rows),
         _all_choices(view, choices),
+        *afterwards_parts(view),
     )
 
 

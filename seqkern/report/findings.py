@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .asked import threshold_rule, unused_sentence
 from .choices import edge_choices
 from .eigenvalues import unrepaired
 from .markup import Markup, escape, number, plural, tag
@@ -108,7 +109,7 @@ def _others(view):
 def caveats(view):
     """Return sentences, each linked to its section, about one data set."""
     found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view), *_before_the_fit(view)]
-    found += [*_few(view), _one_class(view), _uneven(view), _indefinite(view), _edges(view)]
+    found += [*_few(view), _one_class(view), _uneven(view), _indefinite(view), _edges(view), _unused(view)]
     return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
 
 
@@ -207,7 +208,7 @@ def _few(view):
 def _one_class(view):
     """Tell of methods that rank well but predict nearly one class only."""
     found = _one_sided(view)
-    if not found:
+    if not found or threshold_rule(view.dataset) is not None:  # what was asked for is no fault
         return None
     link = view.link("the rankings, not the predicted classes", "scores")
     return Markup(
@@ -236,7 +237,7 @@ def _uneven(view):
     near_one_class = _one_sided(view)
     good = [method for method in view.ranking.order if view.ranking.score(method, "auc").mean >= HIGH_AUC]
     found = [m for m in good if m not in near_one_class and abs(np.subtract(*_sides(view, m))) >= UNEVEN]
-    if not found:
+    if not found or threshold_rule(view.dataset) is not None:
         return None
     worst = max(found, key=lambda method: abs(np.subtract(*_sides(view, method))))
     sensitivity, specificity = _sides(view, worst)
@@ -276,6 +277,12 @@ def _indefinite(view):
         "which a C-SVM may stop at a poor solution: repair it (repair: clip; or flip, shift), or use the P-SVM (solver "
         "psvc), which needs no such matrix."
     )
+
+
+def _unused(view):
+    """Tell of what the configuration asks for that the labels do not allow."""
+    text = unused_sentence(view.dataset)
+    return Markup(f"{view.link(text, 'choices')}.") if text else None
 
 
 def _edges(view):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .asked import threshold_sentence
 from .markup import Column, Markup, details, number, spread, table, tag
 from .results import Method
 from .tables import SHOWN_DIGITS, unit_scores
@@ -33,7 +34,8 @@ def scores_section(view):
     about = view.metric.explained(dataset.kind == "multiclass")
     if view.few_negatives:
         about += " No test part holds more than 50 negatives, so ROC50 looks at all of them and equals the AUC."
-    return view.section("scores", "Scores", paragraph(about), grid, _all_metrics(view))
+    cut = threshold_sentence(view)
+    return view.section("scores", "Scores", paragraph(about), grid, paragraph(cut) if cut else None, _all_metrics(view))
 
 
 def _legend(ranking, text):
