@@ -67,3 +67,16 @@ def test_failures_of_inner_fits_and_weights(folder):
 
 def test_the_findings_are_quiet_where_all_converged(folder):
     assert "did not converge" not in sentences(folder)
+
+
+def test_solvers_that_keep_all_training_sequences_are_named(tmp_path):
+    solvers = {
+        "near": {"solver": "kernel_neighbors"},
+        "pairs": {"solver": "pairwise_voting", "binary": {"solver": "lssvc"}},
+        "svm": {"solver": "csvc", "C": 1},
+    }
+    folder = write_study(tmp_path / "s", {"d": Shape()}, KERNELS, solvers)
+    text = words(fits_section, folder)
+    assert "near and pairs all rest on every training sequence by nature: there the share says nothing" in text
+    folder = write_study(tmp_path / "t", {"d": Shape()}, KERNELS, SOLVERS)
+    assert "by nature" not in words(fits_section, folder)

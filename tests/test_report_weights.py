@@ -20,9 +20,9 @@ KERNELS = {
 SOLVERS = {"svm": {"solver": "csvc", "C": [1, 10]}}
 
 
-def study(folder):
+def study(folder, solvers=SOLVERS):
     """Return a study in whose folds two kernels have the weights 0.25 and 0.75, then 0 and 1."""
-    folder = write_study(folder, {"d": Shape()}, KERNELS, SOLVERS)
+    folder = write_study(folder, {"d": Shape()}, KERNELS, solvers)
     rows = []
     for split, weight in enumerate((0.25, 0.0, 0.25, 0.0, 0.5), start=1):
         rows.append(("all", split, "C", 10, 0.9))
@@ -52,3 +52,17 @@ def test_weights_are_shown_with_the_caution(tmp_path):
 def test_without_combined_kernels_there_is_no_such_section(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, {"three": {"kernel": "spectrum"}}, SOLVERS)
     assert weights_section(View(Study(folder).datasets[0], "d1")) is None
+
+
+def test_weights_that_solvers_share_stand_once(tmp_path):
+    folder = study(tmp_path / "s", {**SOLVERS, "other": {"solver": "csvc", "C": 2}})
+    path = folder / "evaluate/d/mix/svm/choices.tsv"
+    other = folder / "evaluate/d/mix/other/choices.tsv"
+    other.write_bytes(path.read_bytes())
+    text = text_of(weights_section(View(Study(folder).datasets[0], "d1")))
+    assert text.count("spectrum:k=3") == 1
+    assert "mix with svm, other" in text
+    other.write_text(path.read_text(encoding="utf-8").replace("0.25", "0.2"), encoding="utf-8")
+    text = text_of(weights_section(View(Study(folder).datasets[0], "d1")))
+    assert text.count("spectrum:k=3") == 2
+    assert "mix with other" in text

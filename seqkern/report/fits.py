@@ -2,6 +2,10 @@
 
 from .markup import Column, Markup, details, number, plural, table, tag
 from .view import method_name, paragraph
+from .words import enumerate_names
+
+USES_ALL = ("lssvc", "lssvr", "kernel_fisher", "kernel_neighbors", "kernel_neighbors_regressor")
+OF_CLASSES = ("pairwise_voting", "one_against_rest", "decision_dag")
 
 
 def fits_section(view):
@@ -15,6 +19,13 @@ def fits_section(view):
         "sequences on which decisions rest: the fewer, the faster the prediction. Where nearly all are "
         "needed, the classes overlap much for this kernel, or the regularisation is strong."
     )
+    every = [name for name in dict.fromkeys(fits["solver"]) if _uses_all(view.dataset.study.spec("solvers", name))]
+    if every:
+        rest, most = ("rests", "") if len(every) == 1 else ("rest", "all ")
+        intro += (
+            f" {enumerate_names(every)} {most}{rest} on every training sequence by nature: there the share says "
+            "nothing about the classes."
+        )
     gaps = "gap" in fits and fits["gap"].notna().any()
     if gaps:
         intro += (
@@ -66,6 +77,12 @@ def fits_section(view):
     )
     caption = "Fits of each method (failed ones counted with ⚠)"
     return view.section("fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None)
+
+
+def _uses_all(spec):
+    """Tell whether a solver, or one that it trains for classes, keeps every training unit by its nature."""
+    inner = [part for part in spec.values() if isinstance(part, dict)]
+    return spec.get("solver") in USES_ALL or (spec.get("solver") in OF_CLASSES and any(map(_uses_all, inner)))
 
 
 def _failures(count, of=None):

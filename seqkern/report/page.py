@@ -39,8 +39,12 @@ LINKS = (
     ("predictions", "predictions"),
     ("importance", "importance"),
     ("features", "selected features"),
+    ("choices", "hyperparameters"),
+    ("weights", "weights of kernels"),
+    ("fits", "fits"),
     ("gram", "Gram matrices"),
     ("eigenvalues", "eigenvalues"),
+    ("cost", "run time"),
 )
 STYLE = Path(__file__).with_name("style.css")
 SECTIONS = (

@@ -3,8 +3,8 @@
 import numpy as np
 
 from .files import numbers
-from .markup import Column, Markup, number, table, tag
-from .view import method_name, paragraph
+from .markup import Column, Markup, join, number, table, tag
+from .view import paragraph
 
 WEIGHT = "weight of "
 GAP = "relative gap of weights"
@@ -27,24 +27,29 @@ def weights_section(view):
     learned = choices[[is_learned(name) for name in choices["parameter"]]] if len(choices) else choices
     if not len(learned):
         return None
-    rows = []
+    shared = {}  # weights that several solvers share, since they do not depend on the solver, stand there once
     for (kernel, solver), part in learned.groupby(["kernel", "solver"], sort=False):
-        gaps = numbers(part.loc[part["parameter"] == GAP, "value"])
+        gaps, rows = numbers(part.loc[part["parameter"] == GAP, "value"]), []
         for name, found in part.groupby("parameter", sort=False):
             if name == GAP:
                 continue
             values = numbers(found["value"]).to_numpy()
             zeros = int(np.count_nonzero(values == 0))
             rows.append(
-                [
-                    method_name((kernel, solver)),
+                (
                     name.removeprefix(WEIGHT),
                     number(values.mean()),
-                    [number(values.min()), " to ", number(values.max())],
+                    Markup(f"{number(values.min())} to {number(values.max())}"),
                     f"{zeros} of {len(values)}",
                     Markup(f"{gaps.max():.1e}") if len(gaps) else number(None),
-                ]
+                )
             )
+        shared.setdefault((kernel, tuple(rows)), []).append(solver)
+    rows = [
+        [Markup(f"{tag('b', kernel)} with {join(', ', [tag('b', solver) for solver in solvers])}"), *row]
+        for (kernel, found), solvers in shared.items()
+        for row in found
+    ]
     columns = [
         Column("Kernel with solver", False),
         Column("Combined kernel", False),
