@@ -123,7 +123,7 @@ def train_model(
     grid = solver if isinstance(solver, list) else expand_grid(solver)
     if labels.kind == "none" and len(grid) > 1:
         raise LabelError(
-            f"without labels nothing tells which of {len(grid)} solvers is the best",
+            f"without labels nothing tells which of {len(grid)} candidates is the best",
             remedy="give one value for each parameter, or a second class",
         )
     make = functools.partial(make_solver, classes=labels.classes)
@@ -149,14 +149,12 @@ def train_model(
         choice = Choice(kernel.name, grid[0], math.nan, [(kernel.name, grid[0])], np.empty((1, 0)))
     else:
         with unconverged():  # their number is told below
-            choice = select(
-                {kernel.name: pair}, labels, grid, make, folds=folds, metric=metric, seed=seed, rule=rule
-            )
-    afterwards, failed = {}, choice.not_converged
+            choice = select({kernel.name: pair}, labels, grid, make, folds=folds, metric=metric, seed=seed, rule=rule)
+    afterwards, failed, n_fits = {}, choice.not_converged, choice.n_fits
     if calibration or threshold:
         with unconverged():
             decided = held_out_decisions(pair, labels, choice.spec, make, folds=folds, seed=seed)
-        failed += decided[2]
+        failed, n_fits = failed + decided[2], n_fits + decided[1]
         fits = fit_afterwards(decided[0], labels.signs() > 0, decided[1], calibration=calibration, threshold=threshold)
         afterwards = {
             name: fit.record() for name, fit in zip(("calibration", "threshold"), fits, strict=True) if fit is not None
@@ -170,8 +168,11 @@ def train_model(
     machine.fit(K, y, labels.groups)
     failed += len(inner_weights)
     if failed:
-        text = f"{failed} fit{'s'[: failed != 1]} of the cross-validation did not converge"
-        warnings.warn(text, ConvergenceWarning, stacklevel=2)
+        # weights of kernels, and fits within fits, are not among those that were counted
+        within = inner_weights or "inner_not_converged" in machine.report_
+        share = f"{failed} fit{'s'[: failed != 1]}" if within else f"{failed} of {n_fits} fits"
+        worst = "" if choice.worst_gap is None else f"; the largest gap is {choice.worst_gap:.3g}"
+        warnings.warn(f"{share} of the cross-validation did not converge{worst}", ConvergenceWarning, stacklevel=2)
     recognised = {}
     if labels.kind not in ("real", "none"):
         right = machine.predict(K) == y

@@ -78,11 +78,12 @@ def tell_counts(counts, source):
 
 def unrecognised(model):
     """Yield a sentence for each class of which a model recognised no training sequence."""
+    search = "--search " if model.record.get("search") is None else ""
     for name, count in model.record.get("recognised", {}).items():
         if not count:
             yield (
                 f"not one training sequence of class {name} is recognised as such; use the order of the decision "
-                "values, not the predicted classes; or train with csvc:class_weight=balanced, or --metric "
+                f"values, not the predicted classes; or train with csvc:class_weight=balanced, or {search}--metric "
                 "balanced_accuracy"
             )
 

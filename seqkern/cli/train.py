@@ -83,16 +83,16 @@ def add_arguments(parser):
         "--draws",
         type=int,
         metavar="N",
-        help="draw N candidates at random, instead of trying all; parameters may then be ranges, such as C=0.01..100",
+        help="--search, but draw N candidates at random, instead of trying all; parameters may then be ranges, such as "
+        "C=0.01..100",
     )
     search.add_argument(
         "--rule",
         choices=("best", "one_standard_error"),
-        default="best",
         help="choose the best candidate, or the simplest within one standard error of it (default: best)",
     )
-    search.add_argument("--folds", type=int, default=5, metavar="N", help="folds (default: 5)")
-    search.add_argument("--metric", default="auto", help="what is maximised (default: auc; several classes: macro_auc)")
+    search.add_argument("--folds", type=int, metavar="N", help="folds (default: 5)")
+    search.add_argument("--metric", help="what is maximised (default: auc; several classes: macro_auc; numbers: r2)")
     search.add_argument("--seed", type=int, default=1, help="of the folds (default: 1)")
     add_afterwards(search)
     add_sequence_arguments(parser)
@@ -122,6 +122,7 @@ def run(args):
             remedy="leave out --calibration and --threshold, or --format",
         )
     check_afterwards(args.calibration, args.threshold)
+    _check_search(args)
     kernel_spec, transforms = split_transforms(parse_spec(args.kernel), args.transform, args.repair)
     kernel = build_kernel(kernel_spec)
     transforms = [build_transform(item) for item in transforms]
@@ -159,10 +160,10 @@ def run(args):
             kernel,
             grid,
             transforms=transforms,
-            folds=args.folds,
-            metric=args.metric,
+            folds=5 if args.folds is None else args.folds,
+            metric=args.metric or "auto",
             seed=args.seed,
-            rule=args.rule,
+            rule=args.rule or "best",
             calibration=args.calibration,
             threshold=args.threshold,
             policies=policies_of(args),
@@ -189,12 +190,31 @@ def run(args):
         print(f"  {name:<10} {text}")
 
 
+def _searches(args):
+    """Tell whether there is to be a search."""
+    return args.search or args.draws is not None
+
+
+def _check_search(args):
+    """Raise ParameterError for an option of the search where there is none."""
+    from ..errors import ParameterError
+
+    useless = [name for name in ("rule", "metric") if getattr(args, name) is not None]
+    if args.folds is not None and not (args.calibration or args.threshold):
+        useless.append("folds")
+    if useless and not _searches(args):
+        others = ", or to --calibration or --threshold" if useless == ["folds"] else ""
+        raise ParameterError(
+            f"--{useless[0]} belongs to a search{others}", remedy=f"add --search, or leave out --{useless[0]}"
+        )
+
+
 def _grid(args):
     """Return the solver specifications to choose among."""
     from ..evaluation.candidates import make_candidates
     from ..solvers import build_solver
 
-    if not args.search and args.draws is None:
+    if not _searches(args):
         return [build_solver(args.solver).spec()]
     candidates = make_candidates([None], args.solver, draws=args.draws, seed=args.seed, search=True)
     return [spec for _, spec in candidates]
@@ -288,6 +308,7 @@ def _letters_at_sites(model, dataset):
 def _summary(model, args, at_sites):
     """Yield (name, text) of what a user wants to know of a new model."""
     from ..feature_model import FeatureModel
+    from ..solvers.specs import spec_text
 
     record = model.record
     counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
@@ -323,8 +344,11 @@ def _summary(model, args, at_sites):
     for transform in model.transforms:
         options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
         yield "transform", f"{transform.name}{':' if options else ''}{options}"
-    chosen = ",".join(f"{key}={value}" for key, value in record["solver"].items() if key != "solver")
-    yield "solver", f"{record['solver']['solver']}:{chosen}" if args.search else args.solver
+    yield "solver", spec_text(record["solver"]) if _searches(args) else args.solver
+    own = record["report"].get("predictor")  # of solver selected
+    if own is not None:
+        own = {key: value for key, value in own.items() if value is not None and key not in ("tol", "max_iter")}
+        yield "chosen", f"{_counted(record['report']['n_features'], 'feature')}, predictor {spec_text(own)}"
     if model.calibration is not None:
         method, n = model.calibration.method, model.calibration.n
         yield "probability", f"{method}, fitted to {n} decisions about held-out units"
@@ -345,12 +369,21 @@ def _summary(model, args, at_sites):
     search = record["search"]
     if model.kind == "none":
         return
+    if search is None and report.get("error") is not None:
+        yield "score", f"mean error {report['error']:.4f} in the solver's own cross-validation, by which it chose"
+        yield "", "the features' number and the predictor: a little optimistic; seqkern evaluate makes an unbiased one"
+        return
     if search is None:
         one_class = report.get("n_learned") is not None
-        hint = "there was one candidate only" if args.search else "--search makes one"
+        hint = "there was one candidate only" if _searches(args) else "--search makes one"
         hint = "" if one_class else f": {hint}"  # to choose by negatives is not what one class is for
         yield "score", f"no cross-validation was made{hint}; seqkern evaluate makes an unbiased one"
         return
     folds, candidates = len(search["scores"][0]), len(search["specs"])
     yield "score", f"{search['metric']} {search['score']:.4f}, the mean of {folds} folds of cross-validation"
     yield "", f"of the best of {candidates} candidates on these very folds: a little optimistic"
+
+
+def _counted(count, what):
+    """Return a number with its noun."""
+    return f"{count} {what}{'s'[: count != 1]}"

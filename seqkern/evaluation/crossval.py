@@ -15,6 +15,7 @@ from ..cost import Clock, write_cost
 from ..gram.spectrum import spectrum
 from ..solvers import common_input, make_solver
 from ..solvers.base import ConstantColumnWarning
+from ..solvers.specs import value_text
 from ..tsv import write_tsv
 from .feature_source import chosen_features
 from .held_out import fit_afterwards, held_out_decisions
@@ -235,7 +236,7 @@ def _choice_rows(choice, kernels, own, threshold, learned):
     chosen = [("kernel", choice.kernel)] if len(kernels) > 1 else []
     for name, value in (*chosen, *(choice.spec | own).items()):
         if name != "solver":
-            yield {"parameter": name, "value": value, "inner_score": choice.score}
+            yield {"parameter": name, "value": value_text(value), "inner_score": choice.score}
     if threshold is not None:
         yield {"parameter": "threshold", "value": threshold.value, "inner_score": math.nan}
     for name, value in learned.items():

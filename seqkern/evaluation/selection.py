@@ -73,7 +73,11 @@ class Choice:
     scores : ndarray of float64, shape (n_candidates, n_folds)
         The score of each on each inner fold; no columns where there was nothing to choose.
     not_converged : int
-        How many of the fits of the inner folds did not converge.
+        How many of the fits of the inner folds, and of those within them, did not converge.
+    n_fits : int
+        How many fits of the inner folds there were.
+    worst_gap : float or None
+        The largest gap of those that did not converge.
     """
 
     kernel: str
@@ -82,6 +86,8 @@ class Choice:
     candidates: list
     scores: np.ndarray
     not_converged: int = 0
+    n_fits: int = 0
+    worst_gap: float | None = None
 
     @property
     def place(self):
@@ -152,6 +158,7 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
     # from the simplest on: a solver may begin where the one before it ended
     order = sorted(range(len(candidates)), key=lambda c: sizes[c])
     scores, not_converged = np.full((len(measures), len(candidates), len(parts)), np.nan), 0
+    n_fits, gaps = 0, []
     for f, (train, valid) in enumerate(parts):
         own_groups = None if groups is None else np.asarray(groups)[train]
         for name, pair in pairs.items():
@@ -162,7 +169,10 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
             solver = None
             for c in own:
                 solver = make_solver(candidates[c][1], labels.kind).fit_after(solver, K_train, y[train], own_groups)
+                n_fits += 1
                 not_converged += solver.count_not_converged()
+                if not solver.report_["converged"] and solver.report_.get("gap") is not None:
+                    gaps.append(float(solver.report_["gap"]))
                 outcome = labels.y[valid], *_decided(solver, K_valid, labels.kind)
                 scores[:, c, f] = [measure(*outcome) for measure in measures]
     usable = ~np.isnan(scores[0]).any(axis=0)
@@ -177,7 +187,8 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
     best = min(range(len(candidates)), key=lambda c: (*ranks[:, c], sizes[c], c))
     if rule == "one_standard_error":
         best = _simplest(best, candidates, ranks, sizes, standard_error(scores[0, best]))
-    return Choice(*candidates[best], float(means[0, best]), candidates, scores[0], not_converged)
+    score, gap = float(means[0, best]), max(gaps, default=None)
+    return Choice(*candidates[best], score, candidates, scores[0], not_converged, n_fits, gap)
 
 
 def standard_error(scores):

@@ -189,7 +189,8 @@ def write_explanation(explainer, chunks, out_dir, *, model, fasta, plots=12, sho
     chunks : iterable of SequenceSet
     out_dir : path-like
         Gets ``index.html``, ``letters.tsv``, ``words.tsv``, ``decisions.tsv`` (of a model with a threshold of its own,
-        by which it predicts, with a column for it) and ``profile-0001.svg``, …; for windows of one length also ``importance.tsv``, ``importance.svg`` and ``logo.svg``.
+        by which it predicts, with a column for it) and ``profile-0001.svg``, …; for windows of one length also
+        ``importance.tsv``, ``importance.svg`` and ``logo.svg``.
     model, fasta : str
         What the page calls them.
     plots : int

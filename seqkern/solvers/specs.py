@@ -1,6 +1,8 @@
 """Solvers from a config or the command line, grids of them, and solvers from a model file."""
 
+import contextlib
 import itertools
+import json
 
 import numpy as np
 
@@ -130,6 +132,50 @@ def has_range(spec):
     )
 
 
+def spec_text(spec):
+    """Return a specification in the text form that reads as the same one; as JSON, where that form has no words for it.
+
+    Parameters
+    ----------
+    spec : dict
+        With a name: that of a solver, or of a selector.
+
+    Returns
+    -------
+    str
+    """
+    key = next(iter(spec), None)
+    if key in ("solver", *INSIDE.values()):
+        with contextlib.suppress(ParameterError, StopIteration):
+            text = _named_text(spec)
+            if parse_spec(text, key, INSIDE) == spec:
+                return text
+    return json.dumps(spec, ensure_ascii=False)
+
+
+def value_text(value):
+    """Return the value of a parameter as it stands in `spec_text`, without parentheses around a specification."""
+    if isinstance(value, dict):
+        return spec_text(value)
+    return _value_text(value) if isinstance(value, (list, tuple)) else value
+
+
+def _named_text(spec):
+    """Return the text form of a dict that begins with its name."""
+    name, *params = spec.items()
+    text = ",".join(f"{key}={_value_text(value)}" for key, value in params)
+    return f"{name[1]}:{text}" if text else str(name[1])
+
+
+def _value_text(value):
+    """Return the text form of a parameter's value."""
+    if isinstance(value, dict):
+        return f"({_named_text(value)})"
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(_value_text, value))}]"
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
 def make_solver(spec, kind, classes=()):
     """Return a new solver for labels of one kind: a binary solver learns several classes by pairwise voting.
 
@@ -154,6 +200,11 @@ def make_solver(spec, kind, classes=()):
         return solver
     if kind == "multiclass" and "binary" in solver.targets:
         return SOLVERS.build("pairwise_voting", binary=solver)
+    if set(solver.targets) == {"none"}:
+        raise ParameterError(
+            f"solver {solver.name!r} learns without labels",
+            remedy="leave them out: seqkern train with one file and without --labels; or choose another solver",
+        )
     able = [name for name, cls in SOLVERS.classes.items() if kind in cls.targets]
     raise ParameterError(
         f"solver {solver.name!r} does not learn {kind} labels", remedy=f"choose from: {', '.join(able)}"

@@ -1,0 +1,131 @@
+"""What ``seqkern train`` says of a search: what was chosen, by whom, and options that belong to it."""
+
+import numpy as np
+import pytest
+from test_cli_predict import fails, records, write
+
+from seqkern.cli.common import unrecognised
+from seqkern.cli.main import main
+from seqkern.errors import ParameterError
+from seqkern.evaluation.crossval import _choice_rows
+from seqkern.evaluation.selection import Choice
+from seqkern.model import load_model
+from seqkern.solvers import build_solver, make_solver
+from seqkern.solvers.specs import spec_text, value_text
+
+
+@pytest.fixture
+def files(tmp_path):
+    return [write(tmp_path / f"{name}.fa", *records(name, 30)) for name in ("pos", "neg")]
+
+
+@pytest.fixture
+def genes(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["id\tlabel\t" + "\t".join(f"gene{j}" for j in range(12)) + "\n"]
+    for i in range(24):
+        values = rng.normal(size=12)
+        values[3] += 2 * (i % 2)
+        lines.append(f"p{i}\t{'ab'[i % 2]}\t" + "\t".join(f"{value:.4f}" for value in values) + "\n")
+    return write(tmp_path / "genes.tsv", *lines)
+
+
+def summary(capsys, *argv):
+    """Return the printed lines of a training, by the words that they begin with."""
+    capsys.readouterr()
+    assert main(["train", *argv]) == 0
+    out, err = capsys.readouterr()
+    return {line[2:12].strip(): line[13:] for line in out.splitlines()[1:] if line[2:12].strip()}, err
+
+
+def test_draws_alone_are_a_search(tmp_path, files, capsys):
+    argv = [*files, "--kernel", "spectrum:k=3", "--solver", "csvc:C=0.01..100", "-o", str(tmp_path / "m")]
+    told, _ = summary(capsys, *argv, "--draws", "3")
+    spec = load_model(tmp_path / "m").record["solver"]
+    assert told["solver"] == f"csvc:C={spec['C']}"
+    assert build_solver(told["solver"]).C == spec["C"]
+
+
+@pytest.mark.parametrize("option", [("--rule", "best"), ("--metric", "auc"), ("--folds", "3")])
+def test_options_of_a_search_need_one(tmp_path, files, capsys, option):
+    argv = ["train", *files, "--kernel", "spectrum:k=3", "--solver", "csvc:C=[0.1]", "-o", str(tmp_path / "m")]
+    argv[argv.index("csvc:C=[0.1]")] = "csvc"
+    assert f"{option[0]} belongs to a search" in fails(capsys, *argv, *option)
+    assert not (tmp_path / "m").exists()
+    assert main([*argv, *option, "--search", "--solver", "csvc:C=[0.1,1]"]) == 0
+
+
+def test_folds_belong_to_a_threshold_too(tmp_path, files):
+    argv = ["train", *files, "--kernel", "spectrum:k=3", "--solver", "csvc", "-o", str(tmp_path / "m")]
+    assert main([*argv, "--folds", "3", "--threshold", "cost=1:2"]) == 0
+
+
+def test_what_selected_chose_is_told(tmp_path, genes, capsys):
+    argv = [genes, "--kernel", "linear", "-o", str(tmp_path / "m"), "--search"]
+    solver = "selected:selector=(golub),predictor=(csvc:C=[0.1,1]),n_features=[2,3],folds=3"
+    told, _ = summary(capsys, *argv, "--solver", solver)
+    report = load_model(tmp_path / "m").record["report"]
+    assert told["chosen"] == f"{report['n_features']} features, predictor csvc:C={report['predictor']['C']}"
+    assert f"mean error {report['error']:.4f} in the solver's own cross-validation" in told["score"]
+    assert told["solver"] == solver
+    told, _ = summary(capsys, *argv, "--solver", "selected:selector=(golub),predictor=(csvc:C=1),n_features=1")
+    assert told["chosen"] == "1 feature, predictor csvc:C=1"
+    assert "no cross-validation was made" in told["score"]
+
+
+SPECS = [
+    "csvc:C=1",
+    "csvc:C=1e-05",
+    "csvc:C=inf",
+    "psvc:kernel=features,epsilon=0.1",
+    "one_against_rest:binary=(csvc:C=1)",
+    "selected:selector=(golub),predictor=(nusvc:nu=[0.1,0.3]),n_features=[2,5],folds=3",
+    '{"solver": "csvc", "C": 1, "class_weight": {"a": 2, "b": 1}}',
+]
+
+
+@pytest.mark.parametrize("text", SPECS)
+def test_a_specification_as_text_can_be_given_again(text):
+    from seqkern.kernels.specs import parse_spec
+    from seqkern.solvers.specs import INSIDE
+
+    spec = parse_spec(text, "solver", INSIDE)
+    assert spec_text(spec) == text
+    assert parse_spec(spec_text(spec), "solver", INSIDE) == spec
+
+
+def test_choices_hold_texts_that_can_be_given_again():
+    spec = {"solver": "selected", "selector": {"selector": "golub"}, "n_features": [2, 5], "scaler": {"floor": 1}}
+    choice = Choice("linear", spec, 0.5, [], np.empty((1, 0)))
+    rows = {row["parameter"]: row["value"] for row in _choice_rows(choice, ["linear"], {}, None, {})}
+    assert rows == {"selector": "golub", "n_features": "[2,5]", "scaler": '{"floor": 1}'}
+    assert value_text(None) is None
+
+
+def test_inner_fits_that_do_not_converge_are_one_line(tmp_path, files, capsys):
+    argv = [*files, "--kernel", "spectrum:k=1", "--solver", "nusvc:nu=[0.1,0.2]", "--search", "--folds", "3"]
+    _, err = summary(capsys, *argv, "-o", str(tmp_path / "m"))
+    lines = [line for line in err.splitlines() if "of the cross-validation did not converge" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith(
+        "seqkern: warning: 6 of 6 fits of the cross-validation did not converge; the largest gap"
+    )
+    assert len(err.splitlines()) == 2  # the other is of the last fit
+
+
+def test_a_solver_without_labels_says_so():
+    with pytest.raises(ParameterError, match="'kernel_pca' learns without labels.*without --labels"):
+        make_solver("kernel_pca", "binary")
+
+
+def test_without_labels_there_are_no_candidates(tmp_path, files, capsys):
+    argv = ["train", files[0], "--kernel", "spectrum:k=2", "--solver", "one_class_svm", "--search"]
+    assert "which of 5 candidates is the best" in fails(capsys, *argv, "-o", str(tmp_path / "m"))
+
+
+@pytest.mark.parametrize(("search", "word"), [(None, "--search --metric"), ({"metric": "auc"}, "or --metric")])
+def test_the_metric_is_recommended_where_it_does_something(search, word):
+    class Trained:
+        record = {"recognised": {"a": 0, "b": 3}, "search": search}
+
+    assert word in next(unrecognised(Trained))
