@@ -5,7 +5,7 @@ import difflib
 import reprlib
 from pathlib import Path
 
-from .datasets import check_entry_profiles, check_options, entry_kind, entry_window
+from .datasets import check_entry_profiles, check_files, check_options, entry_kind, entry_window
 from .errors import ConfigError, SeqkernError, unknown_name
 from .evaluation.held_out import check_afterwards
 from .folds.methods import options_of
@@ -90,6 +90,23 @@ def check_config(config, file=None):
     return config
 
 
+def check_study_files(config, file=None):
+    """Raise ConfigError unless all local files that the data sets of a study name are there.
+
+    Snakemake itself would not tell: where what was made of another file is there already, it takes that.
+
+    Parameters
+    ----------
+    config : dict
+        As `check_config` returns it.
+    file : path-like, optional
+        Named in messages.
+    """
+    for name, entry in config["datasets"].items():
+        with _place(f"datasets.{name}", file, joint="."):
+            check_files(entry)
+
+
 def check_entry(name, entry, file=None):
     """Check a data set's entry by itself, as `check_config` checks those of a study.
 
@@ -159,12 +176,12 @@ def _hint(name, known):
 
 
 @contextlib.contextmanager
-def _place(place, file):
+def _place(place, file, joint=": "):
     """Make any error that a user can mend a ConfigError about one place of the configuration."""
     try:
         yield
     except SeqkernError as error:
-        raise ConfigError(f"{place}: {error.problem}", file=file, remedy=error.remedy) from error
+        raise ConfigError(f"{place}{joint}{error.problem}", file=file, remedy=error.remedy) from error
 
 
 def _with_defaults(value, schema):

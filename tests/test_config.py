@@ -6,7 +6,7 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from seqkern.config import check_config, load_config
+from seqkern.config import check_config, check_study_files, load_config
 from seqkern.errors import ConfigError
 from seqkern.kernels import build_kernel
 from seqkern.memory import parse_bytes
@@ -171,3 +171,25 @@ def test_a_name_that_is_no_file_is_told_with_what_else_it_may_be(config, kernel,
     for spec in (kernel, {"kernel": "pairwise", "base": kernel}):
         with pytest.raises(ConfigError, match=rf"kernels\.spectrum1: there is no file .*; check the path, {remedy}"):
             check_config({**config, "kernels": {**config["kernels"], "spectrum1": spec}})
+
+
+@pytest.mark.parametrize(
+    ("entry", "key"),
+    [
+        ({"fasta": "none"}, "fasta"),
+        ({"fasta": ["here", "none"]}, "fasta"),
+        ({"fasta": {"positive": "here", "negative": "none"}}, "fasta.negative"),
+        ({"fasta": "here", "labels": {"from": "tsv", "file": "none"}}, "labels.file"),
+        ({"fasta": "here", "sites": "none", "window": "-1:+1"}, "sites"),
+        ({"features": "none"}, "features"),
+        ({"public": "globins", "profiles": {"files": "none"}}, "profiles"),
+    ],
+)
+def test_a_missing_file_of_a_data_set_is_named_with_its_key(entry, key, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").touch()
+    with pytest.raises(ConfigError) as caught:
+        check_study_files({"datasets": {"mine": entry}}, file="study.yaml")
+    assert str(caught.value).startswith(f"study.yaml: datasets.mine.{key}: there is no file 'none'; check the path")
+    (tmp_path / "none").touch()
+    check_study_files({"datasets": {"mine": entry}})

@@ -183,11 +183,17 @@ def test_another_solver_computes_no_gram_matrix_again(finished):
     assert found == {"evaluate": len(STUDY["kernels"]), "report": 1, "default": 1}
 
 
-def test_labels_that_a_solver_refuses_stop_a_study_before_any_gram_matrix(tmp_path):
-    done = snakemake(tmp_path, *write_study(tmp_path, solvers={"nu": {"solver": "nusvc", "nu": 1.0}}))
+@pytest.mark.parametrize(
+    ("solver", "told"),
+    [
+        ({"solver": "nusvc", "nu": 1.0}, ("solver 'bad' in split", "nu=1 is infeasible")),
+        ({"solver": "svr"}, ("solver 'bad' on task 'all'", "does not learn binary labels")),
+    ],
+)
+def test_labels_that_a_solver_refuses_stop_a_study_before_any_gram_matrix(tmp_path, solver, told):
+    done = snakemake(tmp_path, *write_study(tmp_path, solvers={"bad": solver}))
     assert done.returncode != 0
-    assert "solver 'nu' in split" in done.stdout + done.stderr
-    assert "nu=1 is infeasible" in done.stdout + done.stderr
+    assert all(words in done.stdout + done.stderr for words in told)
     assert not list(tmp_path.rglob("gram.npy"))
 
 
@@ -210,6 +216,25 @@ def test_changed_input_is_read_again(tmp_path):
     done = snakemake(tmp_path, target, *options, "--dry-run")
     assert re.search("reason: Updated input files:.*mine.fa", done.stdout)
     assert re.search("reason: Updated input files:.*labels.tsv", done.stdout)
+
+
+def test_a_misspelt_file_stops_a_study_that_has_run_and_another_file_runs_it_again(tmp_path):
+    for name in ("first", "second", "other"):
+        (tmp_path / f"{name}.fa").write_text("".join(f">{name}{i}\n{'ACGT' * 5}\n" for i in range(8)))
+
+    def study(positive):
+        datasets = {"mine": {"fasta": {"positive": positive, "negative": "second.fa"}}}
+        return write_study(tmp_path, datasets=datasets)
+
+    target = "results/tiny/datasets/mine/data.npz"
+    assert snakemake(tmp_path, target, *study("first.fa")).returncode == 0
+    done = snakemake(tmp_path, target, *study("typo.fa"))
+    assert done.returncode == 1
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if "typo.fa" in line]
+    assert len(lines) == 1
+    assert "study.yaml: datasets.mine.fasta.positive: there is no file 'typo.fa'; check the path" in lines[0]
+    done = snakemake(tmp_path, target, *study("other.fa"), "--dry-run")
+    assert re.search("reason:.*Set of input files has changed", done.stdout)
 
 
 def test_a_study_of_families_tells_methods_apart(tmp_path):

@@ -8,7 +8,7 @@ finds the labels, `families` sets the tasks of the Liao-Noble protocol, `site_wi
 from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
 from .families import liao_noble
 from .label_sources import check_options
-from .making import check_entry_profiles, entry_files, entry_kind, make_dataset
+from .making import check_entry_profiles, check_files, entry_files, entry_kind, make_dataset
 from .public import is_public, local_path
 from .site_windows import entry_window
 
@@ -17,6 +17,7 @@ __all__ = [
     "Dataset",
     "Task",
     "check_entry_profiles",
+    "check_files",
     "check_options",
     "entry_files",
     "entry_kind",

@@ -1,6 +1,7 @@
 """From a study's entry to a data set: read, check, encode, and set the tasks."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -35,9 +36,6 @@ def entry_kind(entry):
 def entry_files(entry):
     """Return the paths of the local files that a study's data-set entry names, as it names them.
 
-    Generated and public data name none; a table of labels counts where labels are taken from it, and what profiles are
-    read from or searched for.
-
     Parameters
     ----------
     entry : dict
@@ -51,15 +49,36 @@ def entry_files(entry):
     ConfigError
         If the entry has no source, or several.
     """
-    source, profiles = _entry_source(entry), _profile_files(entry)
+    return [path for _, path in _named_files(entry)]
+
+
+def check_files(entry):
+    """Raise ConfigError unless all local files are there that a study's data-set entry names; see `entry_files`."""
+    for key, path in _named_files(entry):
+        if not Path(path).exists():
+            raise ConfigError(
+                f"{key}: there is no file {str(path)!r}",
+                remedy="check the path, which starts where the study is run",
+            )
+
+
+def _named_files(entry):
+    """Return the local files that an entry names as (key, path).
+
+    Generated and public data name none; a table of labels counts where labels are taken from it, and what profiles are
+    read from or searched for.
+    """
+    source = _entry_source(entry)
+    profiles = [("profiles", path) for path in _profile_files(entry)]
     if source in ("simulate", "public"):
         return profiles
     given, labels = entry[source], entry.get("labels", {})
     if isinstance(given, dict):
-        given = given.values()
-    files = [given] if isinstance(given, str) else list(given)
-    files += [labels["file"]] if labels.get("from") == "tsv" and "file" in labels else []
-    return files + ([sites_file(entry)] if sites_file(entry) is not None else []) + profiles
+        files = [(f"{source}.{name}", path) for name, path in given.items()]
+    else:
+        files = [(source, path) for path in ([given] if isinstance(given, str) else given)]
+    files += [("labels.file", labels["file"])] if labels.get("from") == "tsv" and "file" in labels else []
+    return files + ([("sites", sites_file(entry))] if sites_file(entry) is not None else []) + profiles
 
 
 def _profile_files(entry):

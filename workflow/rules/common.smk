@@ -12,11 +12,11 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
 from seqkern.build import build_digest
-from seqkern.config import check_config, load_config
+from seqkern.config import check_config, check_study_files, load_config
 from seqkern.methods import dataset_methods, kernel_candidates, needs_gram, split_transforms
 from seqkern.datasets import entry_files, is_public
 from seqkern.errors import SeqkernError
-from seqkern.evaluation.feasible import refusing_methods
+from seqkern.evaluation.feasible import checked_methods
 from seqkern.kernels import build_kernel
 from seqkern.stored_grams import gram_homes
 from snakemake.utils import update_config
@@ -32,7 +32,10 @@ def load_study():
         if not files:
             given = load_config(DEMO)
             update_config(given, config)
-        return check_config(given, file=files[-1] if files else DEMO)
+        file = files[-1] if files else DEMO
+        study = check_config(given, file=file)
+        check_study_files(study, file=file)
+        return study
     except SeqkernError as error:
         raise WorkflowError(str(error))
 
@@ -54,7 +57,7 @@ STORED_KERNELS = dict(home for homes in STORED.values() for home in homes)
 
 
 # What jobs of Gram matrices are to check is no parameter of theirs: other solvers compute no matrix anew.
-os.environ["SEQKERN_METHODS"] = json.dumps({dataset: refusing_methods(STUDY, dataset) for dataset in STUDY["datasets"]})
+os.environ["SEQKERN_METHODS"] = json.dumps({dataset: checked_methods(STUDY, dataset) for dataset in STUDY["datasets"]})
 
 
 wildcard_constraints:
