@@ -77,7 +77,7 @@ class Choice:
     n_fits : int
         How many fits of the inner folds there were.
     worst_gap : float or None
-        The largest gap of those that did not converge.
+        The largest gap of those that did not converge, or within which a fit did not.
     """
 
     kernel: str
@@ -170,8 +170,9 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
             for c in own:
                 solver = make_solver(candidates[c][1], labels.kind).fit_after(solver, K_train, y[train], own_groups)
                 n_fits += 1
-                not_converged += solver.count_not_converged()
-                if not solver.report_["converged"] and solver.report_.get("gap") is not None:
+                failed = solver.count_not_converged()
+                not_converged += failed
+                if failed and solver.report_.get("gap") is not None:
                     gaps.append(float(solver.report_["gap"]))
                 outcome = labels.y[valid], *_decided(solver, K_valid, labels.kind)
                 scores[:, c, f] = [measure(*outcome) for measure in measures]
