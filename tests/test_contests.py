@@ -117,7 +117,7 @@ def test_few_units_of_a_class_are_not_drawn_again():
     few = replace(few, labels=labels.astype(int))
     assert metrics_with_test(few) == ("auc", "accuracy")
     assert set(metrics_with_interval(few)) == {"auc", "accuracy"}
-    with pytest.raises(LabelError, match="fewer than 10 units of a class, too few to be drawn again"):
+    with pytest.raises(LabelError, match="fewer than 10 units of a class, too few for the bootstrap, which"):
         contests(few, "roc50")
     # enough in all, but not where both methods have decisions
     enough = replace(few, labels=(np.arange(40) < 12).astype(int))

@@ -23,7 +23,10 @@ FEW_RANKED = (
     "a test part holds fewer than two units of a class, and decisions of different classifiers cannot be ranked "
     "together"
 )
-FEW_DRAWN = f"a test part holds fewer than {LEAST_DRAWN} units of a class, too few to be drawn again"
+FEW_DRAWN = (
+    f"a test part holds fewer than {LEAST_DRAWN} units of a class, too few for the bootstrap, which tells how much a "
+    "score varies by drawing as many units from them at random, with replacement, again and again"
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,11 @@ TESTS = {
     "five_by_two_f": "Alpaydin's F test of 5×2 cross-validation",
 }
 ASKS = {
-    "delong": "whether two AUCs on the same test sequences differ by more than chance",
-    "mcnemar": "whether two methods are right on equally many test sequences, from those that only one has right",
-    "bootstrap": "whether two scores differ by more than they vary when the test sequences are drawn again",
-    "signed_rank": "whether the absolute errors of one method are smaller, sequence by sequence",
+    "delong": "whether two AUCs on the same test units differ by more than chance",
+    "mcnemar": "whether two methods are right on equally many test units, from those that only one has right",
+    "bootstrap": "whether two scores differ by more than they vary when as many test units are drawn from these again "
+    "and again, at random with replacement",
+    "signed_rank": "whether the absolute errors of one method are smaller, unit by unit",
     "five_by_two_f": "whether the differences between two methods on ten halves of the data are all chance",
 }
 DIRECTION = (
@@ -29,8 +30,8 @@ DIRECTION = (
 )
 FEW = 10
 FEW_OF_A_CLASS = (
-    " With so few sequences of a class p is somewhat too small (docs/type_one_error.md): take a p just below 0.05 with "
-    "care."
+    " With so few test units of a class p is somewhat too small (docs/type_one_error.md): take a p just below 0.05 "
+    "with care."
 )
 DRAWN = (
     " In simulations it finds a difference of average precision where there is none in up to 8 of 100 cases "
@@ -58,7 +59,7 @@ def test_sentences(contested):
     if contested.test == "five_by_two_f":
         text += DIRECTION
     if contested.parts > 1 and contested.test in ("delong", "bootstrap"):
-        text += " Sequences are ranked within each test part, and the parts' scores averaged."
+        text += " Units are ranked within each test part, and the parts' scores averaged."
     if contested.test == "delong" and contested.fewest < FEW:
         text += FEW_OF_A_CLASS
     if contested.key == "average_precision" and contested.test == "bootstrap":
@@ -147,7 +148,7 @@ def contest_notes(contested, one):
 def _why_no_p(one):
     """Return why a pair has no p."""
     if one.test != "five_by_two_f":
-        return "too few sequences of a class in a test part have decisions of both"
+        return "too few units of a class in a test part have decisions of both"
     if one.difference != one.difference:
         return "a half has no score of one of them"
     return "the difference is the same on both halves of each repeat"
