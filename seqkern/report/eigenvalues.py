@@ -8,6 +8,7 @@ from ..methods import split_transforms
 from ..solvers import SOLVERS
 from .markup import Column, Markup, number, plural, table, tag
 from .view import method_names, paragraph
+from .words import said_of
 
 REPAIRS = {
     "clip": "clip sets negative eigenvalues to zero",
@@ -71,9 +72,9 @@ def eigenvalues_section(view):
         Column("Matrices", False),
         Column("Smallest eigenvalue", hint="of all these matrices"),
         Column("Negative mass", hint="the largest share of all these matrices"),
-        Column("Repair", False, hint="fitted on each training part, and applied to new sequences likewise"),
+        Column("Repair", False, hint=view.said("fitted on each training part, and applied to new sequences likewise")),
     ]
-    notes = [f"{REPAIRS[name][0].upper()}{REPAIRS[name][1:]}." for name in repairs]
+    notes = [view.said(f"{REPAIRS[name][0].upper()}{REPAIRS[name][1:]}.") for name in repairs]
     warning = None
     exposed = list(unrepaired(dataset))
     if exposed:
@@ -103,7 +104,12 @@ def kernel_eigenvalues(dataset, kernel):
     """Return the Eigenvalues of a kernel: of its stored matrix, or of those of the training parts; None if unknown."""
     found = dataset.spectrum(kernel)
     if found is not None:
-        return Eigenvalues(f"one, of {plural(found.n, 'sequence')}", found.smallest, found.negative_share, found.exact)
+        return Eigenvalues(
+            f"one, of {plural(found.n, said_of((dataset.summary or {}).get('kind'), 'sequence'))}",
+            found.smallest,
+            found.negative_share,
+            found.exact,
+        )
     fits = dataset.fits
     if "smallest_eigenvalue" not in fits:
         return None

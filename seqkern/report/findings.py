@@ -139,20 +139,23 @@ def _leaks(view):
     """Tell of test sequences that also stand in the training part."""
     leakage = view.dataset.leakage
     if leakage is None:
-        yield Markup(f"it is {view.link('not known', 'leakage')} whether training and test parts share sequences.")
+        yield Markup(
+            f"it is {view.link('not known', 'leakage')} whether training and test parts {view.said('share sequences')}."
+        )
         return
     for kind, (one, many) in LEAK_SENTENCES.items():
         rows = leakage[leakage["kind"] == kind]
         count = rows["test_id"].nunique()
         if not count:
             continue
+        told = view.said(one if count == 1 else many)
         if kind == "conflict":
-            yield Markup(f"{view.link(plural(count, 'sequence'), 'leakage')} {one if count == 1 else many}.")
+            yield Markup(f"{view.link(plural(count, view.said('sequence')), 'leakage')} {told}.")
             continue
-        link = view.link(plural(count, "test sequence"), "leakage")
+        link = view.link(plural(count, view.said("test sequence")), "leakage")
         places = len(rows[["task", "split"]].drop_duplicates())
         where = f" (in {plural(places, view.word, view.words)})" if len(view.dataset.units) > 1 else ""
-        yield Markup(f"{link} {one if count == 1 else many}{where}, so the scores may be too good.")
+        yield Markup(f"{link} {told}{where}, so the scores may be too good.")
 
 
 def _not_converged(view):
@@ -189,8 +192,8 @@ def _few(view):
     if dataset.kind == "binary":
         positive = {task: dataset.classes(task)[-1:] for task in rows["task"].unique()}
         rows = rows[[name in positive[task] for task, name in zip(rows["task"], rows["class"], strict=True)]]
-    what = "positives" if dataset.kind == "binary" else "sequences of some class"
-    effects = {"test": "one sequence moves the score far", "training": "there is little to learn from"}
+    what = "positives" if dataset.kind == "binary" else view.said("sequences of some class")
+    effects = {"test": f"one {view.said('sequence')} moves the score far", "training": "there is little to learn from"}
     for part, column in (("test", "test"), ("training", "train")):
         splits = rows.groupby(["task", "split"], sort=False)[column].min()
         few = splits[splits < FEW]
@@ -212,8 +215,8 @@ def _one_class(view):
         return None
     link = view.link("the rankings, not the predicted classes", "scores")
     return Markup(
-        f"{method_names(found)} ranked the sequences better than chance, but put nearly all of them in one "
-        f"class: use {link}. {_remedy(view, found)}"
+        f"{method_names(found)} ranked the {view.said('sequences')} better than chance, but put nearly all of them in "
+        f"one class: use {link}. {_remedy(view, found)}"
     )
 
 

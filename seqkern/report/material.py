@@ -25,7 +25,7 @@ def about_section(view):
         together = (dataset.study.config.get("leakage") or {}).get("keep_together")
         drawn = together and method not in ("predefined", "liao-noble")
         alike = " Sequences that the leakage check finds alike stay in one fold." if drawn else ""
-        facts.append(("Folds", [tag("b", method), ". ", FOLDS.get(method, ""), alike]))
+        facts.append(("Folds", [tag("b", method), ". ", view.said(FOLDS.get(method, "") + alike)]))
     counts = {name: count for name, count in (summary.get("counts") or {}).items() if count}
     text = "; ".join(f"{name}: {count}" for name, count in counts.items()) if counts else "nothing"
     facts.append(("Changed on reading", text))
@@ -61,7 +61,9 @@ def _classes(view):
         return [
             (
                 "Tasks",
-                Markup(f"{plural(len(tasks), view.word, view.words)}, each with {used} sequences in use"),
+                Markup(
+                    f"{plural(len(tasks), view.word, view.words)}, each with {used} {view.said('sequences')} in use"
+                ),
             )
         ]
     task = next(iter(tasks.values()))

@@ -35,7 +35,9 @@ def reliability_section(view):
         panels.append(panel(figures.reliability_panel(bins, label), caption))
     if not panels:
         return None
-    return view.section("probabilities", "Probabilities", paragraph(INTRO), small_multiples(panels, "combinations"))
+    return view.section(
+        "probabilities", "Probabilities", paragraph(view.said(INTRO)), small_multiples(panels, "combinations")
+    )
 
 
 def _positive(dataset, table):

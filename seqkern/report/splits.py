@@ -5,10 +5,11 @@ import numpy as np
 from .files import numbers
 from .markup import Column, details, number, plural, table, tag
 from .view import paragraph
-from .words import LEAKS, enumerate_names
+from .words import LEAKS, UNITS, enumerate_names
 
 MOST_ROWS = 12
 MOST_PAIRS = 100
+NO_UNITS = ("similarities", "dissimilarities")  # kinds of data in which equal units cannot be told
 
 
 def folds_section(view):
@@ -61,30 +62,42 @@ def _by_class(view):
     return rows, [*view.place_columns(), *titles], np.array(values)
 
 
+def _sought(options, kind):
+    """Return where and what the leakage check looked for."""
+    sought = ["identical sequences"]
+    if kind != "sequences":
+        return f": {sought[0]}"
+    limit = options.get("identity")
+    sought += ["sequences inside one another"] if options.get("contained", True) else []
+    sought += [f"sequences at least {100 * limit:g} % identical"] if limit else []
+    strands = ", on both strands" if options.get("reverse_complement") else ""
+    return f"{strands}: {enumerate_names(sought)}"
+
+
 def leakage_section(view):
     """Return what test and training parts share."""
     leakage = view.dataset.leakage
     if leakage is None:
         text = "The leakage check was not found, so nothing is known of shared sequences."
-        return view.section("leakage", "Leakage", paragraph(text, class_="missing"))
+        return view.section("leakage", "Leakage", paragraph(view.said(text), class_="missing"))
     options = view.dataset.study.config.get("leakage") or {}
-    limit = options.get("identity")
-    sought = ["identical sequences"]
-    sought += ["sequences inside one another"] if options.get("contained", True) else []
-    sought += [f"sequences at least {100 * limit:g} % identical"] if limit else []
-    strands = ", on both strands" if options.get("reverse_complement") else ""
-    intro = (
+    kind = (view.dataset.summary or {}).get("kind", "sequences")
+    if kind in NO_UNITS and not len(leakage):
+        text = f"A table of {kind} does not tell which {UNITS[kind]}s are the same: nothing was looked for."
+        return view.section("leakage", "Leakage", paragraph(text))
+    intro = view.said(
         "A test sequence that is also in the training part makes a score look better than it is. Looked for, "
-        f"across training and test part of every split{strands}: {enumerate_names(sought)}."
+        f"across training and test part of every split{_sought(options, kind)}."
     )
     if not len(leakage):
         return view.section("leakage", "Leakage", paragraph(intro, " ", tag("b", "Nothing was found.")))
     rows = []
     for kind, part in leakage.groupby("kind", sort=False):
         name, meaning = LEAKS.get(kind, (kind, ""))
+        meaning = view.said(meaning)
         splits = 0 if kind == "conflict" else len(part[["task", "split"]].drop_duplicates())
         rows.append([name, meaning, number(part["test_id"].nunique(), 0), number(splits or None, 0)])
-    columns = [Column("Finding", False), Column("Meaning", False), "Test sequences", "Splits"]
+    columns = [Column("Finding", False), Column("Meaning", False), view.said("Test sequences"), "Splits"]
     pairs = [
         [
             row.test_id,
@@ -95,7 +108,7 @@ def leakage_section(view):
         ]
         for row, share in zip(leakage.itertuples(), map(number, numbers(leakage["identity"])), strict=True)
     ][:MOST_PAIRS]
-    head = [Column(name, False) for name in ("Test sequence", "Training sequence", "Finding")]
+    head = [Column(view.said(name), False) for name in ("Test sequence", "Training sequence", "Finding")]
     head += view.place_columns()
     rest = len(leakage) - len(pairs)
     more = f" (the first {len(pairs)}; the rest is in folds/{view.dataset.name}/leakage.tsv)" if rest else ""

@@ -50,7 +50,8 @@ def verdicts(compared, name, transductive=()):
         f"Wilcoxon's signed-rank test asks whether the differences between two methods' {score}, one for each of "
         f"{compared.tasks} {compared.words}, lie to one side by more than chance. Equal scores are ranked with the "
         f"others, as the smallest differences, and then dropped (Pratt). p is {exact}, and corrected by Holm's method "
-        f"for the number of pairs. Where {compared.words} share sequences they are not independent, and p is too small."
+        f"for the number of pairs. Where {compared.words} share test units they are not independent, and p is too "
+        "small."
     )
     found = f"Of {plural(len(compared.found), 'pair')} of methods, {_count(compared)}."
     if compared.hopeless:

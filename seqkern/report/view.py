@@ -6,7 +6,7 @@ from .comparisons import compare_tasks, compare_units
 from .markup import Column, Markup, join, tag
 from .outcomes import outcome
 from .tables import Ranking
-from .words import mark, metric, unit_word
+from .words import mark, metric, said_of, unit_word
 
 
 class View:
@@ -32,6 +32,10 @@ class View:
     def metric(self):
         """Metric that methods are ranked by."""
         return metric(self.ranking.metric)
+
+    def said(self, text):
+        """Return one of the page's own texts about sequences, for another kind of data about its units."""
+        return said_of((self.dataset.summary or {}).get("kind"), text)
 
     def link(self, text, section):
         """Return a link to one of the data set's sections."""

@@ -57,7 +57,7 @@ METRICS = {
     "specificity": Metric("specificity", "The share of the negatives that are predicted negative."),
     "accuracy": Metric(
         "accuracy",
-        "The share of all test sequences predicted correctly; misleading where one class is rare, because "
+        "The share of all test units predicted correctly; misleading where one class is rare, because "
         "always predicting the common class scores high.",
     ),
     "brier": Metric(
@@ -85,6 +85,9 @@ METRICS = {
     "pearson": Metric("Pearson r", "The linear correlation between predicted and true values; 1 is perfect."),
     "spearman": Metric("Spearman ρ", "The correlation between the ranks of predicted and true values; 1 is perfect."),
 }
+
+UNITS = {"features": "sample", "similarities": "object", "dissimilarities": "object"}
+"""What one unit of a data set is, by the kind of data, where it is no sequence."""
 
 # What methods are ranked by: the first that has a value (single-sequence test parts have no AUC).
 HEADLINE = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("rmse",)}
@@ -164,6 +167,15 @@ def class_sentence(registry, name):
         return ""
     text = cls.plain or (cls.__doc__ or "").strip().split("\n\n")[0].replace("`", "")
     return " ".join(text.split())
+
+
+def said_of(kind, text):
+    """Return a text about sequences as one about the units of a kind of data: samples of a table of features, …."""
+    unit = UNITS.get(kind)
+    if unit is None:
+        return text
+    text = text.replace("letter for letter", "value for value")
+    return text.replace("sequence", unit).replace("Sequence", unit.capitalize())
 
 
 def enumerate_names(names):
