@@ -4,7 +4,7 @@ import argparse
 
 from .common import add_policies, add_threads, add_tracks, naming_file, tell_counts
 from .given_sites import add_given_sites
-from .predict import read_chunks
+from .predict import load_given, read_chunks
 
 EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
 
@@ -41,12 +41,11 @@ def run(args):
     from ..errors import SeqkernError
     from ..explain import Explainer
     from ..explain.files import write_explanation
-    from ..model import load_model
     from ..progress import progress_counter
     from ..textfiles import source_name
     from ..tsv import format_cell
 
-    model = load_model(args.model)
+    model = load_given(args)
     try:
         explainer = Explainer(model, args.pair)
     except SeqkernError as error:

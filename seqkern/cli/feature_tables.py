@@ -17,11 +17,36 @@ def table_dataset(args):
             file=args.fasta[0],
             remedy="leave out --labels for a column of the table (--label-field), or name a table of labels",
         )
+    check_label_column(args.labels or args.fasta[0], args.label_field)
     if args.labels:
         options |= {"from": "tsv", "file": args.labels}
     if args.positive:
         options["positive"] = args.positive
     return make_dataset("train", {"features": args.fasta[0], "labels": options})
+
+
+def check_label_column(path, column):
+    """Raise LabelError where a file, that is no standard input, is FASTA or a table without a column for labels."""
+    from ..textfiles import open_lines
+
+    if path == "-":
+        return
+    with open_lines(path) as (lines, name):
+        first = next(lines)
+    if first.startswith(">"):
+        raise LabelError(
+            "is FASTA, not a table",
+            file=name,
+            remedy="give a table: its first column is the id; of FASTA, --labels header takes labels from the headers",
+        )
+    columns = first.rstrip("\r\n").split("\t")
+    if len(columns) > 1 and column not in columns:  # without any tab, the reader says so
+        some = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
+        raise LabelError(
+            f"has no column {column!r} with labels",
+            file=name,
+            remedy=f"name it with --label-field, or give another table with --labels; columns here: {some}",
+        )
 
 
 def read_table(path, names):
@@ -48,6 +73,12 @@ def read_table(path, names):
     from ..textfiles import read_cells, source_name
 
     header = read_cells(path)[0]
+    if header[0].startswith(">"):
+        raise ModelError(
+            "is FASTA, and the model was trained on a table of features",
+            file=source_name(path),
+            remedy="give a table with the columns of the training one, or a model of sequences",
+        )
     known, given = set(names), set(header[1:])
     missing = next((name for name in names if name not in given), None)
     if missing is not None:

@@ -43,7 +43,6 @@ def run(args):
 
     from ..archive import atomic_write
     from ..errors import ModelError
-    from ..model import load_model
     from ..progress import progress_counter
     from ..scan_files import decision_columns
     from ..textfiles import source_name
@@ -51,7 +50,7 @@ def run(args):
 
     if args.scan is None:
         check_no_scan(args)
-    model = load_model(args.model)
+    model = load_given(args)
     if model.alphabet is None and (args.scan is not None or args.sites is not None or args.fasta == "-"):
         raise ModelError("was trained on a table of features", file=args.model, remedy="give a table in a file")
     if args.scan is not None:
@@ -83,6 +82,25 @@ def run(args):
     tell_counts(counts, name)
     for text in unrecognised(model):
         print(f"seqkern: warning: {args.model}: {text}", file=sys.stderr)
+
+
+def load_given(args):
+    """Return the model that is given; where the model and the sequences are exchanged, say so."""
+    import zipfile
+
+    from ..errors import ModelError
+    from ..lsgkm import is_lsgkm
+    from ..model import load_model
+
+    try:
+        return load_model(args.model)
+    except ModelError as error:
+        if args.fasta != "-" and not zipfile.is_zipfile(args.model):
+            with contextlib.suppress(OSError, FileError):
+                if zipfile.is_zipfile(args.fasta) or is_lsgkm(args.fasta):
+                    error.problem = "is no model"
+                    error.remedy = f"the model comes first, before the new sequences: {args.fasta} {args.model}"
+        raise
 
 
 def standard_output():

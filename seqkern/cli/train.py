@@ -16,7 +16,7 @@ from .common import (
     unrecognised,
     windows_of,
 )
-from .feature_tables import table_dataset
+from .feature_tables import check_label_column, table_dataset
 from .profiles import profiles_of
 
 EXAMPLE = (
@@ -234,6 +234,7 @@ def _dataset(args, kernel, grid):
     if args.labels in ("header", "first-word"):
         options["from"] = args.labels.replace("-", "_")
     elif args.labels:
+        check_label_column(args.labels, args.label_field)
         options |= {"from": "tsv", "file": args.labels}
     elif len(args.fasta) == 1 and not by_site and _need_no_labels(grid):
         options["kind"] = "none"

@@ -147,7 +147,7 @@ def table_material(entry, base_dir):
     if options.get("from") == "tsv":
         path = _labels_path(options, base_dir)
         files.append(options["file"])
-        columns = columns_of_table(path, X.ids, options)
+        columns = columns_of_table(path, X.ids, options, unit="unit")
     else:
         columns = _chosen(found, wanted, path)
     return Material(kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})

@@ -86,12 +86,12 @@ def columns_of_first_words(reading):
     return {"label": [header.split(None, 1)[0] if header.strip() else "" for header in reading.headers]}
 
 
-def columns_of_table(source, ids, options, left_out=()):
+def columns_of_table(source, ids, options, left_out=(), unit="sequence"):
     """Return the wanted columns of a table of labels, in the order of `ids`.
 
     Parameters
     ----------
-    source, ids, left_out
+    source, ids, left_out, unit
         As in `rows_of_ids`.
     options : dict
         ``id`` names the column of ids (by default the first), the others the columns wanted.
@@ -101,7 +101,7 @@ def columns_of_table(source, ids, options, left_out=()):
     LabelError
         If a column is missing, or as `rows_of_ids`.
     """
-    header, rows = rows_of_ids(source, ids, options.get("id"), left_out)
+    header, rows = rows_of_ids(source, ids, options.get("id"), left_out, unit)
     columns = {}
     for meaning, column in wanted_columns(options).items():
         if column not in header:
@@ -110,7 +110,7 @@ def columns_of_table(source, ids, options, left_out=()):
     return columns
 
 
-def rows_of_ids(source, ids, id_column=None, left_out=()):
+def rows_of_ids(source, ids, id_column=None, left_out=(), unit="sequence"):
     """Return the rows of a table that belong to units, one for each.
 
     Parameters
@@ -123,6 +123,8 @@ def rows_of_ids(source, ids, id_column=None, left_out=()):
         By default the first column.
     left_out : iterable of str
         Ids that the table may hold though there is no sequence: a policy left them out.
+    unit : str
+        What a unit is called in messages.
 
     Returns
     -------
@@ -147,14 +149,19 @@ def rows_of_ids(source, ids, id_column=None, left_out=()):
         twice = Counter(keys).most_common(1)[0][0]
         raise LabelError("has two rows of labels", file=name, record=twice, remedy="leave one out")
     known = set(ids) | set(left_out)
-    for key in keys:
-        if key not in known:
-            raise LabelError(
-                "label without a sequence", file=name, record=key, remedy="leave it out or add the sequence"
-            )
+    strange = [key for key in keys if key not in known]
+    if strange:
+        matching = len(keys) - len(strange)
+        how_many = f"{matching or 'none'} of the {len(keys)} ids here are among the {len(ids)} {unit}s"
+        raise LabelError(
+            f"label without a {unit} ({how_many})",
+            file=name,
+            record=strange[0],
+            remedy=f"leave it out or add the {unit}" if matching else f"give the table of labels of these {unit}s",
+        )
     for key in ids:
         if key not in table:
-            raise LabelError("sequence without a label", file=name, record=key, remedy="add a row for it")
+            raise LabelError(f"{unit} without a label", file=name, record=key, remedy="add a row for it")
     return header, [table[key] for key in ids]
 
 
