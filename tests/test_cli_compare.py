@@ -11,11 +11,13 @@ from test_report import Page
 from seqkern.cli.main import main
 from seqkern.evaluation import delong_test, holm
 from seqkern.report import build_report
-from seqkern.report.comparisons import COLUMNS
+from seqkern.report.comparisons import COLUMNS, ranked_order
 from seqkern.report.findings import main_finding
 from seqkern.report.results import Method, Study
+from seqkern.report.tables import Ranking
 from seqkern.report.trials import read_trial
 from seqkern.report.view import View
+from seqkern.report.words import metric
 from seqkern.tsv import read_tsv, write_tsv
 
 KERNELS = {name: {"kernel": "spectrum", "k": 3} for name in ("poor", "good", "best")}
@@ -307,3 +309,63 @@ def test_the_finding_where_no_method_is_proven_better(tmp_path, kernels, sentenc
         write_tsv(place / "metrics.tsv", list(rows[0]), rows)
     text = Page(main_finding(View(Study(folder).datasets[0], "d1"))).text
     assert text.endswith(f"By tests over all pairs {sentence}")
+
+
+def test_methods_stand_in_the_order_of_what_is_shown(tmp_path, capsys):
+    folder = write_study(tmp_path / "s", {"d": Shape(n=200)}, KERNELS, ONE)
+    place = folder / "evaluate/d/best/svm"  # the best ranking, the worst classes
+    rows = [row | {"predicted": "donor"} for row in read_tsv(place / "decisions.tsv")]
+    write_tsv(place / "decisions.tsv", list(rows[0]), rows)
+    for kernel, accuracy in {"poor": 0.8, "good": 0.7, "best": 0.25}.items():
+        place = folder / "evaluate/d" / kernel / "svm"
+        rows = [row | {"accuracy": accuracy} for row in read_tsv(place / "metrics.tsv")]
+        write_tsv(place / "metrics.tsv", list(rows[0]), rows)
+    for key in ("accuracy", "auc"):
+        _, text, _ = compare(capsys, folder, "--metric", key)
+        lines = [line.split() for line in text.splitlines() if "95 % interval" in line]
+        shown = [float(line[3]) for line in lines]
+        assert len(shown) == 3
+        assert shown == sorted(shown, reverse=True)
+        assert (lines[0][0] == "best") == (key == "auc")
+    _, tsv, _ = compare(capsys, folder, "--metric", "accuracy", "--format", "tsv")
+    assert next((row["kernel"], row["other_kernel"]) for row in table(tsv)) == ("poor", "good")
+
+
+def test_tasks_are_compared_in_the_order_of_the_metric(folder):
+    dataset = next(dataset for dataset in Study(folder).datasets if dataset.name == "families")
+    ranking = Ranking(dataset)
+    for key in ("auc", "median_rfp", "mcc"):
+        sign = -1 if metric(key).higher else 1
+        means = [sign * ranking.score(method, key).mean for method in ranked_order(ranking, key)]
+        assert means == sorted(means)
+
+
+def test_macro_auc_is_shown_without_a_test(folder, capsys):
+    _, text, _ = compare(capsys, folder, "--dataset", "classes")
+    flat = " ".join(text.split())
+    ranking = Ranking(next(dataset for dataset in Study(folder).datasets if dataset.name == "classes"))
+    shown = ", ".join(f"{m.kernel} with svm {ranking.score(m, 'auc').mean:.3f}" for m in ranking.order)
+    assert f"Macro AUC, of which there is no test: {shown}." in flat
+    assert flat.count("By ") == flat.count("By accuracy") == 1
+    _, text, _ = compare(capsys, folder, "--dataset", "folds")
+    assert "Macro AUC" not in text
+
+
+def test_studies_have_a_column_of_their_own(tmp_path, capsys):
+    folders = [
+        write_study(tmp_path / place, {"sites": Shape(n=60)}, KERNELS, ONE, study=name)
+        for place, name in (("one", "mine"), ("two", "yours"), ("three", "yours"))
+    ]
+    _, tsv, _ = compare(capsys, *folders[:2], "--format", "tsv")
+    rows = table(tsv)
+    assert tuple(rows[0]) == ("study", *COLUMNS)
+    assert {(row["study"], row["dataset"]) for row in rows} == {("mine", "sites"), ("yours", "sites")}
+    _, text, _ = compare(capsys, *folders)
+    flat = " ".join(text.split())
+    assert flat.startswith("Methods are compared within each data set of each study.")
+    assert f"{folders[1]}: sites: 3 methods" in flat
+    _, text, _ = compare(capsys, folders[0])
+    assert text.startswith("sites: 3 methods")
+    _, text, _ = compare(capsys, *(place / "evaluate/sites/poor/svm" for place in folders[:2]))
+    assert "one/evaluate/sites/poor with svm" in text
+    assert "two/evaluate/sites/poor with svm" in text

@@ -6,6 +6,11 @@ MORE_EXAMPLES = (
     "seqkern compare results/demo/evaluate/donors/*/csvc --format tsv",
 )
 
+WITHIN = [
+    "Methods are compared within each data set of each study. To compare those of two studies that share folds, give",
+    "the methods' folders: results/STUDY/evaluate/DATASET/KERNEL/SOLVER of both.",
+]
+
 
 def add_arguments(parser):
     """Add the verb's arguments."""
@@ -19,15 +24,21 @@ def add_arguments(parser):
     parser.add_argument("--task", help="compare on this task (such as a family) alone, unit by unit")
     parser.add_argument(
         "--metric",
-        help="what to compare by (default: the AUC, and on one task accuracy too; real labels: RMSE over tasks and "
-        "5x2cv, else the absolute error)",
+        help="what to compare by (default: the AUC, and on one task accuracy too; of several classes on one task "
+        "accuracy alone: their macro AUC is shown, but there is no test of it; real labels: RMSE over tasks and 5x2cv, "
+        "else the absolute error)",
     )
     parser.add_argument(
         "--control",
         metavar="KERNEL[/SOLVER]",
         help="compare each method with this one alone, which corrects for fewer pairs",
     )
-    parser.add_argument("--format", choices=("text", "tsv"), default="text", help="tsv has every pair (default text)")
+    parser.add_argument(
+        "--format",
+        choices=("text", "tsv"),
+        default="text",
+        help="tsv has every pair, of several studies with a column study (default text)",
+    )
 
 
 def run(args):
@@ -39,25 +50,36 @@ def run(args):
     from ..tsv import format_cell
 
     datasets = read_input(args.results)
+    several = any(study is not None for study, _ in datasets)
     if args.dataset is not None:
         known = [dataset.name for _, dataset in datasets]
-        datasets = [(title, dataset) for title, dataset in datasets if dataset.name == args.dataset]
+        datasets = [(study, dataset) for study, dataset in datasets if dataset.name == args.dataset]
         if not datasets:
             raise unknown_name("data set", args.dataset, known)
-    compared = [(title, *_compared(dataset, args, len(datasets))) for title, dataset in datasets]
+    compared = [(study, dataset.name, *_compared(dataset, args, len(datasets))) for study, dataset in datasets]
     compared += _over_all(datasets, args)
-    if not any(found for _, found, _ in compared):
-        reasons = "; ".join(f"{title}: {why}" for title, _, why in compared)
+    if not any(found for _, _, found, _ in compared):
+        reasons = "; ".join(f"{_title(study, name)}: {why}" for study, name, _, why in compared)
         raise FileError(f"nothing to compare ({reasons})", file=args.results[0], remedy="evaluate two methods or more")
     if args.format == "tsv":
-        print("\t".join(COLUMNS))
-        for title, found, _ in compared:
+        columns = ["study", *COLUMNS] if several else COLUMNS
+        print("\t".join(columns))
+        for study, name, found, _ in compared:
             for one in found.values():
-                for row in one.rows(title):
-                    print("\t".join(format_cell(row.get(name)) for name in COLUMNS))
+                for row in one.rows(name):
+                    row["study"] = study
+                    print("\t".join(format_cell(row.get(column)) for column in columns))
         return
-    blocks = [told(found, title) if found else [f"{title}: {why}"] for title, found, why in compared]
+    blocks = [WITHIN] if several else []
+    for study, name, found, why in compared:
+        title = _title(study, name)
+        blocks.append(told(found, title) if found else [f"{title}: {why}"])
     print("\n\n".join("\n".join(block) for block in blocks))
+
+
+def _title(study, name):
+    """Return what a data set is called: of several studies with the study's name."""
+    return name if study is None else f"{study}: {name}"
 
 
 def _compared(dataset, args, several):
@@ -132,7 +154,7 @@ def _over_all(datasets, args):
     except ParameterError:
         return []
     found = compare_datasets([dataset for _, dataset in datasets], args.metric, control)
-    return [("all data sets", found, "")] if found else []
+    return [(None, "all data sets", found, "")] if found else []
 
 
 def _check_known(kind, name, known):

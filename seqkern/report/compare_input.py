@@ -70,8 +70,8 @@ def read_input(paths):
 
     Returns
     -------
-    list of (str, DatasetResults)
-        With a title: of several studies with the study's name.
+    list of (str or None, DatasetResults)
+        With the study's name (its folder, where two have the same), if there are several.
 
     Raises
     ------
@@ -96,7 +96,10 @@ def read_input(paths):
         raise FileError("is an evaluated method, others are studies", file=evaluated[0], remedy="give one kind only")
     if evaluated:
         found = Evaluated(evaluated)
-        return [(found.name, found)]
+        return [(None, found)]
     studies = [Study(folder) for folder in folders]
-    several = len(studies) > 1
-    return [(f"{s.name}: {d.name}" if several else d.name, d) for s in studies for d in s.datasets]
+    if len(studies) == 1:
+        return [(None, dataset) for dataset in studies[0].datasets]
+    names = [study.name for study in studies]
+    titles = [name if names.count(name) == 1 else str(study.folder) for name, study in zip(names, studies, strict=True)]
+    return [(title, dataset) for title, study in zip(titles, studies, strict=True) for dataset in study.datasets]

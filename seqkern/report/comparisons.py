@@ -189,10 +189,14 @@ def enough(tasks, methods):
     return methods > 1 and tasks >= (LEAST_RANKED if methods >= LEAST_RANKED else LEAST)
 
 
-def ranked_order(ranking):
-    """Return the methods with a score, the best first."""
+def ranked_order(ranking, key=None):
+    """Return the methods with a score, the best first: by a metric that has means, else by the headline metric."""
     best = ranking.best[0]
-    return [best, *(method for method in ranking.order if method != best)]
+    order = [best, *(method for method in ranking.order if method != best)]
+    if key == ranking.metric or key not in ranking.scores:
+        return order
+    sign, means = -1 if metric(key).higher else 1, {method: ranking.score(method, key).mean for method in order}
+    return sorted(order, key=lambda method: (math.isnan(means[method]), sign * means[method]))
 
 
 def compare_tasks(dataset, ranking, word, words, keys=None, control=None):
@@ -213,11 +217,11 @@ def compare_tasks(dataset, ranking, word, words, keys=None, control=None):
     asked = keys is not None and len(ranking.order) > 1
     if not dataset.several or not (asked or enough(len(dataset.units), len(ranking.order))):
         return {}
-    order, units, found = ranked_order(ranking), unit_scores(dataset), {}
+    units, found = unit_scores(dataset), {}
     for key in dict.fromkeys((ranking.metric, *ALSO) if keys is None else keys):
         if key in ranking.scores:
             wide = units.pivot(index="unit", columns=["kernel", "solver"], values=key).reindex(dataset.units)
-            values = {method: wide[tuple(method)].to_numpy() for method in order}
+            values = {method: wide[tuple(method)].to_numpy() for method in ranked_order(ranking, key)}
             found[key] = Compared(values, key, word, words, control)
     return found
 
@@ -235,7 +239,7 @@ def compare_units(dataset, ranking, keys=None, control=None, task=None):
     if keys is None:
         known = metrics_with_test(trial)
         keys = [name for name in (ranking.metric, BOTH.get(ranking.metric)) if name in known] or known[:1]
-    return {key: Contested(trial, key, ranked_order(ranking), control) for key in keys}
+    return {key: Contested(trial, key, ranked_order(ranking, key), control) for key in keys}
 
 
 def why_untested(dataset, ranking, task=None):

@@ -3,6 +3,7 @@
 import textwrap
 
 from ..evaluation.comparison import least_p
+from ..evaluation.contests import metrics_with_test
 from ..evaluation.intervals import metrics_with_interval, score_interval
 from .comparisons import LEVEL, Contested, lead, told_apart
 from .contested import caveat, contest_notes, pairs_sentence, several_metrics, test_sentences
@@ -54,16 +55,31 @@ def _contested(contested):
     text = text_of(pairs_sentence(contested))
     rows = [_row(contested, one) for one in _shown(contested)]
     lines = _wrapped(f"By {metric(contested.key).name}. {test_sentences(contested)} {text}")
-    return [*lines, "", *_intervals(contested), *_table(rows)]
+    return [*lines, "", *_intervals(contested), *_table(rows), *_macro_auc(contested)]
+
+
+def _macro_auc(contested):
+    """Return the lines about the mean AUC of several classes where there is no test of it; else none."""
+    trial = contested.trial
+    if trial.kind != "multiclass" or "auc" in metrics_with_test(trial):
+        return []
+    means = {}
+    for method in contested.methods:
+        values = [value for (_, name), value in trial.scores.get(method, {}).items() if name == "auc"]
+        if values:
+            means[method] = sum(values) / len(values)
+    order = sorted(means, key=means.get, reverse=True)
+    text = ", ".join(f"{plain(method)} {means[method]:.3f}" for method in order)
+    return ["", *_wrapped(f"Macro AUC, of which there is no test: {text}.")] if order else []
 
 
 def _intervals(contested):
     """Return a line for each method: its score, with a 95 % interval; none where the score has no interval."""
     if contested.key not in metrics_with_interval(contested.trial):
         return []
-    rows = []
-    for method in contested.methods:
-        found = score_interval(contested.trial, method, contested.key)
+    rows, trial, higher = [], contested.trial, metric(contested.key).higher
+    scored = {method: score_interval(trial, method, contested.key) for method in contested.methods}
+    for method, found in sorted(scored.items(), key=lambda item: item[1].score, reverse=higher):
         ends = f"95 % interval {found.low:.3f} to {found.high:.3f}" if found.low == found.low else "no interval"
         rows.append([plain(method), f"{found.score:.3f}", ends])
     return [*_table(rows), ""]
