@@ -19,11 +19,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ...convergence import unconverged
 from ...errors import GramError, LabelError
 from ...parameters import Parameters, check_flag, check_integer
+from ..checking import checked_labels
 from ..specs import plain
 from ..threads import one_thread
 
@@ -156,7 +157,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         """Check the input, let the selector rate the features, and rank them."""
         self.check_parameters()
         X = self._checked(X)
-        target = self._coded(_checked_labels(self, y, len(X)))
+        target = self._coded(checked_labels(self, y, len(X)))
         # one thread makes the same sums on every machine, whatever its number of cores
         with one_thread(), unconverged() as failed:
             scores = np.asarray(self._fit_scaled(X, target, scaler), dtype=np.float64)
@@ -246,18 +247,3 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
 def _new(estimator):
     """Return an unfitted copy of an estimator of ours."""
     return type(estimator)(**estimator.get_params(deep=False))
-
-
-def _checked_labels(selector, y, n):
-    """Return `y` as an array of n labels."""
-    if y is None:
-        raise LabelError(f"{type(selector).__name__} requires y to be passed, but the target y is None")
-    try:
-        y = column_or_1d(y, warn=True)
-    except ValueError as error:
-        raise LabelError(str(error)) from error
-    if len(y) != n:
-        raise LabelError(f"{len(y)} labels for {n} rows", remedy="give one label for each row")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise LabelError("y contains NaN or inf", remedy="leave the records without a label out")
-    return y
