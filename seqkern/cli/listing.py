@@ -6,16 +6,19 @@ import textwrap
 WIDTH = 100
 
 
-def entry(cls, *lines):
-    """Return a class in brief: name, first sentence of its docstring, `lines`, parameters with defaults."""
+def entry(cls, *lines, name=None):
+    """Return a class in brief: name, first sentence of its docstring, `lines`, parameters with defaults.
+
+    The name is that of the class in configs, unless another is given.
+    """
     parameters = [_parameter(parameter) for parameter in inspect.signature(cls).parameters.values()]
     about = [summary(cls), *lines, "parameters: " + (", ".join(parameters) or "none")]
-    return "\n".join([cls.name, *(_indent(text) for text in about), ""])
+    return "\n".join([name or cls.name, *(_indent(text) for text in about), ""])
 
 
-def in_full(cls):
-    """Return the docstring of a class under its name."""
-    return f"{cls.name} ({cls.__name__})\n\n{inspect.getdoc(cls)}"
+def in_full(cls, name=None):
+    """Return the docstring of a class under its name in configs, unless another is given."""
+    return f"{name or cls.name} ({cls.__name__})\n\n{inspect.getdoc(cls)}"
 
 
 def summary(cls):

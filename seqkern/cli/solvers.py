@@ -1,24 +1,49 @@
-"""``seqkern solvers``: list the solvers with their parameters, or one of them in full."""
+"""``seqkern solvers``: list the solvers, selectors and the scaler with their parameters, or one of them in full."""
 
 from .listing import entry, in_full
 
 EXAMPLE = "seqkern solvers psvc"
+MORE_EXAMPLES = ("seqkern solvers golub",)
+SCALER = "scaler"
 
 
 def add_arguments(parser):
     """Add the verb's arguments."""
-    parser.add_argument("name", nargs="?", help="show this solver in full (default: list all)")
+    parser.add_argument(
+        "name",
+        nargs="?",
+        help=f"show this solver, this selector of features or the {SCALER} in full (default: list all)",
+    )
 
 
 def run(args):
-    """Print the list, or one solver in full."""
+    """Print the list, or one solver, selector or the scaler in full."""
+    from ..errors import unknown_name
     from ..solvers import SOLVERS
+    from ..solvers.selectors import SELECTORS, ExpressionScaler
 
+    known = {**SOLVERS.classes, **SELECTORS.classes, SCALER: ExpressionScaler}
     if args.name:
-        print(in_full(SOLVERS.get(args.name)))
+        if args.name not in known:
+            raise unknown_name("solver", args.name, known)
+        print(in_full(known[args.name], args.name))
         return
-    print("Solvers. In a config {solver: csvc, C: [0.1, 1]}, on the command line csvc:C=1; a list is a grid.\n")
+    print("Solvers. In a config {solver: csvc, C: [0.1, 1]}, on the command line csvc:C=1; a list is a grid. A")
+    print("parameter that holds a solver takes its name, binary=csvc, or its text in parentheses, binary=(csvc:C=1).\n")
     for cls in SOLVERS.classes.values():
-        targets = "learns " + ", ".join(cls.targets) + " labels"
         grid = ", ".join(f"{name} in {values}" for name, values in cls.default_grid().items())
-        print(entry(cls, targets, *([f"searched by default: {grid}"] if grid else [])))
+        print(entry(cls, _targets(cls), *([f"searched by default: {grid}"] if grid else [])))
+    print(
+        "Selectors of features, for the solver selected. In a config selector: {selector: golub}, on the command line"
+    )
+    print("selected:selector=golub,predictor=csvc or selector=(psvm:ranking=leave_one_out).\n")
+    for cls in SELECTORS.classes.values():
+        print(entry(cls, _targets(cls)))
+    print("The scaler of the solver selected. In a config scaler: {normalize: log, floor: 20}, on the command line")
+    print("scaler=quantile, or all of the solver as JSON.\n")
+    print(entry(ExpressionScaler, name=SCALER))
+
+
+def _targets(cls):
+    """Return as one line which labels a class learns."""
+    return "learns " + ", ".join(cls.targets) + " labels"
