@@ -80,6 +80,7 @@ def check_config(config, file=None):
         parse_bytes(config["memory_limit"])
     with _place("inner", file):
         check_afterwards(config["inner"]["calibration"], config["inner"]["threshold"])
+    _check_draws(config["inner"], schema["properties"]["inner"]["properties"]["draws"]["default"], file)
     kernels = _built_kernels(config, file)
     for name, entry in config["datasets"].items():
         _check_entry(name, entry, file)
@@ -193,6 +194,16 @@ def _with_defaults(value, schema):
         if isinstance(value.get(key), dict) and rule.get("type") == "object":
             value[key] = _with_defaults(value[key], rule)
     return value
+
+
+def _check_draws(inner, default, file):
+    """Raise ConfigError for a number of draws where nothing is drawn; the default stands in every completed study."""
+    if inner["search"] != "random" and inner["draws"] != default:
+        raise ConfigError(
+            f"inner.draws: {inner['draws']} is without effect, since every candidate of a grid is tried",
+            file=file,
+            remedy="add search: random, or leave draws out",
+        )
 
 
 def _check_entry(name, entry, file):

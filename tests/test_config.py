@@ -71,6 +71,7 @@ def broken(config, path, value):
         ("study", "a/b", ["study", "a/b"]),
         ("seed", -1, ["seed", "-1"]),
         ("inner.folds", 1, ["inner.folds", "1"]),
+        ("inner.draws", 5, ["inner.draws", "5 is without effect", "search: random"]),
     ],
 )
 def test_what_does_not_fit_is_named(config, path, value, words):
@@ -193,3 +194,11 @@ def test_a_missing_file_of_a_data_set_is_named_with_its_key(entry, key, tmp_path
     assert str(caught.value).startswith(f"study.yaml: datasets.mine.{key}: there is no file 'none'; check the path")
     (tmp_path / "none").touch()
     check_study_files({"datasets": {"mine": entry}})
+
+
+def test_a_completed_study_fits_again(config):
+    completed = check_config(config)
+    assert completed["inner"]["draws"] == 20
+    assert check_config(completed) == completed
+    searched = check_config({**config, "inner": {"search": "random", "draws": 5}})
+    assert searched["inner"]["draws"] == 5
