@@ -77,6 +77,15 @@ def option(name, value):
     return f"{name} {shlex.join(values)}" if values else ""
 
 
+def failures(logs):
+    """Return the last line of each failed job's log, which tells what is wrong; Snakemake's own logs name the jobs."""
+    logs = [logs] if isinstance(logs, str) else logs or []  # Snakemake 8 has one
+    text = "".join(Path(log).read_text(errors="replace") for log in logs)
+    names = dict.fromkeys(re.findall(r"^ +log: (.+) \(check log file\(s\) for error details\)$", text, re.MULTILINE))
+    told = [Path(name).read_text(errors="replace").rstrip().splitlines() for name in names if Path(name).is_file()]
+    return list(dict.fromkeys(lines[-1] for lines in told if lines))
+
+
 def data_entry(dataset):
     """Return what a data set's entry says of the data: which methods run on them reruns none of its jobs."""
     return {key: value for key, value in STUDY["datasets"][dataset].items() if key not in METHOD_KEYS}
