@@ -45,9 +45,10 @@ class FeatureModel(Model):
 
     def form(self):
         """Raise ParameterError: no sum over training units decides."""
+        weights = "" if self.solver.selected_weights() is None else " and their weights"
         raise ParameterError(
             "the model decides by features, not by kernel values with training sequences",
-            remedy="see the features and their weights: seqkern train --features FILE",
+            remedy=f"see the features{weights}: seqkern train --features FILE",
         )
 
     @property
@@ -56,7 +57,7 @@ class FeatureModel(Model):
         return len(self.features)
 
     def write_features(self, path):
-        """Write the selected features as a table: ``feature``, ``column`` (from 1), ``rank`` and ``weight``.
+        """Write the selected features as a table: ``feature``, ``column`` (from 1), ``rank`` and ``weight``, if any.
 
         Raises
         ------

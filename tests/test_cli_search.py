@@ -1,5 +1,6 @@
 """What ``seqkern train`` says of a search: what was chosen, by whom, and options that belong to it."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ from seqkern.kernels.specs import parse_spec
 from seqkern.model import load_model
 from seqkern.solvers import build_solver, make_solver
 from seqkern.solvers.specs import INSIDE, spec_text, value_text
+from seqkern.tsv import read_tsv
 
 
 @pytest.fixture
@@ -124,3 +126,32 @@ def test_without_labels_there_are_no_candidates(tmp_path, files, capsys):
 def test_the_metric_is_recommended_where_it_does_something(search, word):
     model = SimpleNamespace(record={"recognised": {"a": 0, "b": 3}, "search": search})
     assert word in next(unrecognised(model))
+
+
+PREDICTORS = ["csvc:C=0.1", "psvc:kernel=features,epsilon=0", "kernel_neighbors"]
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS)
+@pytest.mark.parametrize("scaled", [False, True])
+def test_weights_of_selected_features(tmp_path, genes, capsys, predictor, scaled):
+    path, features = str(tmp_path / "m"), tmp_path / "features.tsv"
+    spec = {"solver": "selected", "selector": {"selector": "golub"}, "n_features": 3, "scaler": {} if scaled else None}
+    spec["predictor"] = parse_spec(predictor, "solver")
+    argv = ["train", genes, "--kernel", "linear", "--solver", json.dumps(spec), "-o", path]
+    assert main([*argv, "--features", str(features)]) == 0
+    rows = read_tsv(features)
+    model = load_model(path)
+    names = [model.names[j] for j in model.solver.selected_columns()]
+    assert [row["feature"] for row in rows] == names  # as the selector ranked them
+    if predictor == "kernel_neighbors":
+        assert {row["weight"] for row in rows} == {""}
+        return
+    # what the decision gains by one feature, and nothing else, being larger
+    solver = model.solver
+    ground = solver.scaler_.means_ if scaled else np.zeros(3)
+    units = solver.scaler_.scales_ if scaled else np.ones(3)
+    for row, column in zip(rows, solver.selected_columns(), strict=True):
+        step = np.array([ground, ground])
+        step[1, column] += 1e-3 * units[column]
+        gain = np.diff(solver.decision_function(step))[0]
+        assert float(row["weight"]) == pytest.approx(gain / 1e-3, rel=1e-6)

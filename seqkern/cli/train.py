@@ -52,7 +52,8 @@ def add_arguments(parser):
     parser.add_argument(
         "--features",
         metavar="FILE",
-        help="of a solver that selects features, such as psvc:kernel=features: also write which, with their weights",
+        help="of a solver that selects features, such as psvc:kernel=features: also write which, the best first; "
+        "with weights where the decision is a weighted sum of them, scaled as the solver scales them",
     )
     parser.add_argument(
         "--transform",

@@ -112,9 +112,9 @@ def chosen_features(source, solver, split, y_train):
     Returns
     -------
     list of dict
-        ``feature`` (its name), ``column`` (counted from 1), ``rank`` (1 for the best) and ``weight`` (its factor in the
-        decision; None where the decision is no weighted sum of features), the best first: the largest absolute weight
-        where there are weights, else in the order of the solver.
+        ``feature`` (its name), ``column`` (counted from 1), ``rank`` (1 for the best) and ``weight`` (see
+        `Solver.selected_weights`), the best first: the largest absolute weight, or in the order of a solver that ranks
+        features itself.
     """
     columns, weights = ranked_features(solver)
     names = source.names(columns, split.train, y_train)
@@ -128,9 +128,10 @@ def chosen_features(source, solver, split, y_train):
 def ranked_features(solver):
     """Return the columns that a fitted solver selected, int64 (m,), the best first, and their weights, a list."""
     columns = np.asarray(solver.selected_columns(), dtype=np.int64)
-    linear = solver.linear()
-    if linear is None:
+    weights = solver.selected_weights()
+    if weights is None:
         return columns, [None] * len(columns)
-    weights = np.asarray(linear[0])[columns]
+    if solver.linear() is None:  # it ranked them itself, before what it weighs
+        return columns, weights.tolist()
     order = np.argsort(-np.abs(weights), kind="stable")
     return columns[order], weights[order].tolist()

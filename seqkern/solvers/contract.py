@@ -134,6 +134,14 @@ class Solver(Stored, Parameters, BaseEstimator):
         """
         return self.support_
 
+    def selected_weights(self):
+        """Return the factors of `selected_columns` in the decision, float64; None where it is no weighted sum of them.
+
+        By default those of `linear`. Where features are scaled before, they are factors of the scaled ones.
+        """
+        linear = self.linear()
+        return None if linear is None else np.asarray(linear[0])[self.selected_columns()]
+
     def chosen(self):
         """Return what `fit` chose by itself, a dict of a parameter's name to its value."""
         return {}

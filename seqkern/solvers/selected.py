@@ -161,6 +161,13 @@ class SelectedClassifier(ClassSolver):
         """Return the selected features, int64, the best first."""
         return self.support_[self.chosen_]
 
+    def selected_weights(self):
+        """Return the predictor's factors of the selected features, after the scaler; None where it has none."""
+        linear = self.machine_.linear()
+        if linear is None:
+            return None
+        return self.rows_.T @ linear[0] if self.machine_.input == "gram" else np.asarray(linear[0])
+
     def chosen(self):
         """Return the number of features, and the predictor's parameters as ``predictor nu`` and the like."""
         predictor = {f"predictor {key}": value for key, value in self.report_["predictor"].items() if key != "solver"}
