@@ -71,14 +71,21 @@ def test_check_names_solver_split_and_file(study, capsys):
     assert main(["check", str(study / "d"), "--folds", str(study / "folds"), "--methods", "[3]"]) == 1
 
 
-@pytest.mark.parametrize("solver", ["kernel_pca", "svr", "one_against_rest:binary=csvc"])
-def test_check_refuses_a_solver_of_other_labels(study, capsys, solver):
+@pytest.mark.parametrize(
+    ("solver", "problem"),
+    [
+        ("kernel_pca", "learns without labels"),
+        ("svr", "does not learn binary labels; choose from: csvc"),
+        ("one_against_rest:binary=csvc", "does not learn binary labels; choose from: csvc"),
+    ],
+)
+def test_check_refuses_a_solver_of_other_labels(study, capsys, solver, problem):
     methods = {"good": {"solver": "csvc"}, "other": {"solver": solver}}
     check = ["check", str(study / "d"), "--folds", str(study / "folds"), "--methods"]
     assert main([*check, json.dumps(methods)]) == 1
     told = capsys.readouterr().err
-    assert "solver 'other' on task 'all'" in told
-    assert "does not learn binary labels; choose from: csvc" in told
+    assert "solver 'other' on task 'all': solver" in told
+    assert problem in told
     assert told.count("\n") == 1
     del methods["other"]
     assert main([*check, json.dumps(methods)]) == 0
