@@ -78,7 +78,7 @@ def test_search_rule_and_calibration_are_told(tmp_path):
     text = words(study(tmp_path / "b", inner), choices_section)
     assert "chose among candidates of a random search, 7 for each kernel with a solver" in text
     assert "one standard error of the best it took the simplest" in text
-    assert "Decisions were made probabilities by isotonic regression" in text
+    assert "Decisions were turned into probabilities by isotonic regression" in text
 
 
 def test_what_labels_do_not_allow_is_told(tmp_path):
