@@ -256,7 +256,7 @@ PARAMETERS = [
     Case(
         "weights of other classes",
         train(solver='{"solver": "csvc", "class_weight": {"pos": 2}}'),
-        ("{'pos': 2} names other classes", "classes are: -1"),
+        ("class_weight names 'pos'", "classes are: negative, positive"),
     ),
     Case(
         "transforms that are no list",
@@ -274,7 +274,7 @@ PARAMETERS = [
         *("all.tsv: split '1': ", "one unit", "hyperparameters", "give more units"),
         solver="csvc:C=[1,10]",
     ),
-    Case("unknown metric", train(more=("--metric", "acu")), ("'acu'", "did you mean 'auc'?")),
+    Case("unknown metric", train(more=("--search", "--metric", "acu")), ("'acu'", "did you mean 'auc'?")),
     Case("folds of the wrong option", folds("--options", '{"gap": 3}'), ("'gap'", "choose from: k, seed")),
     Case("fold method that is a list", folds("--options", '{"method": ["x"]}'), ("unknown fold method ['x']",)),
     Case("JSON broken", folds("--options", "{k: 3}"), ("--options '{k: 3}' is not JSON", "quote it")),

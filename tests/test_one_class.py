@@ -72,7 +72,7 @@ def test_what_is_refused(folder, capsys):
     assert main([*alone, "--solver", "csvc"]) == 1
     assert "choose solver one_class_svm" in capsys.readouterr().err
     assert main([*alone, "--solver", "one_class_svm", "--search"]) == 1
-    assert "without labels nothing tells which of 5 solvers is the best" in capsys.readouterr().err
+    assert "without labels nothing tells which of 5 candidates is the best" in capsys.readouterr().err
     assert main([*alone, "--solver", "one_class_svm", "--calibration", "platt"]) == 1
     assert "these labels are none" in capsys.readouterr().err
 
