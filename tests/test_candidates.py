@@ -100,8 +100,11 @@ class Graded:
     def complexity(self):
         return (self.spec["size"],)
 
-    def fit_after(self, previous, K, y):
+    def fit_after(self, previous, K, y, groups=None):
         return self
+
+    def count_not_converged(self):
+        return 0
 
     def decision_function(self, K):
         return np.where(np.isin(K[:, 1], self.spec["wrong"]), -1, 1) * K[:, 0]

@@ -98,7 +98,9 @@ def afterwards_parts(view):
     if calibration is not None and dataset.kind == "binary":
         how = CALIBRATIONS.get(calibration, calibration)
         parts.append(
-            paragraph(f"Decisions were turned into probabilities by {how}, fitted to held-out parts of each training part.")
+            paragraph(
+                f"Decisions were turned into probabilities by {how}, fitted to held-out parts of each training part."
+            )
         )
     if rule is not None:
         parts.append(paragraph(threshold_sentence(view)))
