@@ -517,7 +517,7 @@ def test_methods_that_a_data_set_does_not_have_are_not_missing_there(tmp_path):
         for name, names in own.items():
             config["datasets"][name]["kernels"] = names
         text = Page(build_report(folder, folder / "r", config).read_text(encoding="utf-8")).text
-        return text.partition("All data sets")[2].partition("best of each row.")[2].partition("The data")[0]
+        return text.partition("All data sets")[2].partition("best for each data set.")[2].partition("The data")[0]
 
     table = table_of(x=["a"], y=["a", "b"], z=["b"])
     assert table.count("–") >= 4  # b of x, a of z, and both means

@@ -4,6 +4,9 @@ import html
 import re
 from dataclasses import dataclass
 
+MOST_COLUMNS = 8
+"""Of numbers that a page shows side by side."""
+
 VOID = frozenset({"br", "hr", "img", "link", "meta", "input", "wbr"})
 # Control characters are not allowed in HTML or SVG text; a FASTA header may hold them.
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -136,6 +139,29 @@ def table(caption, columns, rows, *, head=None, class_=None):
         role="region",
         aria_label=text_of(caption),
     )
+
+
+def turned(title, columns, rows):
+    """Return columns and rows of a table, with one line for each column where there would be too many to see at once.
+
+    Parameters
+    ----------
+    title : str
+        Of the names of columns, where these become rows.
+    columns : list
+        As for `table`; the first is of the names of rows.
+    rows : list of list
+        Each begins with its name.
+
+    Returns
+    -------
+    columns, rows : list
+    """
+    heads = columns[1:]
+    if len(heads) <= max(MOST_COLUMNS, len(rows)):
+        return columns, rows
+    lines = [[head, *(row[i] for row in rows)] for i, head in enumerate(heads, start=1)]
+    return [Column(title, False), *(row[0] for row in rows)], lines
 
 
 def details(summary, *children):

@@ -6,7 +6,7 @@ from . import figures
 from .comparisons import Compared, enough
 from .curves import at_least
 from .families import drawn
-from .markup import Column, Markup, number, spread, table, tag
+from .markup import Column, Markup, number, spread, table, tag, turned
 from .scores import MISSING, STAR, marked
 from .tables import SHOWN_DIGITS, Score
 from .verdicts import verdicts
@@ -96,10 +96,11 @@ def overview_section(overview):
     tops = [cell if full else "–" for cell, full in zip(tops, everywhere, strict=True)]
     rows.append([tag("b", "mean ± standard deviation"), *tops])
     name = metric(overview.metric).name
-    caption = [f"Mean {name} of each method on each data set. ", STAR, " best of each row."]
+    caption = [f"Mean {name} of each method on each data set. ", STAR, " best for each data set."]
     caption.append(footnote(methods, overview.transductive))
     columns = [Column("Data set", False), *(method_name(method, overview.transductive) for method in methods)]
-    note = "The last row holds only methods with a score on every data set."
+    columns, rows = turned("Method", columns, rows)
+    note = "The mean is given of methods with a score on every data set only."
     return tag(
         "section",
         tag("h2", "All data sets"),

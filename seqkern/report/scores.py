@@ -3,7 +3,7 @@
 import numpy as np
 
 from .asked import threshold_sentence
-from .markup import Column, Markup, details, number, spread, table, tag
+from .markup import Column, Markup, details, number, spread, table, tag, turned
 from .results import Method
 from .tables import SHOWN_DIGITS, unit_scores
 from .view import method_name, paragraph
@@ -30,7 +30,8 @@ def scores_section(view):
         [kernel, *(_headline_cell(view, Method(kernel, solver), count) for solver in dataset.solvers)]
         for kernel in dataset.kernels
     ]
-    grid = table(caption, [Column("Kernel", False), *dataset.solvers], rows, class_="grid")
+    columns, rows = turned("Solver", [Column("Kernel", False), *dataset.solvers], rows)
+    grid = table(caption, columns, rows, class_="grid")
     about = view.metric.explained(dataset.kind == "multiclass")
     if view.few_negatives:
         about += " No test part holds more than 50 negatives, so ROC50 looks at all of them and equals the AUC."
