@@ -13,11 +13,11 @@ from .common import (
     policies_of,
     read_tracks,
     tell_counts,
-    unrecognised,
     windows_of,
 )
 from .feature_tables import check_label_column, table_dataset
 from .profiles import profiles_of
+from .trained import commonest_at_sites, doubts, summary
 
 EXAMPLE = (
     "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
@@ -175,8 +175,8 @@ def run(args):
         )
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
-    at_sites = _letters_at_sites(model, dataset)
-    for text in _doubts(model, dataset, at_sites):
+    at_sites = commonest_at_sites(model, dataset)
+    for text in doubts(model, dataset, at_sites):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     tell_counts(model.record["kernel_counts"], source)
     if args.format == "lsgkm":
@@ -187,7 +187,7 @@ def run(args):
     if args.features:
         model.write_features(args.features)
         print(args.features)
-    for name, text in _summary(model, args, at_sites):
+    for name, text in summary(model, args, at_sites, _searches(args)):
         print(f"  {name:<10} {text}")
 
 
@@ -266,126 +266,3 @@ def _need_no_labels(grid):
     from ..solvers import build_solver
 
     return all("none" in build_solver(spec).targets for spec in grid)
-
-
-def _doubts(model, dataset, at_sites):
-    """Yield what a user should know before relying on the model's predicted classes."""
-    import numpy as np
-
-    yield from unrecognised(model)
-    if model.calibration is not None and not model.calibration.rises:
-        yield (
-            "decisions about held-out sequences do not tell the classes apart: the probabilities do not rise with the "
-            "decision"
-        )
-    if len({word for word, _ in at_sites.values()}) > 1:
-        both = " and ".join(f"{word} on {strand}" for strand, (word, _) in at_sites.items())
-        yield (
-            f"at the sites the commonest letters are {both}: do positions count from 1, and name the site's own "
-            "first letter on both strands? --site LETTERS checks each site"
-        )
-    X, labels = dataset.X, dataset.task().labels
-    if getattr(X, "alphabet", None) is None or X.alphabet.name != "protein" or labels.kind == "real":
-        return
-    bases = [X.alphabet.letters.index(letter) for letter in "ACGT"]
-    for code, name in enumerate(labels.classes):
-        part = X.take(labels.y == code)
-        if len(part) and np.isin(part.codes[part.positions()], bases).all():
-            yield f"the sequences of class {name} look like DNA, but the alphabet is protein"
-
-
-def _letters_at_sites(model, dataset):
-    """Return the commonest two letters at the sites of each strand, as `letters_at_sites`; {} if they were checked."""
-    import numpy as np
-
-    from ..windows import letters_at_sites
-
-    if model.window is None or model.window.site:
-        return {}
-    strand = dataset.task().labels.strand
-    reverse = np.zeros(len(dataset.X), dtype=bool) if strand is None else strand == "-"
-    return letters_at_sites(dataset.X, model.window, reverse)
-
-
-def _summary(model, args, at_sites):
-    """Yield (name, text) of what a user wants to know of a new model."""
-    from ..feature_model import FeatureModel
-    from ..solvers.specs import spec_text
-
-    record = model.record
-    counts = ", ".join(f"{name}: {count}" for name, count in record["classes"].items())
-    units = f"{record['n']} {'units' if model.alphabet is None else 'sequences'}"
-    yield "trained on", f"{units} ({counts})" if model.kind != "none" else units
-    if model.threshold is not None:
-        found = model.threshold
-        yield (
-            "threshold",
-            f"{found.value:.4g} for {found.rule}: on held-out units sensitivity {found.sensitivity:.3f}, specificity "
-            f"{found.specificity:.3f}",
-        )
-    if model.projects:
-        shares = model.solver.explained_variance_ratio_
-        several = ", ".join(f"{share:.1%}" for share in shares[:5]) + (", …" if len(shares) > 5 else "")
-        yield "components", f"{len(shares)}, with {shares.sum():.1%} of the variance: {several}"
-    elif model.kind == "none":
-        yield "above zero", "inside the class, else outside"
-    if model.kind == "binary":
-        place = "above zero" if model.threshold is None else "above it"
-        yield place, f"class {model.classes[1]}, else class {model.classes[0]} (--positive chooses)"
-    if model.window is not None:
-        window = model.window
-        yield "windows", f"{window} around {window.site or 'sites'}, {window.length} letters"
-    if at_sites:
-        words = [f"{word} ({share:.0%} on {strand})" for strand, (word, share) in at_sites.items()]
-        yield "", "there stands " + ", ".join(words)
-    if model.alphabet is not None:
-        yield "alphabet", model.alphabet.name
-    yield "kernel", args.kernel
-    for name, value in model.kernel.learned().items():
-        yield "", f"{name}: {value:.4g}"
-    for transform in model.transforms:
-        options = ",".join(f"{key}={value}" for key, value in transform.get_params().items())
-        yield "transform", f"{transform.name}{':' if options else ''}{options}"
-    yield "solver", spec_text(record["solver"]) if _searches(args) else args.solver
-    own = record["report"].get("predictor")  # of solver selected
-    if own is not None:
-        own = {key: value for key, value in own.items() if value is not None and key not in ("tol", "max_iter")}
-        yield "chosen", f"{_counted(record['report']['n_features'], 'feature')}, predictor {spec_text(own)}"
-    if model.calibration is not None:
-        method, n = model.calibration.method, model.calibration.n
-        yield "probability", f"{method}, fitted to {n} decisions about held-out units"
-    report = record["report"]
-    state = "converged" if report["converged"] else "NOT converged"
-    yield "fit", f"{state} after {report['iterations']} iterations, residual {report['residual']:.2g}"
-    if record.get("inner_not_converged"):
-        yield "inner fits", f"{record['inner_not_converged']} did not converge, so that the choice is less certain"
-    if report["converged"] and report.get("remark"):
-        yield "", report["remark"]
-    if model.kind == "binary" and report.get("n_learned") is not None:
-        yield (
-            "learned",
-            f"the {report['n_learned']} of class {model.classes[1]} alone, none of class {model.classes[0]}",
-        )
-    what = "features" if isinstance(model, FeatureModel) else f"of {units}"
-    yield "support", f"{report['n_support']} {what} ({report['support_share']:.1%})"
-    search = record["search"]
-    if model.kind == "none":
-        return
-    if search is None and report.get("error") is not None:
-        yield "score", f"mean error {report['error']:.4f} in the solver's own cross-validation, by which it chose"
-        yield "", "the features' number and the predictor: a little optimistic; seqkern evaluate makes an unbiased one"
-        return
-    if search is None:
-        one_class = report.get("n_learned") is not None
-        hint = "there was one candidate only" if _searches(args) else "--search makes one"
-        hint = "" if one_class else f": {hint}"  # to choose by negatives is not what one class is for
-        yield "score", f"no cross-validation was made{hint}; seqkern evaluate makes an unbiased one"
-        return
-    folds, candidates = len(search["scores"][0]), len(search["specs"])
-    yield "score", f"{search['metric']} {search['score']:.4f}, the mean of {folds} folds of cross-validation"
-    yield "", f"of the best of {candidates} candidates on these very folds: a little optimistic"
-
-
-def _counted(count, what):
-    """Return a number with its noun."""
-    return f"{count} {what}{'s'[: count != 1]}"
