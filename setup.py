@@ -40,5 +40,6 @@ setup(
             "cdivision": True,
             "freethreading_compatible": True,
         },
-    )
+    ),
+    options={"build_ext": {"parallel": os.cpu_count()}},
 )

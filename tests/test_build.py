@@ -1,6 +1,8 @@
 """The digest of the build: it covers code and resource files, in a checkout and installed."""
 
 import shutil
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +59,11 @@ def test_the_place_and_other_files_do_not_count(package, tmp_path, monkeypatch):
 def test_the_resource_files_are_found_here():
     assert "donor_frequencies.tsv" in {path.name for path in resource_files.resource_files()}
     assert [path.name for path in resource_files.resource_files("schemas")] == ["config.schema.yaml"]
+
+
+def test_every_package_is_installed():
+    """An installation copies only the packages that pyproject.toml lists."""
+    root = Path(__file__).parents[1]
+    listed = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    there = {".".join(path.parent.relative_to(root).parts) for path in root.glob("seqkern/**/__init__.py")}
+    assert there | {"seqkern.resources", "seqkern.schemas"} == set(listed)
