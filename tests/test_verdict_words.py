@@ -106,7 +106,7 @@ def test_few_of_a_class_and_several_metrics_are_told():
     y = (np.arange(40) < 6).astype(int)
     trial = single("binary", y, {A: rng.normal(size=40), B: rng.normal(size=40)}, {A: y, B: 1 - y})
     found = {key: Contested(trial, key, [A, B]) for key in ("auc", "accuracy")}
-    assert "With so few sequences of a class p is somewhat too small" in sentences(found["auc"])
+    assert "With so few test units of a class p is somewhat too small" in sentences(found["auc"])
     assert "With so few" not in sentences(found["accuracy"])
     assert "p is corrected for the pairs of methods, not for the 2 metrics compared" in flat(found)
     assert "metrics compared" not in flat({"auc": found["auc"]})
