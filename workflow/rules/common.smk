@@ -57,7 +57,9 @@ STORED_KERNELS = dict(home for homes in STORED.values() for home in homes)
 
 
 # What jobs of Gram matrices are to check is no parameter of theirs: other solvers compute no matrix anew.
-os.environ["SEQKERN_METHODS"] = json.dumps({dataset: checked_methods(STUDY, dataset) for dataset in STUDY["datasets"]})
+os.environ.update(
+    SEQKERN_METHODS=json.dumps({dataset: checked_methods(STUDY, dataset) for dataset in STUDY["datasets"]})
+)
 
 
 wildcard_constraints:
