@@ -16,7 +16,7 @@ from .convergence import telling, unconverged
 from .errors import LabelError, ModelError
 from .evaluation.feasible import check_training_part
 from .evaluation.feature_source import FeatureSource, take_sparse
-from .evaluation.held_out import fit_afterwards, held_out_decisions
+from .evaluation.held_out import fit_held_out
 from .evaluation.selection import AUTO, Choice, select
 from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from .feature_model import FeatureModel
@@ -129,13 +129,13 @@ def train_model(
     make = functools.partial(make_solver, classes=labels.classes)
     inner_folds = folds if len(grid) > 1 or calibration or threshold else 0
     check_training_part(labels, grid, inner_folds=inner_folds, seed=seed)
-    wanted = common_input(grid)
-    if wanted == "implicit":
+    taken = common_input(grid)
+    if taken == "implicit":
         fitted = copy.deepcopy(kernel).fit(X, y)
         source = ImplicitSource(kernel, X, transforms, memory_limit)
         K = fitted.implicit(X) if kernel.data_dependent else source.whole
         diagonal, counts = K.squares, K.counts
-    elif wanted == "features":
+    elif taken == "features":
         fitted = copy.deepcopy(kernel).fit(X, y)
         source = FeatureSource(kernel, X, transforms, sparse=take_sparse(grid), memory_limit=memory_limit)
         diagonal, counts = np.zeros(0), {}
@@ -150,15 +150,11 @@ def train_model(
     else:
         with unconverged():  # their number is told below
             choice = select({kernel.name: pair}, labels, grid, make, folds=folds, metric=metric, seed=seed, rule=rule)
-    afterwards, failed, n_fits = {}, choice.not_converged, choice.n_fits
-    if calibration or threshold:
-        with unconverged():
-            decided = held_out_decisions(pair, labels, choice.spec, make, folds=folds, seed=seed)
-        failed, n_fits = failed + decided[2], n_fits + decided[1]
-        fits = fit_afterwards(decided[0], labels.signs() > 0, decided[1], calibration=calibration, threshold=threshold)
-        afterwards = {
-            name: fit.record() for name, fit in zip(("calibration", "threshold"), fits, strict=True) if fit is not None
-        }
+    wanted = {"calibration": calibration, "threshold": threshold}
+    with unconverged():
+        *fits, n_held_out, n_failed = fit_held_out(pair, labels, choice.spec, make, folds=folds, seed=seed, **wanted)
+    failed, n_fits = choice.not_converged + n_failed, choice.n_fits + n_held_out
+    afterwards = {name: fit.record() for name, fit in zip(wanted, fits, strict=True) if fit is not None}
 
     before = diagonal
     with naming_rows(X.ids):
@@ -198,7 +194,7 @@ def train_model(
         **afterwards,
         **(notes or {}),
     }
-    if wanted == "features":
+    if taken == "features":
         return FeatureModel(
             kernel=fitted,
             transforms=[],

@@ -18,7 +18,7 @@ from ..solvers.base import ConstantColumnWarning
 from ..solvers.specs import value_text
 from ..tsv import write_tsv
 from .feature_source import chosen_features
-from .held_out import fit_afterwards, held_out_decisions
+from .held_out import fit_held_out
 from .metrics import brier, codes_of, scores
 from .selection import select
 from .selection_bias import biased_scores
@@ -112,9 +112,9 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
     ParameterError
         For solvers that take something else than the sources give.
     """
-    wanted = common_input([item if isinstance(item, dict) else item[1] for item in candidates])
+    taken = common_input([item if isinstance(item, dict) else item[1] for item in candidates])
     for source in sources.values():
-        check_source(source, wanted)
+        check_source(source, taken)
     clock = Clock()
     # whether each fit converged, and how many columns it left out, are columns of fits.tsv
     with warnings.catch_warnings(), unconverged():
@@ -136,7 +136,10 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
         )
         clock.lap("choose")
         pair = _within(sources[choice.kernel], split.train, inner_weights)
-        calibration, threshold, held_out_failed = _afterwards(pair, train_labels, choice.spec, inner)
+        afterwards = {"calibration": inner.calibration, "threshold": inner.threshold} if labels.kind == "binary" else {}
+        calibration, threshold, _, held_out_failed = fit_held_out(
+            pair, train_labels, choice.spec, make, folds=inner.folds, seed=inner.seed, **afterwards
+        )
         clock.lap("hold out")
         with unconverged() as weights:
             K_train, K_test, eigenvalues, learned = _matrices(sources[choice.kernel], split, y[split.train], clock)
@@ -149,7 +152,7 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
     probabilities = None if calibration is None else calibration.probabilities(decisions)
     clock.lap("predict")
     features, bias = [], []
-    if wanted == "features":
+    if taken == "features":
         features = chosen_features(sources[choice.kernel], solver, split, y[split.train])
         if selection_bias:
             parts, above = (y[split.train], y[split.test]), None if threshold is None else threshold.value
@@ -189,16 +192,6 @@ def _matrices(source, split, y_train, clock):
     clock.lap("kernel")
     eigenvalues = dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
     return *parts, eigenvalues, values.learned
-
-
-def _afterwards(pair, labels, spec, inner):
-    """Return calibration and threshold, each None where it is not wanted, and how many fits did not converge."""
-    if labels.kind != "binary" or (inner.calibration is None and inner.threshold is None):
-        return None, None, 0
-    make = functools.partial(make_solver, classes=labels.classes)
-    decisions, n_folds, failed = held_out_decisions(pair, labels, spec, make, folds=inner.folds, seed=inner.seed)
-    wanted = {"calibration": inner.calibration, "threshold": inner.threshold}
-    return *fit_afterwards(decisions, labels.signs() > 0, n_folds, **wanted), failed
 
 
 def _scores(kind, labels, decisions, predicted, probabilities):

@@ -97,6 +97,22 @@ def fit_afterwards(decisions, positive, n_folds, *, calibration=None, threshold=
     )
 
 
+def fit_held_out(pair, labels, spec, make_solver, *, folds, seed, calibration=None, threshold=None):
+    """Return what `fit_afterwards` does, fitted to `held_out_decisions`, and how many fits that took.
+
+    Returns
+    -------
+    calibration, threshold
+        As `fit_afterwards` returns them; None, without a fit, where neither is wanted.
+    n_fits, not_converged : int
+    """
+    if calibration is None and threshold is None:
+        return None, None, 0, 0
+    decided, n_fits, failed = held_out_decisions(pair, labels, spec, make_solver, folds=folds, seed=seed)
+    wanted = {"calibration": calibration, "threshold": threshold}
+    return *fit_afterwards(decided, labels.signs() > 0, n_fits, **wanted), n_fits, failed
+
+
 def check_afterwards(calibration, threshold):
     """Raise ParameterError unless a method of calibration and a rule for a threshold are known, or None."""
     if calibration is not None and calibration not in METHODS:

@@ -5,7 +5,8 @@ import numpy as np
 from ..parameters import check_integer, check_real
 from . import _direct_multiclass
 from .base import ClassSolver
-from .libsvm import share_of, weighted_sums
+from .expansion import weighted_sums
+from .libsvm import share_of
 
 ROUNDS = 5
 

@@ -25,9 +25,7 @@ class KernelExpansion(Solver):
 
     def _decide(self, K, columns):
         """Return Σ c_i K(x, x_i) + b."""
-        out = np.empty(len(K))
-        _linear.decide(K, columns, np.zeros(len(columns)), self.dual_coef_, self.intercept_, out)
-        return out
+        return weighted_sums(K, columns, self.dual_coef_, self.intercept_)
 
     def linear(self):
         """Return (coefficients, constant): c_i in their columns, and b."""
@@ -41,3 +39,10 @@ class KernelExpansion(Solver):
         """Set what `fitted_state` returned."""
         self.intercept_ = header["intercept"]
         self.dual_coef_ = arrays["coef"]
+
+
+def weighted_sums(K, columns, weights, constant=0.0):
+    """Return Σ_j K[i, columns[j]] · weights[j] + constant of each row i, float64 (m,)."""
+    out = np.empty(len(K))
+    _linear.decide(K, columns, np.zeros(len(columns)), weights, constant, out)
+    return out

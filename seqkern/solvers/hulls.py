@@ -15,7 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import NuSVC as LibsvmNuSVC
 
 from .algebra import Definite
-from .libsvm import on_rows, weighted_sums
+from .expansion import weighted_sums
+from .libsvm import on_rows
 from .threads import one_thread
 
 TOLERANCES = (1e-3, 1e-5, 1e-7)

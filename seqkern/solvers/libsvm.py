@@ -1,4 +1,4 @@
-"""What the machines of LIBSVM share: the run through scikit-learn, the decision, the model.
+"""What the machines of LIBSVM share: the run through scikit-learn, and the measures of its solution.
 
 Each solver of the family sets its own quadratic program, and computes from the solution, in double precision, how far
 its optimality conditions are from holding. LIBSVM reads a C-ordered float64 matrix where it lies, a memory map too;
@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..parameters import check_integer, check_real
-from . import _linear
-from .base import Solver
+from .expansion import KernelExpansion
 
 CACHE_MEGABYTES = 200
 
@@ -28,16 +27,8 @@ UNBOUNDED = (
 )
 
 
-class LibsvmMachine(Solver):
-    """A machine whose decision is Σ β_i K(x, x_i) + b.
-
-    Attributes
-    ----------
-    dual_coef_ : ndarray of float64, shape (s,)
-        β of the support vectors.
-    intercept_ : float
-        b.
-    """
+class LibsvmMachine(KernelExpansion):
+    """A machine whose decision is Σ β_i K(x, x_i) + b, with β in `dual_coef_` and b in `intercept_`."""
 
     needs_semidefinite = True
 
@@ -117,29 +108,11 @@ class LibsvmMachine(Solver):
             return {**found, "remark": why}
         return self._run(machine, K, y) if limit < self.max_iter else found
 
-    def _decide(self, K, columns):
-        """Return Σ β_i K(x, x_i) + b."""
-        return weighted_sums(K, columns, self.dual_coef_, self.intercept_)
 
-    def linear(self):
-        """Return (coefficients, constant): β in their columns, and b."""
-        return self._on_columns(self.dual_coef_), self.intercept_
-
-    def fitted_state(self):
-        """Return the intercept and the coefficients."""
-        return {"intercept": self.intercept_}, {"coef": self.dual_coef_}
-
-    def restore_fitted(self, header, arrays):
-        """Set what `fitted_state` returned."""
-        self.intercept_ = header["intercept"]
-        self.dual_coef_ = arrays["coef"]
-
-
-def weighted_sums(K, columns, weights, constant=0.0):
-    """Return Σ_j K[i, columns[j]] · weights[j] + constant of each row i, float64 (m,)."""
-    out = np.empty(len(K))
-    _linear.decide(K, columns, np.zeros(len(columns)), weights, constant, out)
-    return out
+def unit_of(K):
+    """Return the mean diagonal of a matrix, in whose units LIBSVM's tolerance is; 1 where it is not above zero."""
+    unit = float(np.mean(np.diagonal(K)))
+    return unit if unit > 0 else 1.0
 
 
 def on_rows(support, values, n):

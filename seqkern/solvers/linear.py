@@ -6,10 +6,10 @@ from scipy.sparse import issparse
 from ..errors import ParameterError
 from ..kernels.implicit import Implicit, SparseImplicit
 from ..parameters import check_integer, check_real
-from . import _linear
 from .base import BinarySolver
 from .class_weights import check_class_weight, class_factors
 from .dual_coordinate import Descent
+from .expansion import weighted_sums
 
 
 class LinearSVC(BinarySolver):
@@ -143,9 +143,7 @@ class LinearSVC(BinarySolver):
             coefficients = np.zeros(K.shape[1])
             coefficients[columns] = self.coefficients_
             return K @ coefficients + self.intercept_
-        out = np.empty(len(K))
-        _linear.decide(K, columns, np.zeros(len(columns)), self.coefficients_, self.intercept_, out)
-        return out
+        return weighted_sums(K, columns, self.coefficients_, self.intercept_)
 
     def linear(self):
         """Return (coefficients, constant): α_i y_i in their columns, and b."""

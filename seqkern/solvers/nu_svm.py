@@ -6,7 +6,8 @@ from sklearn.svm import NuSVC as LibsvmNuSVC
 from ..errors import ParameterError
 from ..parameters import check_real
 from .base import BinarySolver
-from .libsvm import LibsvmMachine, on_rows, violation, weighted_sums
+from .expansion import weighted_sums
+from .libsvm import LibsvmMachine, on_rows, unit_of, violation
 
 REFINEMENTS = (1e-2, 1e-4)
 """Of the tolerance, until the gap is at most `SMALL_GAP`, in at most `ITERATIONS[0]` + `ITERATIONS[1]`·l iterations."""
@@ -92,8 +93,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
 
     def _fit(self, K, y):
         """Run LIBSVM, more exactly where the margin is small beside its tolerance."""
-        unit = float(np.mean(np.diagonal(K)))
-        unit = unit if unit > 0 else 1.0
+        unit = unit_of(K)
         soon = ITERATIONS[0] + ITERATIONS[1] * len(y)
         run, found = self._attempt(K, y, unit, self.tol, soon)
         limit = soon

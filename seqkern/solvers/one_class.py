@@ -5,7 +5,8 @@ from sklearn.svm import OneClassSVM as LibsvmOneClass
 
 from ..parameters import check_real
 from .base import BinarySolver
-from .libsvm import SOON, LibsvmMachine, on_rows, share_of, violation, weighted_sums
+from .expansion import weighted_sums
+from .libsvm import SOON, LibsvmMachine, on_rows, share_of, unit_of, violation
 from .nu_svm import smallest_sum
 
 OUT_AND_IN = np.array([-1, 1])
@@ -85,8 +86,7 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
             self.classes_ = OUT_AND_IN
         rows = np.arange(len(K)) if y is None or np.all(y > 0) else np.flatnonzero(y > 0)
         own = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
-        unit = float(np.mean(np.diagonal(own)))
-        unit = unit if unit > 0 else 1.0
+        unit = unit_of(own)
         limit = min(self.max_iter, SOON[0] + SOON[1] * len(rows))
         run = self._run(LibsvmOneClass(nu=self.nu), own, None, places=rows, tol=self.tol * unit, max_iter=limit)
         why = {}

@@ -5,8 +5,9 @@ from sklearn.svm import SVC
 
 from .base import BinarySolver, check_cost
 from .class_weights import check_class_weight, class_factors
+from .expansion import weighted_sums
 from .hulls import hull_distance
-from .libsvm import LibsvmMachine, on_rows, share_of, violation, weighted_sums
+from .libsvm import LibsvmMachine, on_rows, share_of, violation
 
 
 class CSVC(LibsvmMachine, BinarySolver):

@@ -5,8 +5,9 @@ from sklearn import svm
 
 from ..parameters import check_real
 from .base import RealSolver, check_cost
+from .expansion import weighted_sums
 from .hulls import tube_found
-from .libsvm import LibsvmMachine, on_rows, share_of, violation, weighted_sums
+from .libsvm import LibsvmMachine, on_rows, share_of, violation
 
 SLOW = "a smaller C or a larger tol needs fewer iterations, and max_iter allows more"
 
