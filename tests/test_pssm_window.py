@@ -7,7 +7,7 @@ from naive_profiles import random_profiles
 from seqkern.alphabets import MASK
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import PSSMWindowKernel, kernel_from_state
-from seqkern.profiles.windows import residue_windows
+from seqkern.residues import residue_windows
 
 STRINGS = ["MKVLAAGWYC", "WWWMK*LVAR", "ACDEFGHIKL", "**********"]
 

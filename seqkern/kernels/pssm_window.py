@@ -20,7 +20,7 @@ FUNCTION_SECONDS = 1e-8  # for one exponential or power
 class PSSMWindowKernel(ProfileTracks, Kernel):
     """Kernel between windows of PSSM rows: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
 
-    Sequences are windows of one length around a residue. `seqkern.profiles.windows.residue_windows` cuts one around
+    Sequences are windows of one length around a residue. `seqkern.residues.residue_windows` cuts one around
     every residue, in Python only: no key of a study and no verb does. The keys ``window`` and ``sites`` of a data set
     cut them around listed residues, where they do not run past an end of the chain.
 

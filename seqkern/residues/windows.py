@@ -4,6 +4,36 @@ import numpy as np
 
 from ..alphabets import MASK
 from ..sequences import SequenceSet
+from .residues import STATES, Residues, check_window
+
+
+def residue_units(chains, window):
+    """Return every residue of each chain as a unit: its window, and where it stands.
+
+    Parameters
+    ----------
+    chains : SequenceSet
+        With the track ``states``, where states are known, and with profiles, where there are any.
+    window : int
+        Letters of a window, an odd number; the residue is in the middle.
+
+    Returns
+    -------
+    windows : SequenceSet
+        As `residue_windows` cuts them; without the states, which no kernel is to see.
+    residues : Residues
+        With whole chains and their states, without profiles.
+
+    Raises
+    ------
+    ParameterError
+        If `window` is even.
+    """
+    check_window(window)
+    seen = {name: track for name, track in chains.tracks.items() if name != STATES}
+    known = {name: track for name, track in chains.tracks.items() if name == STATES}
+    windows = residue_windows(chains.replace(tracks=seen), window // 2)
+    return windows, Residues.of_chains(chains.replace(tracks=known), window)
 
 
 def residue_windows(X, half):

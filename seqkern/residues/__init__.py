@@ -1,0 +1,9 @@
+"""Residue tasks: every residue of a chain is a unit, and has a state.
+
+`residues` tells which residue each unit is, `windows` cuts the window around each that kernels compare.
+"""
+
+from .residues import STATES, Residues, check_window
+from .windows import residue_units, residue_windows
+
+__all__ = ["STATES", "Residues", "check_window", "residue_units", "residue_windows"]
