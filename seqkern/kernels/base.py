@@ -465,6 +465,40 @@ class Kernel(Parameters):
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_features())
         raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
 
+    def feature_blocks(self, X, counts=None):
+        """Return the explicit features, normalised as the kernel is, in blocks for solvers that take them so.
+
+        By default those of `features`, all computed at once, in their own precision.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+        counts : dict, optional
+            Gets what the kernel's policies touched, in words, as far as it is known before the features.
+
+        Returns
+        -------
+        FeatureBlocks
+            Of float32 or float64.
+
+        Raises
+        ------
+        ParameterError
+            If the kernel has no explicit features.
+        SequenceError
+            As `prepare`.
+        """
+        from scipy.sparse import csr_array, issparse
+
+        from .explicit import normalised_vectors
+        from .feature_blocks import FeatureBlocks
+
+        X = self.coerce(X)
+        vectors = self.features(X)
+        dtype = np.float32 if vectors.dtype == np.float32 else np.float64
+        vectors = csr_array(vectors, dtype=dtype) if issparse(vectors) else np.asarray(vectors, dtype=dtype)
+        return FeatureBlocks.of(normalised_vectors(self, X, vectors, counts))
+
     @classmethod
     def has_features(cls):
         """Tell whether kernels of this class have `features`, at least with some parameters."""

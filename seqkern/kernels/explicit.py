@@ -35,7 +35,29 @@ def feature_vectors(kernel, X, counts=None):
     X = kernel.coerce(X)
     vectors = kernel.features(X)
     vectors = csr_array(vectors, dtype=np.float64) if issparse(vectors) else np.asarray(vectors, dtype=np.float64)
-    squares = vectors.power(2).sum(axis=1) if issparse(vectors) else np.einsum("ij,ij->i", vectors, vectors)
+    return normalised_vectors(kernel, X, vectors, counts)
+
+
+def normalised_vectors(kernel, X, vectors, counts=None):
+    """Return `vectors`, what ``kernel.features(X)`` gave, normalised if the kernel is, in their precision.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : SequenceSet or table, n records
+    vectors : ndarray or csr_array of float32 or float64, shape (n, features)
+    counts : dict, optional
+        Gets what the kernel's policies touched, in words.
+
+    Raises
+    ------
+    SequenceError
+        As `Kernel.prepare`.
+    """
+    if issparse(vectors):
+        squares = vectors.power(2).sum(axis=1)
+    else:
+        squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     squares = np.asarray(squares, dtype=np.float64).reshape(-1)
     touched = kernel._touched(X, squares, {})
     if counts is not None:
@@ -43,6 +65,7 @@ def feature_vectors(kernel, X, counts=None):
     if not kernel.normalize:
         return vectors
     factors = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
+    factors = factors.astype(vectors.dtype)
     if issparse(vectors):
         vectors = vectors.copy()
         vectors.data *= np.repeat(factors, np.diff(vectors.indptr))
