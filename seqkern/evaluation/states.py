@@ -1,0 +1,192 @@
+"""Scores of predicted states of residues: shares that are right, and how well segments overlap.
+
+A segment is a longest run of residues of one state, true or predicted. It ends at an end of its chain, and at residues
+that are not judged (masked out, without label): nothing is said across a gap, so that a helix with a hole in it is two
+segments. All scores are shares: 1 is perfect. Only SOV'94 can exceed it, which is why it was corrected in 1999.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .metrics import accuracy, confusion_matrix, matthews_correlation
+
+
+class Pairs(NamedTuple):
+    """The overlapping pairs of a true and a predicted segment of one state, and the true segments without a partner.
+
+    Attributes
+    ----------
+    state : ndarray of int64, shape (pairs,)
+    chain : ndarray of int64, shape (pairs,)
+    true, predicted : ndarray of int64, shape (pairs,)
+        Lengths of the two segments.
+    overlap : ndarray of int64, shape (pairs,)
+        Residues that both hold.
+    alone : ndarray of int64, shape (3, segments)
+        State, chain and length of each true segment that no predicted one of its state overlaps.
+    """
+
+    state: np.ndarray
+    chain: np.ndarray
+    true: np.ndarray
+    predicted: np.ndarray
+    overlap: np.ndarray
+    alone: np.ndarray
+
+
+def run_starts(states, chain, place):
+    """Return int64: where in the rows each segment begins.
+
+    Parameters
+    ----------
+    states : ndarray of int, shape (n,)
+        The state of each residue.
+    chain, place : ndarray of int, shape (n,)
+        The chain of each residue and its place in it, in order: rows of a chain stand together, places rise.
+    """
+    if not len(states):
+        return np.empty(0, dtype=np.int64)
+    same = (np.diff(chain) == 0) & (np.diff(place) == 1) & (states[1:] == states[:-1])
+    return np.flatnonzero(np.concatenate(([True], ~same)))
+
+
+def overlapping(true, predicted, chain, place):
+    """Return the `Pairs` of segments.
+
+    Two runs that overlap have one stretch of residues in common, and within it neither ends: so each stretch between
+    neighbouring ends, where true and predicted state agree, is one pair. That takes a number of steps proportional to
+    the residues.
+
+    Parameters
+    ----------
+    true, predicted : ndarray of int, shape (n,)
+        Codes of states.
+    chain, place : ndarray of int, shape (n,)
+        As for `run_starts`.
+    """
+    n = len(true)
+    first, second = run_starts(true, chain, place), run_starts(predicted, chain, place)
+    cuts = np.union1d(first, second)
+    overlap = np.diff(np.append(cuts, n))
+    agrees = true[cuts] == predicted[cuts]
+    cuts, overlap = cuts[agrees], overlap[agrees]
+    lengths = [np.diff(np.append(starts, n)) for starts in (first, second)]
+    own, other = (np.searchsorted(starts, cuts, side="right") - 1 for starts in (first, second))
+    alone = np.setdiff1d(np.arange(len(first)), own)
+    left = np.array([true[first[alone]], chain[first[alone]], lengths[0][alone]], dtype=np.int64)
+    return Pairs(true[cuts], chain[cuts], lengths[0][own], lengths[1][other], overlap, left)
+
+
+def segment_overlap(pairs, version="99"):
+    """Return what each pair of segments adds to the segment overlap SOV.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    version : {"94", "99"}
+        minov are the residues that both segments hold, maxov those that one of them holds. Each pair adds
+        (minov + δ) / maxov times the length of the true segment. SOV'94 has
+        δ = min(maxov − minov, minov, ⌊len(true) / 2⌋) and is divided by the number of residues. SOV'99 has
+        δ = min(maxov − minov, minov, ⌊len(true) / 2⌋, ⌊len(predicted) / 2⌋) and is divided by the lengths of the true
+        segments, each counted once for every predicted segment that it overlaps, or once if there is none. SOV'94 is
+        read as Zemla et al. and their program read it: a true segment adds once for every predicted segment that it
+        overlaps, so that cutting a helix to pieces raises it above 1.
+
+    Returns
+    -------
+    ndarray of float64, shape (pairs,)
+
+    References
+    ----------
+    Rost, Sander & Schneider 1994, J. Mol. Biol. 235:13-26.
+    Zemla, Venclovas, Fidelis & Rost 1999, Proteins 34:220-223.
+    """
+    widest = pairs.true + pairs.predicted - pairs.overlap
+    allowed = np.minimum(np.minimum(widest - pairs.overlap, pairs.overlap), pairs.true // 2)
+    if version == "99":
+        allowed = np.minimum(allowed, pairs.predicted // 2)
+    return (pairs.overlap + allowed) / widest * pairs.true
+
+
+def sov(true, predicted, chain, place, n_states, version="99"):
+    """Return the segment overlap of each state and of all, and of each chain over all states.
+
+    Parameters
+    ----------
+    true, predicted : ndarray of int, shape (n,)
+        Codes of states below `n_states`.
+    chain, place : ndarray of int, shape (n,)
+        As for `run_starts`; chains are numbered from 0.
+    n_states : int
+    version : {"94", "99"}
+        See `segment_overlap`.
+
+    Returns
+    -------
+    states : ndarray of float64, shape (n_states,)
+        Pooled over all segments; NaN for a state that no residue has.
+    whole : float
+        Pooled over all segments of all states; NaN if there are no residues.
+    chains : ndarray of float64, shape (chains,)
+        NaN for a chain without residues.
+    """
+    pairs = overlapping(*(np.asarray(rows, dtype=np.int64) for rows in (true, predicted, chain, place)))
+    added = segment_overlap(pairs, version)
+    state, own, length = pairs.alone
+    if version == "99":
+        weights = np.concatenate((pairs.true, length))
+        by_state, by_chain = np.concatenate((pairs.state, state)), np.concatenate((pairs.chain, own))
+    else:
+        by_state, by_chain, weights = np.asarray(true), np.asarray(chain), np.ones(len(true))
+    n_chains = int(np.max(chain, initial=-1)) + 1
+    with np.errstate(invalid="ignore"):
+        states = np.bincount(pairs.state, added, n_states) / np.bincount(by_state, weights, n_states)
+        chains = np.bincount(pairs.chain, added, n_chains) / np.bincount(by_chain, weights, n_chains)
+        whole = added.sum() / weights.sum() if len(weights) else math.nan
+    return states, float(whole), chains
+
+
+def state_scores(true, predicted, chain, place, classes):
+    """Return every score of predicted states.
+
+    Parameters
+    ----------
+    true, predicted : array_like of int, shape (n,)
+        Codes into `classes`.
+    chain, place : array_like of int, shape (n,)
+        The chain of each residue and its place in it, in any order.
+    classes : sequence of str
+        Names of the states.
+
+    Returns
+    -------
+    dict of str to float
+        ``q3`` (``q8`` with eight states, …): share of residues that are right. ``q:H``: share of the residues in state
+        H that are predicted so; ``precision:H``: of those predicted to be in H that are. ``mcc:H``: Matthews'
+        correlation of H against all others. ``sov94``, ``sov99``, ``sov99:H``: segment overlap, pooled over all
+        segments; ``sov99_chain``: mean over the chains. NaN where it is not defined.
+    """
+    arrays = [np.asarray(rows, dtype=np.int64) for rows in (true, predicted, chain, place)]
+    order = np.lexsort((arrays[3], arrays[2]))
+    true, predicted, chain, place = (rows[order] for rows in arrays)
+    chain = np.unique(chain, return_inverse=True)[1]
+    found = {f"q{len(classes)}": accuracy(true, predicted)}
+    confusion = confusion_matrix(true, predicted, len(classes))
+    for code, name in enumerate(classes):
+        found[f"q:{name}"] = _share(confusion[code, code], confusion[code].sum())
+    for code, name in enumerate(classes):
+        found[f"precision:{name}"] = _share(confusion[code, code], confusion[:, code].sum())
+    for code, name in enumerate(classes):
+        found[f"mcc:{name}"] = matthews_correlation(true == code, predicted == code)
+    found["sov94"] = sov(true, predicted, chain, place, len(classes), "94")[1]
+    states, found["sov99"], chains = sov(true, predicted, chain, place, len(classes), "99")
+    found |= {f"sov99:{name}": float(value) for name, value in zip(classes, states, strict=True)}
+    found["sov99_chain"] = float(chains.mean()) if len(chains) else math.nan
+    return found
+
+
+def _share(part, whole):
+    """Return a share; NaN of nothing."""
+    return float(part / whole) if whole else math.nan
