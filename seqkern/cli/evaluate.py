@@ -56,6 +56,7 @@ def run(args):
     from ..evaluation.feasible import check_training_part
     from ..evaluation.feature_source import take_sparse
     from ..evaluation.held_out import check_afterwards
+    from ..evaluation.residue_results import write_residue_results
     from ..folds import read_folds
     from ..kernels import parse_spec
     from ..methods import split_choice
@@ -88,6 +89,7 @@ def run(args):
     check_writable(output / "metrics.tsv")
     inner = InnerLoop(args.inner_folds, args.inner_metric, args.seed, args.inner_rule, args.calibration, args.threshold)
     options = {"selection_bias": args.selection_bias}
+    residues = getattr(dataset, "residues", None)
     done = Checkpoint(output / ".finished", canonical_json([identity, candidates, asdict(inner), options]))
     learned_from = {name: _learned_from(dataset.tasks[name], fold_set) for name, fold_set in fold_sets.items()}
     results = []
@@ -98,12 +100,12 @@ def run(args):
         if row is None:
             groups = fold_sets[name].groups
             with _naming_split(args.dataset, files[name], split):
-                row = asdict(
-                    evaluate_fold(dataset.tasks[name], split, sources, candidates, inner, groups=groups, **options)
-                )
+                known = {"groups": groups, "residues": residues}
+                row = asdict(evaluate_fold(dataset.tasks[name], split, sources, candidates, inner, **known, **options))
             done.put(key, row)
         results.append(FoldResult(**row))
     write_results(output, results)
+    write_residue_results(output, dataset, results)
     done.clear()
     for text in (_constant_columns(results), *_not_converged(results)):
         if text is not None:

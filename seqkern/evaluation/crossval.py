@@ -20,6 +20,7 @@ from ..tsv import write_tsv
 from .feature_source import chosen_features
 from .held_out import fit_held_out
 from .metrics import brier, codes_of, scores
+from .residue_results import residue_scores
 from .selection import select
 from .selection_bias import biased_scores
 from .sources import check_source
@@ -83,7 +84,7 @@ class InnerLoop:
     threshold: str | None = None
 
 
-def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selection_bias=False):
+def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selection_bias=False, residues=None):
     """Choose, train and test on one fold.
 
     Parameters
@@ -102,6 +103,8 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
     selection_bias : bool
         Whether to compute also the inflated scores of features chosen with a look at the test part, for solvers that
         take features (`seqkern.evaluation.selection_bias`).
+    residues : Residues, optional
+        Which residue each unit of the data set is: then the scores of states are computed too.
 
     Returns
     -------
@@ -162,7 +165,10 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
     sizes = {"n_train": len(split.train), "n_test": len(split.test)}
     return FoldResult(
         decisions=[place | row for row in _decision_rows(test, decisions, predicted, probabilities)],
-        metrics=place | sizes | _scores(labels.kind, test.y, decisions, predicted, probabilities),
+        metrics=place
+        | sizes
+        | _scores(labels.kind, test.y, decisions, predicted, probabilities)
+        | residue_scores(residues, split.test, test, predicted),
         choices=[place | row for row in _choice_rows(choice, sources, solver.chosen(), threshold, learned)],
         fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place} | told,
         inner=[place | row for row in _inner_rows(choice)],

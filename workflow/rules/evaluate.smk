@@ -18,6 +18,9 @@ rule evaluate:
             fits="fits.tsv",
             features="features.tsv",
             selection_bias="selection_bias.tsv",
+            states="states.txt",
+            segments="segments.tsv",
+            termini="termini.tsv",
             cost="cost.json",
         ),
     log:

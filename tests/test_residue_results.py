@@ -1,0 +1,120 @@
+"""Tables about residues: states of each chain, lengths of segments, accuracy near the ends."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from seqkern.errors import FileError
+from seqkern.evaluation.crossval import FoldResult
+from seqkern.evaluation.residue_results import (
+    read_states,
+    residue_scores,
+    state_letters,
+    write_residue_results,
+)
+from seqkern.evaluation.states import state_scores
+from seqkern.labels import Labels
+from seqkern.residues.confidence import confidence, digits
+from seqkern.residues.residues import Residues
+from seqkern.sequences import SequenceSet
+from seqkern.tsv import read_tsv
+
+CLASSES = ("E", "H")
+CHAINS = ("MKVLAW", "GGPA")
+TRUE = ("HHHEEE", "EEEE")
+PREDICTED = ("HHEEEE", "EHHE")
+
+
+def sample(classes=CLASSES, kind="binary", probabilities=False, skip=()):
+    """Return a data set of two chains, and the one result of a solver that was tested on them."""
+    chains = SequenceSet.from_strings(list(CHAINS), "protein", ids=["one", "two"])
+    residues = Residues.of_chains(chains, 3)
+    ids = [f"{chains.ids[r]}:{p + 1}" for r, p in zip(residues.record, residues.place, strict=True)]
+    names = dict(zip("EH", classes, strict=False))
+    true, predicted = ([names[state] for line in lines for state in line] for lines in (TRUE, PREDICTED))
+    labels = Labels(ids, [classes.index(name) for name in true], kind, classes)
+    rows = []
+    for i in reversed(range(len(ids))):
+        if ids[i] in skip:
+            continue
+        row = {"task": "all", "split": "1", "id": ids[i], "label": true[i]}
+        if kind == "multiclass":
+            row |= {f"decision:{c}": float(c == predicted[i]) + i / 100 for c in classes}
+        else:
+            row["decision"] = (i + 1.0) * (1 if predicted[i] == classes[1] else -1)
+        if probabilities:
+            row["probability"] = 0.9 if predicted[i] == classes[1] else 0.2
+        rows.append(row | {"predicted": predicted[i]})
+    result = FoldResult(rows, {"task": "all", "split": "1"}, [], {})
+    X = SimpleNamespace(ids=ids)
+    return SimpleNamespace(X=X, tasks={"all": SimpleNamespace(labels=labels)}, residues=residues), [result]
+
+
+def test_states_of_each_chain(tmp_path):
+    dataset, results = sample(probabilities=True, skip=("one:3", "two:1"))
+    write_residue_results(tmp_path, dataset, results)
+    one, two = read_states(tmp_path / "states.txt")
+    assert one == ("all", "1", "one", "MKVLAW", "HH?EEE", "HH?EEE", "88?666")
+    assert two == ("all", "1", "two", "GGPA", "?EEE", "?HHE", "?886")
+    assert (tmp_path / "states.txt").read_text().startswith("# A chain has five lines")
+
+
+def test_lengths_of_segments(tmp_path):
+    write_residue_results(tmp_path, *sample())
+    rows = {(r["state"], r["length"]): (r["true"], r["predicted"]) for r in read_tsv(tmp_path / "segments.tsv")}
+    expected = {("H", "3"): ("1", "0"), ("H", "2"): ("0", "2"), ("E", "4"): ("1", "1"), ("E", "3"): ("1", "0")}
+    assert rows == expected | {("E", "1"): ("0", "2")}
+
+
+def test_distance_to_the_end_of_the_chain(tmp_path):
+    dataset, results = sample(skip=("one:2",))
+    write_residue_results(tmp_path, dataset, results)
+    rows = [(r["distance"], r["n"], r["right"]) for r in read_tsv(tmp_path / "termini.tsv")]
+    # the residue that is left out still counts for distances
+    assert rows == [("0", "4", "4"), ("1", "3", "1"), ("2", "2", "1")]
+
+
+def test_other_data_sets_have_the_head_alone(tmp_path):
+    write_residue_results(tmp_path, SimpleNamespace(X=None, tasks={}), [])
+    assert read_states(tmp_path / "states.txt") == []
+    assert read_tsv(tmp_path / "segments.tsv") == read_tsv(tmp_path / "termini.tsv") == []
+    assert (tmp_path / "termini.tsv").read_text() == "task\tsplit\tdistance\tn\tright\n"
+
+
+def test_several_states_with_long_names(tmp_path):
+    write_residue_results(tmp_path, *sample(("strand", "helix", "H"), "multiclass"))
+    one, _ = read_states(tmp_path / "states.txt")
+    assert one.true == "hhhsss"
+    assert state_letters(("strand", "sheet", "s", "ss")) == ["t", "h", "s", "0"]
+
+
+def test_damaged_file(tmp_path):
+    path = tmp_path / "states.txt"
+    path.write_text("# head\n>a\tall\t1\nMK\nHH\nH\n99\n")
+    with pytest.raises(FileError, match="line 2 does not begin"):
+        read_states(path)
+    with pytest.raises(FileError, match="cannot be read"):
+        read_states(tmp_path / "none.txt")
+
+
+def test_scores_of_a_test_part():
+    dataset, _ = sample()
+    labels, rows = dataset.tasks["all"].labels, np.array([3, 1, 2, 8, 9])
+    predicted = np.array([-1.0, 1.0, -1.0, 1.0, -1.0])
+    found = residue_scores(dataset.residues, rows, labels.take(rows), predicted)
+    residues = dataset.residues.take(rows)
+    codes = (predicted > 0).astype(int)
+    assert found == state_scores(labels.y[rows], codes, residues.record, residues.place, CLASSES)
+    assert residue_scores(None, rows, labels, predicted) == {}
+    real = Labels(labels.ids, np.arange(10.0), "real")
+    assert residue_scores(dataset.residues, rows, real.take(rows), predicted) == {}
+
+
+def test_confidence():
+    p = np.array([[0.7, 0.2, 0.1], [0.4, 0.5, 0.1], [1.0, 0.0, 0.0]])
+    assert confidence(p, [0, 0, 0], probabilities=True) == pytest.approx([0.5, 0.0, 1.0])
+    assert digits([0.0, 0.55, 0.999, 1.0]).tolist() == [0, 5, 9, 9]
+    assert confidence([3.0, -1.0, 2.0], [1, 0, 1]).tolist() == [1.0, 0.0, 0.5]
+    assert confidence([0.9, 0.4], [1, 0], probabilities=True) == pytest.approx([0.8, 0.2])
+    assert confidence([[5.0, 1.0], [2.0, 2.0]], [0, 1]).tolist() == [1.0, 0.0]
