@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse import issparse
+from test_kernel_contract import EQUAL_LENGTH
 
 from seqkern.cli.main import main
 from seqkern.config import check_config
@@ -80,6 +81,7 @@ def test_the_products_of_features_are_the_kernel(name):
             X = table(n=12, d=5)[0]
         elif kernel.alphabet is None and not kernel.tracks and not kernel.data_dependent:
             X = sequences(n=12)[0]
+            X = X.part(0, EQUAL_LENGTH) if kernel.equal_lengths else X
         else:
             continue
         vectors = feature_vectors(kernel, X)

@@ -499,6 +499,13 @@ class Kernel(Parameters):
         vectors = csr_array(vectors, dtype=dtype) if issparse(vectors) else np.asarray(vectors, dtype=dtype)
         return FeatureBlocks.of(normalised_vectors(self, X, vectors, counts))
 
+    def vector_form(self):
+        """Return the `seqkern.kernels.vector_form.VectorForm`, how K is a function of dense vectors; None if it is not.
+
+        Approximations of a kernel that has one are fast. By default there is none.
+        """
+        return None
+
     @classmethod
     def has_features(cls):
         """Tell whether kernels of this class have `features`, at least with some parameters."""

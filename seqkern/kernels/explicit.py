@@ -93,9 +93,10 @@ def name_features(kernel, X, columns):
         return [X.columns[j] for j in columns]
     named = getattr(kernel, "feature_names", None)
     if named is not None:
+        known = {"alphabet": lambda: X.alphabet, "length": lambda: int(X.lengths.max(initial=0))}
         takes = inspect.signature(named).parameters
         try:
-            names = named(alphabet=X.alphabet) if "alphabet" in takes else named()
+            names = named(**{name: value() for name, value in known.items() if name in takes})
             return [names[j] for j in columns]
         except ParameterError:  # there are too many
             pass

@@ -31,7 +31,7 @@ def matrix_probabilities(alphabet, matrix):
     ParameterError
         If there is no such matrix, it has other letters, or its scores are no logarithms of odds.
     """
-    scores = _load(alphabet, matrix) if isinstance(matrix, str) else as_scores(alphabet, matrix)
+    scores = matrix_scores(alphabet, matrix) if isinstance(matrix, str) else as_scores(alphabet, matrix)
     background, scale = implied_background(scores, matrix)
     probabilities = background[:, None] * np.exp(scale * scores)
     probabilities.flags.writeable = False
@@ -91,8 +91,14 @@ def matrix_names():
     return substitution_matrices.load()
 
 
-def _load(alphabet, name):
-    """Return a matrix of Biopython, float64 (size, size)."""
+def matrix_scores(alphabet, name):
+    """Return a substitution matrix of Biopython, float64 (size, size), in the order of the alphabet's letters.
+
+    Raises
+    ------
+    ParameterError
+        If it has no scores for the alphabet.
+    """
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)

@@ -5,7 +5,7 @@ other kernel is the linear one; with ``base=`` it is whatever is given, for ‖x
 2 K(x, y) in the feature space of any kernel K.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .base import Kernel
 from .blocks import row_blocks
 from .composite import CompositeKernel, as_parts
 from .implicit import SparseImplicit
+from .vector_form import DenseTable, VectorForm
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,12 @@ class LinearKernel(Kernel):
     def features(self, X):
         """Return the vectors themselves, float64 (n, d)."""
         return self.coerce(X).values
+
+    def vector_form(self):
+        """Return how this kernel is a function of vectors: those of the table; None if it is normalised."""
+        if self.normalize:
+            return None
+        return VectorForm("linear", lambda X, dtype=np.float32: DenseTable(self.coerce(X).values.astype(dtype)))
 
     def _implicit(self, X):
         return SparseImplicit.of(X.values)
@@ -216,6 +223,13 @@ class PolynomialKernel(_KernelOfKernel):
     def _change(self, block, row_diagonal, col_diagonal):
         _vector.polynomial(block, self.gamma, self.coef0, self.degree)
 
+    def vector_form(self):
+        """Return how this kernel is a function of vectors; None unless the base is linear on them."""
+        form = self.bases[0].vector_form()
+        if form is None or form.kind != "linear" or self.normalize:
+            return None
+        return replace(form, kind="polynomial", gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
     def _slopes(self, block, row_diagonal, col_diagonal):
         # u^d − v^d = (u − v)·(u^(d − 1) + u^(d − 2)·v + … + v^(d − 1)), by Horner's rule
         sums, power = np.zeros_like(block), 1.0
@@ -303,6 +317,13 @@ class RBFKernel(_KernelOfKernel):
     def _gamma(self):
         """Return gamma, given or learned."""
         return self.gamma_ if self.gamma in LEARNED else self.gamma
+
+    def vector_form(self):
+        """Return how this kernel is a function of vectors; None unless the base is linear on them."""
+        form = self.bases[0].vector_form()
+        if form is None or form.kind != "linear":
+            return None
+        return replace(form, kind="rbf", gamma=getattr(self, "gamma_", None) if self.gamma in LEARNED else self.gamma)
 
     def _slopes(self, block, row_diagonal, col_diagonal):
         # exp(e) with e = −γ·(distance at K = 0) and exp(e + d), both exponents at most 0

@@ -41,13 +41,15 @@ class ProfileTracks:
 
     def fitted_state(self):
         """Return (JSON dict, dict of arrays) of the sequences to be searched."""
+        header, arrays = super().fitted_state()
         if not hasattr(self, "database_"):
-            return {}, {}
-        header, arrays = self.database_.state()
-        return {"database": header}, nest("database", arrays)
+            return header, arrays
+        database, own = self.database_.state()
+        return header | {"database": database}, arrays | nest("database", own)
 
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
+        super().restore_fitted(header, arrays)
         if "database" in header:
             self.database_ = SequenceSet.from_state(header["database"], unnest("database", arrays))
 

@@ -1,0 +1,48 @@
+"""How a kernel is a function of dense vectors, for approximations that are fast on vectors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class VectorForm:
+    """K(x, y) = k(φ(x), φ(y)), k a kernel of dense vectors; what `Kernel.vector_form` returns.
+
+    Attributes
+    ----------
+    kind : {"linear", "polynomial", "rbf"}
+        φ(x)·φ(y); (γ·φ(x)·φ(y) + coef0)^degree; exp(−γ·‖φ(x) − φ(y)‖²).
+    vectors : callable
+        ``vectors(X, dtype)`` returns a table of the vectors of some units: it has ``len()``, ``width`` and
+        ``gather(rows)``, which returns those of a slice or an integer array of rows, C-ordered (m, width).
+    gamma : float or None
+        γ; None where it is learned, and not yet.
+    degree : int
+    coef0 : float
+    """
+
+    kind: str
+    vectors: object
+    gamma: float | None = 1.0
+    degree: int = 1
+    coef0: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class DenseTable:
+    """The vectors of n units as an array (n, width), as a `VectorForm` gives them."""
+
+    values: np.ndarray
+
+    def __len__(self):
+        return len(self.values)
+
+    @property
+    def width(self):
+        """The number of coordinates of a vector."""
+        return self.values.shape[1]
+
+    def gather(self, rows=slice(None)):
+        """Return the vectors `rows` (slice or integer array), C-ordered."""
+        return np.ascontiguousarray(self.values[rows])
