@@ -1,7 +1,6 @@
 """How sure a prediction is of the state of each residue."""
 
 import numpy as np
-from scipy.stats import rankdata
 
 
 def confidence(values, predicted, probabilities=False):
@@ -32,6 +31,8 @@ def confidence(values, predicted, probabilities=False):
     margin = values[rows, predicted] - others.max(axis=1, initial=-np.inf)
     if probabilities:
         return np.clip(margin, 0.0, 1.0)
+    from scipy.stats import rankdata
+
     return (rankdata(margin) - 1) / max(len(margin) - 1, 1)
 
 
