@@ -34,6 +34,7 @@ _EXAMPLES = {
     "selector": "golub:n_features=20",
     "transform": "repair:method=clip",
     "method": "clip",
+    "layer": "structure:window=15",
 }
 _CONSTANTS = {"none": None, "true": True, "false": False}
 

@@ -1,0 +1,132 @@
+"""What every layer does: learn from scores about held-out residues, and make new scores of scores."""
+
+import numpy as np
+
+from ..errors import LabelError
+from ..parameters import Parameters
+
+
+class Layer(Parameters):
+    """Base of all layers: a subclass writes `_fit`, `transform`, `fitted_state` and `restore_fitted`.
+
+    Attributes
+    ----------
+    name : str
+        The name in configs.
+    plain : str
+        One sentence for readers of a report.
+    calibrated : bool
+        Whether what `transform` gives are natural logarithms of probabilities.
+    decides : bool
+        Whether `predict` says something else than the class with the largest score.
+    classes_ : tuple of str
+        After `fit`: the names of the classes, in the order of the scores' columns.
+    not_converged_ : int
+        After `fit`: how many fits did not converge.
+    """
+
+    name = None
+    plain = ""
+    calibrated = False
+    decides = False
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+
+    def check_classes(self, classes):
+        """Raise ParameterError where the parameters name classes that are not among `classes`."""
+
+    def _fit(self, scores, chains, y):
+        """Learn; set what ends in ``_``."""
+        raise NotImplementedError
+
+    def transform(self, scores, chains):
+        """Return new scores.
+
+        Parameters
+        ----------
+        scores : array_like of float64, shape (n, classes)
+        chains : Residues
+            Which residue of which chain each row is. Neighbours that are not among the rows count as missing.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, classes)
+        """
+        raise NotImplementedError
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays) of what `_fit` learned."""
+        raise NotImplementedError
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        raise NotImplementedError
+
+    def fit(self, scores, chains, y, classes=None):
+        """Learn from scores about residues that the machine behind them was not trained on.
+
+        Parameters
+        ----------
+        scores : array_like of float64, shape (n, classes)
+        chains : Residues
+            Which residue of which chain each row is.
+        y : array_like of int, shape (n,)
+            The true classes, as columns of `scores`.
+        classes : sequence of str, optional
+            Their names; by default the numbers of the columns.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterError
+            For a parameter outside its domain.
+        LabelError
+            If scores, residues and classes do not fit each other, or a class has no residue.
+        """
+        self.check_parameters()
+        scores, y = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(y, dtype=np.int64)
+        if scores.ndim != 2 or scores.shape[1] < 2 or not len(scores) == len(chains) == len(y):
+            raise LabelError(
+                f"layer {self.name!r}: scores of {scores.shape}, {len(chains)} residues and {len(y)} labels do not fit",
+                remedy="give a row of scores, one column for each class, and a label for each residue",
+            )
+        names = tuple(map(str, range(scores.shape[1]) if classes is None else classes))
+        if len(names) != scores.shape[1]:
+            raise LabelError(
+                f"layer {self.name!r}: {len(names)} classes for scores of {scores.shape[1]}",
+                remedy="give one column of scores for each class",
+            )
+        for name, count in zip(names, np.bincount(y, minlength=len(names)), strict=True):
+            if count == 0:
+                raise LabelError(
+                    f"layer {self.name!r}: no residue of class {name!r} to learn from",
+                    remedy="give more chains, or fewer classes",
+                )
+        self.check_classes(names)
+        self.classes_ = names
+        self.not_converged_ = 0
+        self._fit(scores, chains, y)
+        return self
+
+    def predict(self, scores, chains):
+        """Return the class of each residue, int64 (n,): the column of the largest new score."""
+        return self.transform(scores, chains).argmax(axis=1)
+
+    def spec(self):
+        """Return the layer as a config would write it: ``{"layer": name, parameter: value, …}``."""
+        return {"layer": self.name, **self.get_params(deep=False)}
+
+    def state(self):
+        """Return (JSON dict, dict of arrays) from which `layer_from_state` makes this layer again."""
+        header, arrays = self.fitted_state()
+        return {"spec": self.spec(), "classes": list(self.classes_), "learned": header}, arrays
+
+    def restore(self, header, arrays):
+        """Set what `state` returned."""
+        self.classes_ = tuple(header["classes"])
+        self.not_converged_ = 0
+        self.restore_fitted(header["learned"], arrays)

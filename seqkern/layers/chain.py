@@ -1,0 +1,168 @@
+"""Layers one after the other, fitted so that none learns from scores that know its residues' labels."""
+
+import copy
+from typing import NamedTuple
+
+import numpy as np
+
+from ..archive import nest, unnest
+from ..errors import FoldError, LabelError
+from .specs import build_layers, layer_from_state
+
+
+class Decided(NamedTuple):
+    """What layers decide about n residues.
+
+    Attributes
+    ----------
+    scores : ndarray of float64, shape (n, classes)
+        Of the last layer.
+    predicted : ndarray of int64, shape (n,)
+        Columns of classes: the path of the last layer that finds one, if but layers of probabilities follow; else
+        those of the largest scores.
+    probabilities : ndarray of float64, shape (n, classes), or None
+        Where the last layer gives some.
+    """
+
+    scores: np.ndarray
+    predicted: np.ndarray
+    probabilities: np.ndarray | None
+
+
+class Layers:
+    """Layers that follow the first machine.
+
+    Parameters
+    ----------
+    layers : list of Layer, dict or str
+        As `build_layers` takes them; copied before they are fitted.
+
+    Attributes
+    ----------
+    layers_ : list of Layer
+        After `fit`.
+    """
+
+    def __init__(self, layers):
+        self.layers = build_layers(layers)
+
+    def specs(self):
+        """Return the layers as a config would write them, a list of dict."""
+        return [layer.spec() for layer in self.layers]
+
+    def check_classes(self, classes):
+        """Raise ParameterError where a layer's parameters name other classes."""
+        for layer in self.layers:
+            layer.check_classes(tuple(classes))
+
+    def fit(self, scores, chains, y, parts, classes=None):
+        """Learn from scores about held-out residues.
+
+        The first layer learns from `scores`. Each later one learns from what a copy of the layer before gives for
+        residues that the copy was not fitted on, fold by fold; the layers that are kept are then fitted on all.
+
+        Parameters
+        ----------
+        scores : array_like of float64, shape (n, classes), or (n,) for two classes
+            About each residue by a machine trained on folds without it; NaN where there is none.
+        chains : Residues
+            Of the n rows.
+        y : array_like of int, shape (n,)
+            Columns of the true classes.
+        parts : list of (ndarray of int, ndarray of int)
+            Rows of the training and held-out parts of the folds that `scores` come from.
+        classes : sequence of str, optional
+            Names of the classes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        LabelError
+            As `Layer.fit`.
+        FoldError
+            If no residue has a score, or a class has none.
+        """
+        scores, y = as_columns(scores), np.asarray(y, dtype=np.int64)
+        names = [str(c) for c in (range(scores.shape[1]) if classes is None else classes)]
+        fitted = []
+        for place, layer in enumerate(self.layers):
+            fitted.append(_fit_known(layer, scores, chains, y, names))
+            if place + 1 < len(self.layers):
+                scores = self._cross_fitted(layer, scores, chains, y, parts, names)
+        self.layers_ = fitted
+        return self
+
+    def _cross_fitted(self, layer, scores, chains, y, parts, names):
+        """Return what copies of a layer give for the residues of each fold, each fitted on the other folds."""
+        out = np.full_like(scores, np.nan)
+        for train, held_out in parts:
+            known = held_out[~np.isnan(scores[held_out]).any(axis=1)]
+            if len(known):
+                fitted = _fit_known(layer, scores[train], chains.take(train), y[train], names)
+                out[known] = fitted.transform(scores[known], chains.take(known))
+        return out
+
+    def decide(self, scores, chains):
+        """Return what the layers make of the first machine's scores about new residues, Decided.
+
+        Parameters
+        ----------
+        scores : array_like of float64, shape (n, classes), or (n,) for two classes
+        chains : Residues
+        """
+        scores = as_columns(scores)
+        path = None
+        for layer in self.layers_:
+            if layer.decides:
+                path = layer.predict(scores, chains)
+            elif not layer.calibrated:
+                path = None  # what comes out is decided anew
+            scores = layer.transform(scores, chains)
+        predicted = scores.argmax(axis=1) if path is None else path
+        return Decided(scores, predicted, np.exp(scores) if self.layers_[-1].calibrated else None)
+
+    def count_not_converged(self):
+        """Return how many fits of the layers did not converge."""
+        return sum(layer.not_converged_ for layer in self.layers_)
+
+    def state(self):
+        """Return (JSON dict, dict of arrays) from which `from_state` makes these layers again, fitted."""
+        headers, arrays = [], {}
+        for place, layer in enumerate(self.layers_):
+            header, own = layer.state()
+            headers.append(header)
+            arrays |= nest(str(place), own)
+        return {"layers": headers}, arrays
+
+    @classmethod
+    def from_state(cls, header, arrays):
+        """Return the fitted layers whose `state` this was; ModelError if it is none."""
+        fitted = [layer_from_state(one, unnest(str(place), arrays)) for place, one in enumerate(header["layers"])]
+        made = cls([copy.copy(layer) for layer in fitted])
+        made.layers_ = fitted
+        return made
+
+
+def as_columns(scores):
+    """Return scores with a column for each class: of two classes, −f/2 and f/2 for decisions f."""
+    scores = np.asarray(scores, dtype=np.float64)
+    return np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
+
+
+def as_decisions(scores, kind):
+    """Return scores as decisions of one kind of labels: of two classes the second column less the first."""
+    return scores[:, 1] - scores[:, 0] if kind == "binary" else scores
+
+
+def _fit_known(layer, scores, chains, y, names):
+    """Return a copy of a layer, fitted on the rows that have scores."""
+    known = np.flatnonzero(~np.isnan(scores).any(axis=1))
+    if not len(known):
+        raise FoldError("no residue has a score to fit layers to", remedy="give more chains")
+    try:
+        return copy.deepcopy(layer).fit(scores[known], chains.take(known), y[known], names)
+    except LabelError as error:
+        raise FoldError(f"inner folds: {error.problem}", remedy=error.remedy) from error

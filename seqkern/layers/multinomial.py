@@ -1,0 +1,95 @@
+"""Multinomial logistic regression on a few columns: probabilities of classes from their scores."""
+
+import numpy as np
+
+PENALTY = 1.0
+"""Of the squared weights, the scores having spread 1: of no weight beside thousands of residues."""
+INTERCEPT_PENALTY = 1e-6
+STEPS, SMALLEST_STEP, PRECISION, ROUNDING = 100, 1e-8, 1e-10, 1e-12
+
+
+def fit_multinomial(scores, y, k=None):
+    """Return weights and intercepts of greatest penalised likelihood.
+
+    log P(c | f) = f · w_c + b_c − log Σ_d exp(f · w_d + b_d), where ½ Σ w² of the weights of scores with spread 1 is
+    taken from the log likelihood.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n, d)
+    y : ndarray of int64, shape (n,)
+        From 0 to k − 1.
+    k : int, optional
+        How many classes; by default d.
+
+    Returns
+    -------
+    weights : ndarray of float64, shape (d, k)
+        A column for each class.
+    intercepts : ndarray of float64, shape (k,)
+    converged : bool
+
+    Notes
+    -----
+    Newton's method with halved steps: there are k(d + 1) unknowns only.
+    """
+    n, d = scores.shape
+    k = d if k is None else k
+    mean, scale = scores.mean(axis=0), scores.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    X = np.column_stack([(scores - mean) / scale, np.ones(n)])
+    target = np.zeros((n, k))
+    target[np.arange(n), y] = 1.0
+    penalty = np.full((d + 1, 1), PENALTY)
+    penalty[d] = INTERCEPT_PENALTY
+    W, converged = np.zeros((d + 1, k)), False
+    loss, P = _loss(X, y, W, penalty)
+    for _ in range(STEPS):
+        gradient = X.T @ (P - target) + penalty * W
+        if np.abs(gradient).max() <= PRECISION * n:
+            converged = True
+            break
+        direction = -np.linalg.solve(_hessian(X, P, penalty), gradient.T.ravel()).reshape(k, d + 1).T
+        slope, step = float((gradient * direction).sum()), 1.0
+        while True:
+            new = W + step * direction
+            new_loss, new_P = _loss(X, y, new, penalty)
+            if new_loss <= loss + 1e-4 * step * slope + ROUNDING * abs(loss) or step < SMALLEST_STEP:
+                break
+            step /= 2
+        W, loss, P = new, new_loss, new_P
+    weights = W[:d] / scale[:, None]
+    return weights, W[d] - mean @ weights, converged
+
+
+def log_probabilities(scores, weights, intercepts):
+    """Return the natural logarithms of the probabilities of the classes, float64 (n, k)."""
+    z = np.zeros((len(scores), len(intercepts))) + intercepts
+    for column, row in zip(np.asarray(scores, dtype=np.float64).T, weights, strict=True):
+        z += column[:, None] * row  # one order of adding, so that a row has the same bits in every batch
+    return log_softmax(z)
+
+
+def log_softmax(z):
+    """Return z − log Σ_c exp(z_c) of each row."""
+    z = z - z.max(axis=1, keepdims=True)
+    return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+
+
+def _loss(X, y, W, penalty):
+    """Return the penalised negative log likelihood, and the probabilities."""
+    L = log_softmax(X @ W)
+    return float(0.5 * (penalty * W * W).sum() - L[np.arange(len(y)), y].sum()), np.exp(L)
+
+
+def _hessian(X, P, penalty):
+    """Return the second derivatives; the unknowns of one class stand together."""
+    d, k = X.shape[1], P.shape[1]
+    H = np.empty((k, d, k, d))
+    for a in range(k):
+        for b in range(a, k):
+            H[a, :, b] = (X * (P[:, a] * ((a == b) - P[:, b]))[:, None]).T @ X
+            H[b, :, a] = H[a, :, b].T
+    H = H.reshape(k * d, k * d)
+    H[np.diag_indices(k * d)] += np.tile(penalty.ravel(), k)
+    return H

@@ -1,0 +1,50 @@
+"""Probabilities of the classes from their scores."""
+
+import numpy as np
+
+from .base import Layer
+from .multinomial import fit_multinomial, log_probabilities
+
+
+class ProbabilityLayer(Layer):
+    """Multinomial logistic regression on the scores of all classes.
+
+    log P(c | f) = f · w_c + b_c + constant: what Platt's sigmoid is for two classes. It is fitted to scores about
+    held-out residues by greatest likelihood with a small penalty on the weights, and looks at no neighbours.
+
+    Attributes
+    ----------
+    weights_ : ndarray of float64, shape (classes, classes)
+        A column for each class.
+    intercepts_ : ndarray of float64, shape (classes,)
+
+    Notes
+    -----
+    `transform` gives natural logarithms of the probabilities.
+
+    References
+    ----------
+    Platt: Probabilistic outputs for support vector machines. In: Advances in Large Margin Classifiers, MIT Press 1999.
+    Guo, Pleiss, Sun, Weinberger: On calibration of modern neural networks (matrix scaling). ICML 2017.
+    """
+
+    name = "probabilities"
+    plain = "Scores become probabilities of the states, by logistic regression on held-out residues."
+    calibrated = True
+
+    def _fit(self, scores, chains, y):
+        """Find the weights of greatest likelihood."""
+        self.weights_, self.intercepts_, converged = fit_multinomial(scores, y)
+        self.not_converged_ = int(not converged)
+
+    def transform(self, scores, chains):
+        """Return natural logarithms of probabilities; see `Layer.transform`."""
+        return log_probabilities(np.asarray(scores, dtype=np.float64), self.weights_, self.intercepts_)
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays) of what `fit` learned."""
+        return {}, {"weights": self.weights_, "intercepts": self.intercepts_}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.weights_, self.intercepts_ = arrays["weights"], arrays["intercepts"]

@@ -1,0 +1,187 @@
+"""Segments that are long enough: smoothing along the chain."""
+
+import re
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..parameters import check_integer, check_real
+from .base import Layer
+from .multinomial import fit_multinomial, log_probabilities
+from .segment_model import SegmentModel, Steps, best_path, class_probabilities
+
+WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5)
+ARRAYS = ("weights", "intercepts", "context_weights", "context_intercepts", "shares")
+LEAST = np.log(1e-12)
+"""Probabilities below are taken for this: one residue alone does not rule a class out."""
+
+
+class SegmentLayer(Layer):
+    """The best path through segments with shortest lengths, and learned transitions between them.
+
+    Scores become probabilities by multinomial logistic regression. Divided by the classes' shares, these are the
+    evidence of a hidden Markov model over segments, whose transitions are counted in the true states: it gives
+    probabilities of the classes at each residue over all paths. A second regression on both makes the probabilities P
+    whose logarithms `transform` gives. `predict` gives the path s of greatest
+    Σ log P(s_i) + w · (log P(s) − Σ log share(s_i)) (Viterbi), with P(s) by the model and w the weight: no segment of
+    it is shorter than its class allows, but where a chain is shorter than any.
+
+    Parameters
+    ----------
+    shortest : dict of str to int, or str, optional
+        Fewest residues of a segment by name of class; text such as ``H:3 E:2``. By default those of DSSP: helix H 3
+        where the 3-10 helix G is no class of its own, else 4, G 3, I 5, strand E 2. Classes not named have 1.
+    weight : float, optional
+        w, from 0 to 1: the probabilities know of the neighbours already, so that transitions are not to count in full
+        again. By default, of some, the one whose path is right at most of the residues.
+
+    Attributes
+    ----------
+    model_ : SegmentModel
+    weight_ : float
+    weights_, intercepts_, context_weights_, context_intercepts_, shares_ : ndarray of float64
+        Of the regressions, and the logarithms of the classes' shares.
+
+    Notes
+    -----
+    Residues that are missing between those of a chain count as residues that nothing is known of.
+
+    References
+    ----------
+    Kabsch, Sander: Dictionary of protein secondary structure. Biopolymers 22:2577, 1983.
+    Schmidler, Liu, Brutlag: Bayesian segmentation of protein secondary structure. J. Comput. Biol. 7:233, 2000.
+    Bourlard, Morgan: Connectionist speech recognition: a hybrid approach. Kluwer 1994.
+    """
+
+    name = "segments"
+    plain = "The states of a chain are chosen together, so that no helix or strand is too short to be one."
+    calibrated = True
+    decides = True
+
+    def __init__(self, *, shortest=None, weight=None):
+        self.shortest = shortest
+        self.weight = weight
+
+    def check_parameters(self):
+        """Raise ParameterError for a length or a weight that is not possible."""
+        if self.weight is not None:
+            check_real("weight", self.weight, 0, 1)
+        for name, length in (read_lengths(self.shortest) or {}).items():
+            check_integer(f"shortest {name}", length, 1, 100)
+
+    def check_classes(self, classes):
+        """Raise ParameterError where `shortest` names no class."""
+        for name in read_lengths(self.shortest) or {}:
+            if name not in classes:
+                raise ParameterError(
+                    f"layer 'segments': shortest names the class {name!r}, which is none",
+                    remedy=f"classes are: {', '.join(classes)}",
+                )
+
+    def lengths(self, classes):
+        """Return the shortest length of each class, int64."""
+        named = read_lengths(self.shortest)
+        if named is None:
+            named = {"H": 4 if "G" in classes else 3, "G": 3, "I": 5, "E": 2}
+        return np.array([named.get(name, 1) for name in classes], dtype=np.int64)
+
+    def _fit(self, scores, chains, y):
+        """Learn the regressions, the transitions, and their weight."""
+        k, steps = len(self.classes_), Steps.of(chains)
+        self.weights_, self.intercepts_, converged = fit_multinomial(scores, y)
+        self.shares_ = np.log(np.bincount(y, minlength=k) / len(y))
+        self.model_ = count_transitions(chains, y, self.lengths(self.classes_))
+        context = self._context(scores, steps)
+        self.context_weights_, self.context_intercepts_, also = fit_multinomial(context, y, k)
+        self.not_converged_ = (not converged) + (not also)
+        found = log_probabilities(context, self.context_weights_, self.context_intercepts_)
+        right = {
+            weight: np.count_nonzero(self._path(found, steps, weight) == y)
+            for weight in (WEIGHTS if self.weight is None else (float(self.weight),))
+        }
+        self.weight_ = max(right, key=right.get)
+
+    def _context(self, scores, steps):
+        """Return logarithms of probabilities of the classes by residues alone, and over all paths, side by side."""
+        alone = np.maximum(log_probabilities(scores, self.weights_, self.intercepts_), LEAST)
+        over_paths = class_probabilities(self.model_, alone - self.shares_, steps)
+        return np.column_stack([alone, np.log(np.maximum(over_paths, np.exp(LEAST)))])
+
+    def _path(self, found, steps, weight):
+        """Return the best path, by logarithms of probabilities."""
+        model = self.model_._replace(weight=weight)
+        return best_path(model, np.maximum(found, LEAST) - weight * self.shares_, steps)
+
+    def transform(self, scores, chains):
+        """Return natural logarithms of probabilities; see `Layer.transform`."""
+        context = self._context(np.asarray(scores, dtype=np.float64), Steps.of(chains))
+        return log_probabilities(context, self.context_weights_, self.context_intercepts_)
+
+    def predict(self, scores, chains):
+        """Return the classes on the best path of each chain, int64 (n,)."""
+        return self._path(self.transform(scores, chains), Steps.of(chains), self.weight_)
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays) of what `fit` learned."""
+        model = self.model_._asdict()
+        del model["weight"]  # 1, as it is counted
+        return {"weight": self.weight_}, model | {name: getattr(self, f"{name}_") for name in ARRAYS}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.weight_ = header["weight"]
+        for name in ARRAYS:
+            setattr(self, f"{name}_", arrays[name])
+        self.model_ = SegmentModel(**{key: arrays[key] for key in SegmentModel._fields if key != "weight"})
+
+
+def read_lengths(shortest):
+    """Return shortest lengths as a dict of a class's name to its length; None for None.
+
+    Raises
+    ------
+    ParameterError
+        If they cannot be read.
+    """
+    if shortest is None or isinstance(shortest, dict):
+        return shortest
+    found = re.findall(r"(\S+?):(\d+)", str(shortest))
+    if " ".join(f"{name}:{length}" for name, length in found) != str(shortest).strip():
+        raise ParameterError(
+            f"shortest={shortest!r} is not possible", remedy="write it like {H: 3, E: 2}, or as text H:3 E:2"
+        )
+    return {name: int(length) for name, length in found}
+
+
+def count_transitions(chains, y, shortest):
+    """Return the SegmentModel whose probabilities are the shares of what is seen, of one more of each.
+
+    Parameters
+    ----------
+    chains : Residues
+    y : ndarray of int64, shape (n,)
+    shortest : ndarray of int64, shape (k,)
+
+    Returns
+    -------
+    SegmentModel
+        A segment that is shorter than its class allows counts as one of the shortest length.
+    """
+    k = len(shortest)
+    order = np.lexsort((chains.place, chains.record))
+    record, place, state = chains.record[order], chains.place[order], y[order]
+    joined = (np.diff(record) == 0) & (np.diff(place) == 1)
+    begins = np.flatnonzero(np.concatenate(([True], ~joined | (np.diff(state) != 0))))
+    length = np.diff(np.append(begins, len(state)))
+    segment, of_chain = state[begins], record[begins]
+    starts = np.concatenate(([True], np.diff(of_chain) != 0))
+    start = 1.0 + np.bincount(segment[starts], minlength=k)
+    stayed = 1.0 + np.bincount(segment, np.maximum(length - shortest[segment], 0), minlength=k)
+    meets = np.append(joined[begins[1:] - 1], False)  # where a chain ends, or residues are missing, nothing follows
+    left = 1.0 + np.bincount(segment[meets], minlength=k)
+    follow = np.ones((k, k))
+    np.add.at(follow, (segment[meets], segment[np.flatnonzero(meets) + 1]), 1.0)
+    np.fill_diagonal(follow, 0.0)
+    with np.errstate(divide="ignore"):
+        follow = np.log(follow / follow.sum(axis=1, keepdims=True))
+    return SegmentModel(shortest, np.log(start / start.sum()), np.log(stayed / (stayed + left)), follow)
