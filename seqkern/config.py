@@ -5,7 +5,14 @@ import difflib
 import reprlib
 from pathlib import Path
 
-from .datasets import check_entry_profiles, check_files, check_options, entry_kind, entry_window
+from .datasets import (
+    check_entry_profiles,
+    check_entry_residues,
+    check_files,
+    check_options,
+    entry_kind,
+    entry_window,
+)
 from .errors import ConfigError, SeqkernError, unknown_name
 from .evaluation.held_out import check_afterwards
 from .folds.methods import options_of
@@ -213,6 +220,8 @@ def _check_entry(name, entry, file):
         entry_window(entry)
     with _place(f"datasets.{name}.profiles", file):
         check_entry_profiles(entry)
+    with _place(f"datasets.{name}.residues", file):
+        check_entry_residues(entry)
     with _place(f"datasets.{name}.labels", file):
         check_options(entry.get("labels", {}))
     with _place(f"datasets.{name}.folds", file):

@@ -202,7 +202,8 @@ class SequenceSet:
         if len(self) and np.array_equal(self.stops[:-1], self.starts[1:]):
             yield array[self.starts[0] : self.stops[-1]]
             return
-        cuts = np.searchsorted(np.cumsum(self.lengths), np.arange(0, self.lengths.sum(), PIECE), side="right")
+        letters = max(1, PIECE * array.itemsize // array[:1].nbytes) if len(array) else PIECE
+        cuts = np.searchsorted(np.cumsum(self.lengths), np.arange(0, self.lengths.sum(), letters), side="right")
         for first, last in itertools.pairwise([*np.unique(cuts), len(self)]):
             yield array[self.take(slice(first, last)).positions()]
 
@@ -214,6 +215,31 @@ class SequenceSet:
         )
         tracks = dict(zip(self.tracks, tracks, strict=True))
         return SequenceSet.from_offsets(codes, offsets, list(self.ids), self.alphabet, tracks, self.counts)
+
+    def overlap(self):
+        """Tell whether records share letters, as windows around neighbouring positions do."""
+        order = np.argsort(self.starts, kind="stable")
+        furthest = np.maximum.accumulate(self.stops[order])
+        return bool(np.any(self.starts[order][1:] < furthest[:-1]))
+
+    def packed(self):
+        """Return a copy that holds the letters and tracks of these records only, once: records that overlap still do.
+
+        Unlike in a compact copy, a letter of many windows takes the place of one.
+        """
+        if not len(self):
+            return self.compact()
+        first, last = int(self.starts.min()), int(self.stops.max())
+        depth = np.zeros(last - first + 1, dtype=np.int64)
+        np.add.at(depth, self.starts - first, 1)
+        np.add.at(depth, self.stops - first, -1)
+        used = np.cumsum(depth) > 0
+        place = np.concatenate(([0], np.cumsum(used)))
+        used = used[:-1]
+        codes, *tracks = (array[first:last][used] for array in (self.codes, *self.tracks.values()))
+        tracks = dict(zip(self.tracks, tracks, strict=True))
+        starts, stops = place[self.starts - first], place[self.stops - first]
+        return SequenceSet(codes, starts, stops, list(self.ids), self.alphabet, tracks, self.counts)
 
     def reverse_complement(self):
         """Return the reverse complements as a compact copy without tracks.
@@ -243,8 +269,12 @@ class SequenceSet:
         return self._digest
 
     def state(self):
-        """Return what `from_state` needs: a JSON dict and a dict of arrays."""
-        compact = self.compact()
+        """Return what `from_state` needs: a JSON dict and a dict of arrays.
+
+        Letters that several records share are kept once.
+        """
+        overlap = self.overlap()
+        kept = self.packed() if overlap else self.compact()
         letters = {
             "name": self.alphabet.name,
             "letters": self.alphabet.letters,
@@ -256,22 +286,31 @@ class SequenceSet:
             "counts": self.counts,
             "tracks": sorted(self.tracks),
         }
-        tracks = {f"track/{name}": track for name, track in compact.tracks.items()}
+        tracks = {f"track/{name}": track for name, track in kept.tracks.items()}
+        if overlap:
+            return header, {"codes": kept.codes, "starts": kept.starts, "stops": kept.stops, **tracks}
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
-        return header, {"codes": compact.codes, "offsets": offsets, **tracks}
+        return header, {"codes": kept.codes, "offsets": offsets, **tracks}
 
     @classmethod
     def from_state(cls, header, arrays):
         """Return the set whose `state` this was; SequenceError if it was tampered with."""
         tracks = {name: arrays[f"track/{name}"] for name in header["tracks"]}
         alphabet = Alphabet(**header["alphabet"])
-        codes, offsets = arrays["codes"], arrays["offsets"]
+        codes = arrays["codes"]
         # Compiled code trusts these.
-        ordered = offsets.ndim == codes.ndim == 1 and offsets[0] == 0 and np.all(np.diff(offsets) >= 0)
-        whole = ordered and offsets[-1] == len(codes) and len(offsets) == len(header["ids"]) + 1
+        if "starts" in arrays:
+            starts, stops = arrays["starts"], arrays["stops"]
+            whole = starts.shape == stops.shape == (len(header["ids"]),) and codes.ndim == 1
+            whole = whole and np.all((starts >= 0) & (starts <= stops) & (stops <= len(codes)))
+        else:
+            offsets = arrays["offsets"]
+            starts, stops = offsets[:-1], offsets[1:]
+            ordered = offsets.ndim == codes.ndim == 1 and offsets[0] == 0 and np.all(np.diff(offsets) >= 0)
+            whole = ordered and offsets[-1] == len(codes) and len(offsets) == len(header["ids"]) + 1
         if not whole or np.any((codes >= alphabet.size) & (codes != MASK)):
             raise SequenceError("stored sequences are damaged", remedy="make the file again")
-        return cls.from_offsets(codes, offsets, header["ids"], alphabet, tracks, header["counts"])
+        return cls(codes, starts, stops, header["ids"], alphabet, tracks, header["counts"])
 
 
 def as_sequences(X, alphabet=None):

@@ -19,7 +19,9 @@ def add_arguments(parser):
     parser.add_argument("--config", help="a study's file: take the settings of its data set --name")
     parser.add_argument("--name", help="name of the data set in --config (default: its own name)")
     parser.add_argument("--options", help='method and its options as JSON: {"method": "locus", "gap": 400}')
-    parser.add_argument("--method", help="fold method (default: the source's own parts, else stratified)")
+    parser.add_argument(
+        "--method", help="fold method (default: the source's own parts, else stratified, for residues grouped by chain)"
+    )
     parser.add_argument("--k", type=int, help="number of folds (default 5)")
     parser.add_argument("--seed", type=int, help="seed of everything drawn at random (default 1)")
     parser.add_argument("--leakage", help='settings of the leakage check as JSON: {"identity": 0.9}')
@@ -31,31 +33,39 @@ def run(args):
     """Make the folds of every task, check them, then write all files."""
     from ..datasets import load_dataset
     from ..folds import composition_rows, make_folds, write_composition, write_folds
+    from ..folds.chains import chain_folds, chain_labels
     from ..folds.leakage import find_links, leakage_rows, write_leakage
 
     dataset = load_dataset(args.dataset)
     options, leakage = _settings(args, dataset.name)
     keep = leakage.pop("keep_together")
-    links = find_links(dataset.X, **leakage)
+    residues = dataset.residues
+    links = find_links(dataset.X if residues is None else residues.chains, **leakage)
     groups = links.groups() if keep else None
+    if keep and residues is not None:
+        groups = groups[residues.record]
     fold_sets, leaks, composition = [], [], []
     for task in dataset.tasks.values():
         if task.name in RESERVED:
             raise FoldError(f"a task cannot be called {task.name!r}", file=args.dataset, remedy="rename it")
-        method, chosen = _method(options, task)
+        method, chosen = _method(options, task, residues is not None)
         with naming_file(args.dataset):
             foldset = make_folds(
                 task.labels, dataset.X, method, task=task.name, roles=task.split, links=groups, **chosen
             )
         fold_sets.append(foldset)
-        leaks += leakage_rows(links, foldset, task.labels)
+        if residues is None:
+            leaks += leakage_rows(links, foldset, task.labels)
+        else:
+            labels = chain_labels(links.identical, residues)
+            leaks += leakage_rows(links, chain_folds(foldset, residues), labels)
         composition += composition_rows(foldset, task.labels)
     output = Path(args.output)
     for foldset in fold_sets:
         write_folds(output / f"{foldset.task}.tsv", foldset)
     write_leakage(output / "leakage.tsv", leaks)
     write_composition(output / "composition.tsv", composition)
-    print(_told(dataset.name, fold_sets, leaks, output))
+    print(_told(dataset.name, fold_sets, leaks, output, "units" if residues is None else "chains"))
 
 
 def _settings(args, name):
@@ -102,25 +112,31 @@ def _parsed(argument, text):
     return value
 
 
-def _method(options, task):
-    """Return a task's fold method and the options meant for it; the seed goes only to methods that draw."""
+def _method(options, task, of_residues=False):
+    """Return a task's fold method and the options meant for it; the seed goes only to methods that draw.
+
+    By default parts that the source gives are used. Residues of one chain are never divided: their folds, too, may be
+    given, else chains are.
+    """
     from ..folds.methods import options_of
 
     options = dict(options)
-    method = options.pop("method", None) or ("stratified" if task.split is None else "predefined")
+    given = task.split is not None or (of_residues and task.labels.folds is not None)
+    usual = "predefined" if given else "grouped" if of_residues else "stratified"
+    method = options.pop("method", None) or usual
     if "seed" not in options_of(method):
         del options["seed"]
     return method, options
 
 
-def _told(name, fold_sets, leaks, output):
+def _told(name, fold_sets, leaks, output, unit):
     """Return one line for the user: how many splits, and what was found across them."""
     splits = sum(len(foldset) for foldset in fold_sets)
     words = {
-        "identical": "test units identical to a training unit",
+        "identical": f"test {unit} identical to a training {unit.removesuffix('s')}",
         "contained": "that lie inside one or hold one",
         "similar": "similar to one",
-        "conflict": "sets of identical units with different labels",
+        "conflict": f"sets of identical {unit} with different labels",
     }
     counts = {kind: sum(row[2] == kind for row in leaks) for kind in words}
     found = ", ".join(f"{counts[kind]} {text}" for kind, text in words.items() if counts[kind])

@@ -33,7 +33,8 @@ def _meanings(kind):
 def add_arguments(parser):
     """Add the verb's arguments: one option for each parameter of each kind."""
     parser.add_argument("kind", help=f"what to generate: {' or '.join(KINDS)}")
-    parser.add_argument("-o", "--output", required=True, metavar="PREFIX", help="write PREFIX.fasta and PREFIX.tsv")
+    files = "write PREFIX.fasta, PREFIX.tsv and, of secondary structure, PREFIX.states"
+    parser.add_argument("-o", "--output", required=True, metavar="PREFIX", help=files)
     parser.add_argument("--seed", type=int, default=1, help="same seed, same sequences (default: 1)")
     parser.add_argument("--list", action=_ListKinds, nargs=0, help="list the kinds and their parameters")
     for kind in KINDS:

@@ -2,7 +2,8 @@
 
 `dataset` is the data set on disk, `making` turns a study's entry into one: `entries` reads FASTA, tables and
 simulated data, `public` finds public data sets by name and `adapters` reads their formats, `label_sources`
-finds the labels, `families` sets the tasks of the Liao-Noble protocol, `site_windows` cuts windows around sites.
+finds the labels, `families` sets the tasks of the Liao-Noble protocol, `site_windows` cuts windows around sites,
+`residue_units` around residues.
 """
 
 from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
@@ -10,6 +11,7 @@ from .families import liao_noble
 from .label_sources import check_options
 from .making import check_entry_profiles, check_files, entry_files, entry_kind, make_dataset
 from .public import is_public, local_path
+from .residue_units import check_entry_residues, is_residue_entry
 from .site_windows import entry_window
 
 __all__ = [
@@ -17,12 +19,14 @@ __all__ = [
     "Dataset",
     "Task",
     "check_entry_profiles",
+    "check_entry_residues",
     "check_files",
     "check_options",
     "entry_files",
     "entry_kind",
     "entry_window",
     "is_public",
+    "is_residue_entry",
     "liao_noble",
     "load_dataset",
     "local_path",

@@ -13,6 +13,7 @@ import numpy as np
 from ..archive import atomic_write, load_archive, nest, save_archive, unnest
 from ..errors import FileError, unknown_name
 from ..labels import UNIT_COLUMNS, Labels
+from ..residues import Residues
 from ..sequences import SequenceSet
 from ..tables import FeatureTable, SimilarityTable
 from ..tsv import write_tsv
@@ -62,6 +63,8 @@ class Dataset:
     tasks : dict of str to Task
     notes : dict
         JSON: ``sources`` (list of file name, sha256 and url) and ``description``.
+    residues : Residues, optional
+        Which residue of which chain each unit is, where the units are windows around residues.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Dataset:
     X: object
     tasks: dict
     notes: dict = field(default_factory=dict)
+    residues: Residues | None = None
 
     def task(self, name=None):
         """Return the task `name`, by default the only one.
@@ -100,6 +104,10 @@ def save_dataset(dataset, folder):
     for name in UNIT_COLUMNS:
         if getattr(first, name) is not None:
             arrays[f"units/{name}"] = getattr(first, name)
+    residues = None
+    if dataset.residues is not None:
+        residues, own = dataset.residues.state()
+        arrays |= nest("residues", own)
     tasks = []
     for i, task in enumerate(dataset.tasks.values()):
         tasks.append({"name": task.name, "kind": task.labels.kind, "classes": list(task.labels.classes)})
@@ -111,7 +119,8 @@ def save_dataset(dataset, folder):
     with atomic_write(folder / "summary.json", "w") as file:
         json.dump(summary(dataset), file, indent=2, ensure_ascii=False)
         file.write("\n")
-    save_archive(folder / "data.npz", whole | {"tasks": tasks, "notes": dataset.notes}, arrays)
+    whole |= {"tasks": tasks, "notes": dataset.notes}
+    save_archive(folder / "data.npz", whole | ({"residues": residues} if residues else {}), arrays)
 
 
 def load_dataset(folder):
@@ -132,7 +141,10 @@ def load_dataset(folder):
     for i, entry in enumerate(header["tasks"]):
         labels = Labels(X.ids, arrays[f"tasks/{i}/y"], entry["kind"], tuple(entry["classes"]), **units)
         tasks[entry["name"]] = Task(entry["name"], labels, arrays.get(f"tasks/{i}/split"))
-    return Dataset(header["name"], header["kind"], X, tasks, header["notes"])
+    residues = None
+    if "residues" in header:
+        residues = Residues.from_state(header["residues"], unnest("residues", arrays))
+    return Dataset(header["name"], header["kind"], X, tasks, header["notes"], residues)
 
 
 def summary(dataset):

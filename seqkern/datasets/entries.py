@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..errors import ConfigError, LabelError
 from ..fasta import read_records
+from ..residues.states import add_states, read_letters_and_states
 from ..textfiles import file_sha256
 from .label_sources import (
     COLUMNS,
@@ -15,6 +16,7 @@ from .label_sources import (
     no_column,
     wanted_columns,
 )
+from .residue_units import is_residue_entry
 from .site_windows import columns_of_sites, cut_entry, entry_window, places_of_sites, sites_file
 from .table_files import read_features, read_similarities
 
@@ -90,10 +92,19 @@ def fasta_material(entry, base_dir, n_threads=None):
         raise LabelError(
             "nothing says which label a sequence has",
             file=where,
-            remedy="add labels: {from: header}, first_word or tsv, or give a file for each class",
+            remedy="add labels: {from: header}, first_word, tsv or states, or give a file for each class",
+        )
+    if (source == "states") != is_residue_entry(entry):
+        raise ConfigError(
+            "states are labels of residues" if source == "states" else f"labels from {source} are not of residues",
+            remedy="give both: residues: {window: 15} and labels: {from: states, file: …}",
         )
     policies = {key: entry[key] for key in POLICIES if key in entry}
-    reading = read_records(paths, **policies | ({"unknown": "mask"} if window else {}))
+    if source == "states":
+        reading, more = _with_states(paths, policies, options, base_dir)
+        files = [*files, *more]
+    else:
+        reading = read_records(paths, **policies | ({"unknown": "mask"} if window else {}))
     # Windows are cut from sequences that have their profiles.
     X, notes = profiles_of(entry, reading.sequences, base_dir, n_threads)
     reading, columns, labelled = replace(reading, sequences=X), {}, where
@@ -119,6 +130,19 @@ def fasta_material(entry, base_dir, n_threads=None):
         if table is not None:
             files, columns = [*files, table], places_of_sites(sites, cut.kept) | columns
     return Material("sequences", X, columns, options, labelled, notes={"sources": _sources(files, base_dir)} | notes)
+
+
+def _with_states(paths, policies, options, base_dir):
+    """Return (Reading of chains with the track ``states``, names of further files read)."""
+    classes = map(str, options.get("classes", ()))
+    if "file" not in options:
+        if len(paths) > 1:
+            raise ConfigError("states of several files need a file", remedy="add labels: {from: states, file: …}")
+        return read_letters_and_states(paths[0], classes=classes, **policies), []
+    reading = read_records(paths, **policies)
+    path = _labels_path(options, base_dir)
+    X = add_states(reading.sequences, path, left_out=reading.left_out, classes=classes)
+    return replace(reading, sequences=X), [options["file"]]
 
 
 def table_material(entry, base_dir):

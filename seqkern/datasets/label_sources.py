@@ -1,4 +1,5 @@
-"""Where labels come from: header fields, the header's first word, a file for each class, a table, or that of sites.
+"""Where labels come from: header fields, the header's first word, a file for each class, a table, that of sites, or
+a file of the states of residues.
 
 Every source ends as columns of text, one value for each unit; `labels_of_columns` makes Labels of them.
 """
@@ -10,7 +11,7 @@ from ..errors import LabelError, unknown_name
 from ..labels import make_labels
 from ..textfiles import check_columns, read_cells, source_name
 
-SOURCES = ("files", "header", "first_word", "tsv", "column", "sites")
+SOURCES = ("files", "header", "first_word", "tsv", "column", "sites", "states")
 MEANINGS = {
     "group": "groups",
     "fold": "folds",

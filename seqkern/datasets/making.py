@@ -8,8 +8,10 @@ import numpy as np
 from ..errors import ConfigError, LabelError
 from ..labels import UNLABELLED, Labels
 from ..parameters import check_name
+from ..residues import STATES
 from .dataset import KINDS, Dataset, Task
 from .label_sources import PROTOCOL, labels_of_columns
+from .residue_units import check_entry_residues, cut_residues, is_residue_entry
 from .site_windows import entry_window, sites_file
 
 SOURCES = ("simulate", "public", "fasta", "features", "similarities", "dissimilarities")
@@ -77,7 +79,7 @@ def _named_files(entry):
         files = [(f"{source}.{name}", path) for name, path in given.items()]
     else:
         files = [(source, path) for path in ([given] if isinstance(given, str) else given)]
-    files += [("labels.file", labels["file"])] if labels.get("from") == "tsv" and "file" in labels else []
+    files += [("labels.file", labels["file"])] if labels.get("from") in ("tsv", "states") and "file" in labels else []
     return files + ([("sites", sites_file(entry))] if sites_file(entry) is not None else []) + profiles
 
 
@@ -110,7 +112,7 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=
     entry : dict
         One source (``simulate``, ``public``, ``fasta``, ``features``, ``similarities``, ``dissimilarities``),
         the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks: families``,
-        ``title``, ``window`` and ``sites``, ``profiles``. config/README.md explains each.
+        ``title``, ``window`` and ``sites``, ``profiles``, ``residues``. config/README.md explains each.
     base_dir : path-like
         Where relative paths start.
     data_dir : path-like, optional
@@ -134,6 +136,7 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=
     source = _entry_source(entry)
     entry_window(entry)
     check_entry_profiles(entry)
+    check_entry_residues(entry)
     if source == "public":
         from .public import public_material
 
@@ -152,12 +155,15 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=
 
         X, notes = profiles_of(entry, material.X, base_dir, n_threads)
         material = replace(material, X=X, notes=material.notes | notes)
+    residues = None
+    if is_residue_entry(entry):
+        material, residues = cut_residues(material, entry)
     roles = material.roles
     if entry.get("tasks") == "families":
         roles = _family_roles(material, seed)
     tasks = _one_task(material) if roles is None else _tasks_of_roles(material, roles)
     notes = material.notes | ({"title": entry["title"]} if "title" in entry else {})
-    return Dataset(str(name), material.kind, material.X, tasks, notes)
+    return Dataset(str(name), material.kind, material.X, tasks, notes, residues)
 
 
 def _entry_source(entry):
@@ -174,6 +180,10 @@ def _entry_source(entry):
 def _one_task(material):
     """Return the task ``all`` of a column of labels, with the roles of a column ``split``."""
     if "label" not in material.columns:
+        if STATES in getattr(material.X, "tracks", ()):
+            raise LabelError(
+                "its labels are states of residues", file=material.file, remedy="add residues: {window: 15}"
+            )
         raise LabelError(
             "has no column of labels",
             file=material.file,

@@ -93,10 +93,10 @@ def _stratified(units, *, k=5, seed=0):
     return _dealt(units, k, seed, units.groups())
 
 
-def _grouped(units, *, k=5, seed=0):
+def _grouped(units, *, k=5, seed=0, train_size=None):
     """No group is divided; the shares of the classes are as even as that allows."""
-    groups = units.column("groups", "grouped")
-    return _dealt(units, k, seed, units.groups(groups))
+    groups = units.groups(units.column("groups", "grouped"))
+    return _smaller(units, _dealt(units, k, seed, groups), groups, train_size, seed)
 
 
 def _five_by_two(units, *, seed=0):
@@ -123,8 +123,13 @@ def _five_by_two(units, *, seed=0):
     return splits
 
 
-def _predefined(units):
+def _predefined(units, *, train_size=None, seed=0):
     """Use the task's own parts, or the column of folds: names of parts, or of folds each tested once."""
+    return _smaller(units, _given_parts(units), units.groups(units.labels.groups), train_size, seed)
+
+
+def _given_parts(units):
+    """Return the splits that the task brings with it, or its column of folds."""
     if units.roles is not None:
         return [_own_parts(units, "1")]
     folds = units.column("folds", "predefined")
@@ -204,12 +209,7 @@ def _sample(units, rows, size, seed):
     """
     if size is None:
         return rows
-    check_integer("train_size", size, 2)
-    if size > len(rows):
-        raise FoldError(
-            f"the training part of task {units.task!r} has {len(rows)} units, train_size asks for {size}",
-            remedy="give a smaller train_size",
-        )
+    _check_size(units, rows, size)
     order = np.random.default_rng(seed).permutation(rows)
     y = units.classes()[order]
     place = np.empty(len(order))
@@ -217,6 +217,40 @@ def _sample(units, rows, size, seed):
         members = np.flatnonzero(y == code)
         place[members] = (np.arange(len(members)) + 0.5) / len(members)  # where it stands in its class, from 0 to 1
     return np.sort(order[np.argsort(place, kind="stable")[:size]])
+
+
+def _smaller(units, splits, groups, size, seed):
+    """Return splits whose training parts hold up to `size` units (None: all), whole groups, where there are any.
+
+    Smaller training parts are parts of larger ones: one order of the groups, drawn once, serves all sizes and splits.
+    """
+    if size is None:
+        return splits
+    if groups is None:
+        return [(name, _sample(units, train, size, seed), test) for name, train, test in splits]
+    order = np.random.default_rng(seed).permutation(int(groups.max()) + 1)
+    return [(name, _whole_groups(units, train, size, groups, order), test) for name, train, test in splits]
+
+
+def _whole_groups(units, rows, size, groups, order):
+    """Return the rows of the first groups of an order that have up to `size` rows together, at least one group."""
+    _check_size(units, rows, size)
+    counts = np.bincount(groups[rows], minlength=len(order))[order]
+    present = order[counts > 0]
+    taken = int(np.searchsorted(np.cumsum(counts[counts > 0]), size, side="right"))
+    chosen = np.zeros(len(order), dtype=bool)
+    chosen[present[: max(taken, 1)]] = True
+    return rows[chosen[groups[rows]]]
+
+
+def _check_size(units, rows, size):
+    """Raise an error unless a training part of `rows` has `size` units."""
+    check_integer("train_size", size, 2)
+    if size > len(rows):
+        raise FoldError(
+            f"the training part of task {units.task!r} has {len(rows)} units, train_size asks for {size}",
+            remedy="give a smaller train_size",
+        )
 
 
 def _leave_one_out(units):

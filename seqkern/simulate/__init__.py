@@ -10,6 +10,9 @@
 ``"genome"``
     Chromosomes with donor sites on both strands, and a table of sites: to cut windows from, and to scan (`genome`).
 
+``"secondary_structure"``
+    Protein chains of helices, strands and coil, with the state of each residue as the track ``states`` (`chains`).
+
 `simulate` finds the generator by the name of its kind; its signature is the list of parameters.
 """
 
@@ -21,12 +24,14 @@ from pathlib import Path
 from ..archive import atomic_write, check_writable
 from ..errors import ParameterError, unknown_name
 from ..parameters import check_integer
+from ..residues.residues import STATES
 from ..sequences import SequenceSet
 
 KINDS = {
     "donor": "donors:donor_windows",
     "superfamilies": "superfamilies:protein_superfamilies",
     "genome": "genome:donor_genome",
+    "secondary_structure": "chains:secondary_structure_chains",
 }
 _LINE = 60
 
@@ -40,7 +45,8 @@ class Simulated:
     sequences : SequenceSet
     table : dict of str to list
         Columns with one value for each sequence: ``label`` (``"donor"`` or ``"decoy"``), or ``superfamily``
-        and ``family``. Of a genome, one for each site: ``record``, ``position``, ``strand``, ``label``.
+        and ``family``, or the ``class`` of a chain. Of a genome, one for each site: ``record``, ``position``,
+        ``strand``, ``label``.
     """
 
     sequences: SequenceSet
@@ -83,11 +89,11 @@ def simulate(kind, seed=1, **params):
 
     Parameters
     ----------
-    kind : {"donor", "superfamilies", "genome"}
+    kind : {"donor", "superfamilies", "genome", "secondary_structure"}
     seed : int
     **params
-        Parameters of the kind; see `donors.donor_windows`, `superfamilies.protein_superfamilies` and
-        `genome.donor_genome`.
+        Parameters of the kind; see `donors.donor_windows`, `superfamilies.protein_superfamilies`,
+        `genome.donor_genome` and `chains.secondary_structure_chains`.
 
     Returns
     -------
@@ -119,6 +125,8 @@ def simulate(kind, seed=1, **params):
 def write_simulated(data, prefix):
     """Write ``PREFIX.fasta`` (the table's columns as header fields) and ``PREFIX.tsv`` (id, columns), or of sites.
 
+    States of residues go to ``PREFIX.states``, FASTA with a state in place of each letter.
+
     Parameters
     ----------
     data : Simulated
@@ -128,31 +136,47 @@ def write_simulated(data, prefix):
     Returns
     -------
     list of Path
-        The two files.
+        The files.
 
     Raises
     ------
     FileError
-        If a file cannot be written; then neither is left half-written.
+        If a file cannot be written; then none is left half-written.
     """
     text, prefix = str(prefix), Path(prefix)
     if text.endswith("/") or prefix.name in ("", ".."):
         raise ParameterError(f"{text!r} names no file", remedy="give the files' path without an ending")
-    paths = [prefix.with_name(prefix.name + ending) for ending in (".fasta", ".tsv")]
+    endings = (".fasta", ".tsv", *([f".{STATES}"] if STATES in data.sequences.tracks else []))
+    paths = [prefix.with_name(prefix.name + ending) for ending in endings]
     for path in paths:
         check_writable(path)
     with atomic_write(paths[0], "w") as fasta:
         for name, string, fields in zip(data.sequences.ids, data.sequences.strings(), _rows(data), strict=True):
             print(f">{name}", *(f"{column}={value}" for column, value in fields), file=fasta)
-            for start in range(0, len(string), _LINE):
-                print(string[start : start + _LINE], file=fasta)
+            _print_lines(string, fasta)
         fasta.flush()  # a full disk shows here, before the second file is there
         with atomic_write(paths[1], "w") as tsv:
             columns = data.table if data.of_sites else {"id": data.sequences.ids, **data.table}
             print(*columns, sep="\t", file=tsv)
             for values in zip(*columns.values(), strict=True):
                 print(*values, sep="\t", file=tsv)
+    if len(paths) > 2:
+        _write_states(paths[2], data.sequences)
     return paths
+
+
+def _print_lines(string, file):
+    """Print a string in lines."""
+    for start in range(0, len(string), _LINE):
+        print(string[start : start + _LINE], file=file)
+
+
+def _write_states(path, X):
+    """Write the states of residues as FASTA."""
+    with atomic_write(path, "w") as file:
+        for name, start, stop in zip(X.ids, X.starts, X.stops, strict=True):
+            print(f">{name}", file=file)
+            _print_lines(X.tracks[STATES][start:stop].tobytes().decode("ascii"), file)
 
 
 def _rows(data):

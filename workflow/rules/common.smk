@@ -14,7 +14,7 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
 from seqkern.build import build_digest
 from seqkern.config import check_config, check_study_files, load_config
 from seqkern.methods import dataset_methods, kernel_candidates, needs_gram, split_transforms
-from seqkern.datasets import entry_files, is_public
+from seqkern.datasets import entry_files, is_public, is_residue_entry
 from seqkern.errors import SeqkernError
 from seqkern.evaluation.feasible import checked_methods
 from seqkern.kernels import build_kernel
@@ -116,8 +116,11 @@ def searches(dataset):
 
 
 def stored_grams(dataset, kernel, solver):
-    """Return the Gram matrices, over all units of a data set, that serve every fold of a method."""
-    if not needs_gram(STUDY["solvers"][solver]):
+    """Return the Gram matrices, over all units of a data set, that serve every fold of a method.
+
+    There is none over all residues of many chains: a solver that takes one is given that of the training part.
+    """
+    if not needs_gram(STUDY["solvers"][solver]) or is_residue_entry(STUDY["datasets"][dataset]):
         return []
     homes = [home for name in kernel_candidates(STUDY, kernel) for home, _ in STORED.get(name, ())]
     return [f"{RESULTS}/gram/{dataset}/{home}/gram.npy" for home in homes]

@@ -1,0 +1,235 @@
+"""States of residues as text: the letters that are known, and files with one state for each letter of a sequence.
+
+Two forms are read: FASTA whose records hold states in place of letters, with the ids of the sequences; and files with
+letters and states together, as JPred's (``>id``, a line of letters, a line of states of the same length; both may be
+broken into several lines).
+"""
+
+import io
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..alphabets import MASK, to_bytes
+from ..errors import SequenceError
+from ..fasta import read_records
+from ..textfiles import open_lines, source_name
+from .residues import STATES
+
+DSSP = "HECGIBTSP"
+"""The known states, in the order in which they are classes."""
+COIL = "L-_."
+"""Letters that mean coil too."""
+UNKNOWN = "?"
+REMEDY = (
+    "states are H, E and C, or DSSP's H B E G I T S P; coil is also - _ L or .; ? is a state that is not known; "
+    "others are named in labels: classes"
+)
+
+
+@dataclass(frozen=True)
+class StateRecord:
+    """One record of a file of states: its header line without ``>``, and the lines behind it."""
+
+    header: str
+    lines: tuple
+
+    @property
+    def id(self):
+        """The first word of the header."""
+        return self.header.split(None, 1)[0] if self.header.strip() else ""
+
+    def halves(self, file):
+        """Return (letters, states) of a record that holds both; SequenceError if they are not of one length."""
+        text = "".join(self.lines)
+        letters, states = self.lines if len(self.lines) == 2 else (text[: len(text) // 2], text[len(text) // 2 :])
+        if len(letters) != len(states):
+            raise SequenceError(
+                f"has {len(letters)} letters and {len(states)} states"
+                if len(self.lines) == 2
+                else f"its {len(text)} characters are not letters and as many states",
+                file=file,
+                record=self.id,
+                remedy="give one state for each letter",
+            )
+        return letters, states
+
+
+def read_state_records(source):
+    """Return the StateRecords of a file, and what it is called in messages.
+
+    Raises
+    ------
+    FileError, SequenceError
+        If the file cannot be read, is empty, or does not begin with ``>``.
+    """
+    records = []
+    with open_lines(source) as (lines, name):
+        for line in map(str.strip, lines):
+            if line.startswith(">"):
+                records.append((line[1:], []))
+            elif line and not records:
+                raise SequenceError(
+                    f"its first line is {line[:40]!r}", file=name, remedy="a record starts with a line '>id'"
+                )
+            elif line:
+                records[-1][1].append(line)
+    return [StateRecord(header, tuple(lines)) for header, lines in records], name
+
+
+def read_letters_and_states(source, *, classes=(), **policies):
+    """Read a file of letters and states together.
+
+    Parameters
+    ----------
+    source : path-like or file object
+    classes : iterable of str
+        Letters that are states besides the known ones.
+    **policies
+        As in `seqkern.fasta.read_records`.
+
+    Returns
+    -------
+    Reading
+        Its sequences carry the track ``states``.
+
+    Raises
+    ------
+    FileError, SequenceError
+        If the file cannot be read, letters and states differ in length, or a letter or state is not known.
+    """
+    records, name = read_state_records(source)
+    halves = [record.halves(name) for record in records]
+    # the number of the record tells which were kept
+    headers = [f"{record.header} {row}" for row, record in enumerate(records)]
+    text = io.StringIO("".join(f">{header}\n{pair[0]}\n" for header, pair in zip(headers, halves, strict=True)))
+    text.name = name
+    reading = read_records(text, **policies)
+    kept = [int(header.rsplit(None, 1)[1]) for header in reading.headers]
+    X = with_states(reading.sequences, [halves[row][1] for row in kept], name, classes)
+    return replace(reading, sequences=X, headers=[records[row].header for row in kept])
+
+
+def add_states(X, source, *, left_out=(), classes=()):
+    """Return a SequenceSet with the track ``states``, from a file.
+
+    Parameters
+    ----------
+    X : SequenceSet
+    source : path-like or file object
+        FASTA of states with the ids of `X`, or letters and states together, which are then compared with those of `X`.
+    left_out : iterable of str
+        Ids that the file may hold though there is no sequence.
+    classes : iterable of str
+        Letters that are states besides the known ones.
+
+    Raises
+    ------
+    SequenceError
+        If ids, lengths or letters do not agree, or a state is not known.
+    """
+    records, name = read_state_records(source)
+    found = {record.id: record for record in records}
+    if len(found) < len(records):
+        ids = [record.id for record in records]
+        twice = next(key for i, key in enumerate(ids) if key in ids[:i])
+        raise SequenceError("has states twice", file=name, record=twice, remedy="leave one out")
+    known = set(X.ids) | set(left_out)
+    for key in found:
+        if key not in known:
+            raise SequenceError(
+                f"states without a sequence ({len(known & set(found))} of the {len(found)} ids here are among the "
+                f"{len(X)} sequences)",
+                file=name,
+                record=key,
+                remedy="leave it out or add the sequence",
+            )
+    texts = []
+    for i, key in enumerate(X.ids):
+        if key not in found:
+            raise SequenceError("has no states", file=name, record=key, remedy="add its states, or ? for each letter")
+        texts.append(_states_of(X, i, found[key], name))
+    return with_states(X, texts, name, classes)
+
+
+def _states_of(X, i, record, file):
+    """Return the states of record i; letters beside them are compared with its own."""
+    text, length = "".join(record.lines), int(X.stops[i] - X.starts[i])
+    two_lines = len(record.lines) == 2 and len(record.lines[0]) == length
+    if len(text) == 2 * length or (two_lines and len(text) > length):
+        letters, states = record.halves(file)
+        mine, theirs = X.codes[X.starts[i] : X.stops[i]], X.alphabet.encode(to_bytes(letters))
+        odd = np.flatnonzero((mine != theirs) & (mine != MASK) & (theirs != MASK))
+        if len(odd):
+            raise SequenceError(
+                f"letter {letters[odd[0]]!r} at position {odd[0] + 1} is {X.string(i)[odd[0]]!r} in the sequence",
+                file=file,
+                record=record.id,
+                remedy="give the states of this very sequence",
+            )
+        return states
+    if len(text) != length:
+        raise SequenceError(
+            f"has {len(text)} states, its sequence {length} letters",
+            file=file,
+            record=record.id,
+            remedy="give one state for each letter",
+        )
+    return text
+
+
+def with_states(X, texts, file=None, classes=()):
+    """Return a SequenceSet with the track ``states`` besides its own.
+
+    Parameters
+    ----------
+    X : SequenceSet, n records
+    texts : list of str, length n
+        One character for each letter of each record.
+    file : path-like, optional
+        Named in messages.
+    classes : iterable of str
+        Letters that are states besides the known ones.
+
+    Raises
+    ------
+    SequenceError
+        If a record has another number of states than letters, or a state is not known.
+    """
+    table = state_table(classes)
+    track = np.zeros(len(X.codes), dtype=np.uint8)
+    for i, text in enumerate(texts):
+        where = {"file": source_name(file) if file is not None else None, "record": X.ids[i]}
+        length = int(X.stops[i] - X.starts[i])
+        if len(text) != length:
+            raise SequenceError(
+                f"has {len(text)} states, its sequence {length} letters",
+                **where,
+                remedy="give one state for each letter",
+            )
+        states = table[np.frombuffer(to_bytes(text), dtype=np.uint8)]
+        odd = np.flatnonzero(states == MASK)
+        if len(odd):
+            raise SequenceError(f"state {text[odd[0]]!r} at position {odd[0] + 1} is unknown", **where, remedy=REMEDY)
+        track[X.starts[i] : X.stops[i]] = states
+    return X.replace(tracks={**X.tracks, STATES: track})
+
+
+def state_table(classes=()):
+    """Return uint8 (256,): the state that a character means; 0 is one that is not known, `MASK` no state."""
+    table = np.full(256, MASK, dtype=np.uint8)
+    for letter in DSSP:
+        table[ord(letter)] = table[ord(letter.lower())] = ord(letter)
+    for letter in COIL:
+        table[ord(letter)] = table[ord(letter.lower())] = ord("C")
+    table[ord(UNKNOWN)] = 0
+    for letter in map(str, classes):
+        if len(letter) == 1 and letter.isascii():
+            table[ord(letter)] = ord(letter)
+    return table
+
+
+def state_classes(states):
+    """Return the states that occur as a list of letters: H, E and C first, then DSSP's others, then any."""
+    found = [chr(code) for code in np.unique(states) if code]
+    return sorted(found, key=lambda letter: (DSSP.find(letter) % 256, letter))

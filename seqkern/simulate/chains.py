@@ -1,0 +1,99 @@
+"""Protein chains whose residues have states: helices, strands and coil between them.
+
+A chain is a row of segments; a letter depends on the state of its residue alone, by the propensities of Chou and Fasman
+(Advances in Enzymology 47:45, 1978). One letter therefore tells little, and its neighbours, which mostly share its
+state, tell more, as in real chains; one exponent sets how much there is to be learned.
+"""
+
+import numpy as np
+
+from ..alphabets import PROTEIN
+from ..parameters import check_integer, check_real
+from ..profiles.profile import BACKGROUND
+from ..residues.residues import STATES
+from ..sequences import SequenceSet
+
+# P(α), P(β) and P(turn) of Chou and Fasman, times 100, in the order of the alphabet.
+PROPENSITIES = np.array(
+    [
+        *([142, 83, 66], [70, 119, 119], [101, 54, 146], [151, 37, 74], [113, 138, 60]),  # A C D E F
+        *([57, 75, 156], [100, 87, 95], [108, 160, 47], [114, 74, 101], [121, 130, 59]),  # G H I K L
+        *([145, 105, 60], [67, 89, 156], [57, 55, 152], [111, 110, 98], [98, 93, 95]),  # M N P Q R
+        *([77, 75, 143], [83, 119, 96], [106, 170, 50], [108, 137, 96], [69, 147, 114]),  # S T V W Y
+    ]
+).T
+LETTERS = np.frombuffer(b"HEC", dtype=np.uint8)
+SHORTEST = (4, 2, 1)
+CLASSES = {"alpha": (0.95, 0.05), "beta": (0.05, 0.95), "mixed": (0.5, 0.5)}
+"""Of the segments of a chain that are not coil, how many are helices and strands."""
+
+
+def secondary_structure_chains(
+    rng,
+    *,
+    n_chains=30,
+    mean_length=100,
+    helix_length=10.0,
+    strand_length=5.0,
+    coil_length=6.0,
+    propensity=2.0,
+):
+    """Draw protein chains with the state of each residue: helix, strand or coil.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n_chains : int
+        Number of chains.
+    mean_length : int
+        Mean number of residues of a chain; the lengths lie between half and one and a half of it.
+    helix_length : float
+        Mean length of a helix, at least 4.
+    strand_length : float
+        Mean length of a strand, at least 2.
+    coil_length : float
+        Mean length of the coil between, at least 1.
+    propensity : float
+        Exponent of the letters' propensities for the states: the more, the easier; 0 leaves nothing to be learned.
+
+    Returns
+    -------
+    sequences : SequenceSet
+        Ids ``chain1``, ``chain2``, …, with the track ``states`` (H, E and C).
+    table : dict of str to list
+        Column ``class``: ``"alpha"``, ``"beta"`` or ``"mixed"``, by which segments a chain has.
+    """
+    check_integer("n_chains", n_chains, 1)
+    check_integer("mean_length", mean_length, 2)
+    means = (helix_length, strand_length, coil_length)
+    for name, mean, shortest in zip(("helix_length", "strand_length", "coil_length"), means, SHORTEST, strict=True):
+        check_real(name, mean, shortest, 1000)
+    check_real("propensity", propensity, 0, 10)
+    shares = BACKGROUND * (PROPENSITIES / 100.0) ** propensity
+    shares /= shares.sum(axis=1, keepdims=True)
+    names = list(CLASSES)
+    classes = [names[i] for i in rng.integers(len(names), size=n_chains)]
+    lengths = rng.integers(mean_length - mean_length // 2, mean_length + mean_length // 2 + 1, size=n_chains)
+    states = np.concatenate([_states(rng, n, CLASSES[name], means) for n, name in zip(lengths, classes, strict=True)])
+    codes = np.empty(len(states), dtype=np.uint8)
+    for state in range(len(LETTERS)):
+        here = np.flatnonzero(states == state)
+        codes[here] = rng.choice(PROTEIN.size, size=len(here), p=shares[state])
+    ids = [f"chain{i + 1}" for i in range(n_chains)]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    sequences = SequenceSet.from_offsets(codes, offsets, ids, PROTEIN, {STATES: LETTERS[states]})
+    return sequences, {"class": classes}
+
+
+def _states(rng, n, shares, means):
+    """Draw the states of one chain, int64 (n,): coil and other segments by turns, the ends coil mostly cut short."""
+    pieces, total, coil = [], 0, True
+    while total < n:
+        state = 2 if coil else int(rng.choice(2, p=shares))
+        shortest = SHORTEST[state]
+        # geometric above the shortest, with this mean
+        length = shortest - 1 + int(rng.geometric(1.0 / (means[state] - shortest + 1.0)))
+        pieces.append(np.full(length, state))
+        total += length
+        coil = not coil
+    return np.concatenate(pieces)[:n]
