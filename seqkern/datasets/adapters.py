@@ -1,6 +1,7 @@
 """Readers of the public data sets' own formats.
 
-Each takes a dict of role to path and the policies of reading, and returns `Parts`; `ADAPTERS` names them all.
+Each takes a dict of role to path and the policies of reading, and returns `Parts`; `ADAPTERS` names them all but those
+of chains with states (`residue_adapters`).
 """
 
 import io
@@ -84,7 +85,7 @@ def comma_separated(paths, policies):
         if len(row) != 3:
             raise SequenceError(f"line {number} is not 'class, name, sequence'", file=path, remedy="mend it")
     labels, names, strings = map(list, zip(*rows, strict=True))
-    sequences, kept = _encoded(names, strings, policies, path)
+    sequences, kept = encoded(names, strings, policies, path)
     return Parts(sequences, {"label": [labels[i] for i in kept]})
 
 
@@ -93,7 +94,7 @@ def coiled_coil(paths, policies):
     path = paths["table"]
     header, *rows = read_cells(path)
     column = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
-    sequences, kept = _encoded(column["name"], column["sequence"], policies, path)
+    sequences, kept = encoded(column["name"], column["sequence"], policies, path)
     heptads = np.frombuffer("".join(column["heptad"][i] for i in kept).encode("ascii"), dtype=np.uint8)
     sequences = sequences.replace(tracks={"annotation": heptads})
     columns = {"label": column["oligomer"], "group": column["group"]}
@@ -150,7 +151,7 @@ def dissimilarities(paths, policies):
     return Parts(X, columns)
 
 
-def _encoded(names, strings, policies, path):
+def encoded(names, strings, policies, path):
     """Return (SequenceSet, rows kept) of names and strings, under the policies that hold for FASTA."""
     rows = zip(names, range(len(names)), strings, strict=True)
     text = io.StringIO("".join(f">{name} {row}\n{string}\n" for name, row, string in rows))

@@ -125,12 +125,13 @@ def public_material(entry, data_dir=None):
         If a file is not to be had, or is another.
     """
     from .adapters import ADAPTERS
+    from .residue_adapters import RESIDUE_ADAPTERS
 
     chosen = public_set(entry["public"])
     paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
     policies = {key: getattr(chosen, key) for key in POLICIES if getattr(chosen, key, "")}
     policies |= {key: entry[key] for key in POLICIES if key in entry}
-    made = ADAPTERS[chosen.adapter](paths, policies)
+    made = (ADAPTERS | RESIDUE_ADAPTERS)[chosen.adapter](paths, policies)
     options = {"positive": chosen.positive or None} | check_options(entry.get("labels", {}))
     sources = [
         {"file": file.file, "sha256": file.sha256} | ({"url": file.url} if file.url else {"made": file.made})

@@ -1,0 +1,104 @@
+"""Readers of the public sets of chains whose residues have states; the track ``states`` holds these.
+
+Each takes a dict of role to path and the policies of reading, and returns `Parts`, as those of `adapters` do.
+"""
+
+from ..errors import SequenceError
+from ..residues.states import read_letters_and_states, read_state_records, with_states
+from ..textfiles import open_lines
+from .adapters import Parts, encoded
+from .label_sources import columns_of_headers
+
+
+def rs126(paths, policies):
+    """Letters, then states H, E, T and C, each closed by ``*``; turns count as coil.
+
+    The chains 1PRC-C, -H, -L and -M, of a complex in the membrane, are left out: the 126 others are the set of Rost and
+    Sander.
+    """
+    records, name = read_state_records(paths["states"])
+    ids, letters, states = [], [], []
+    for record in records:
+        parts = "".join(record.lines).split("*")
+        if len(parts) != 3 or parts[2]:
+            raise SequenceError(
+                "is not letters and states, each closed by *", file=name, record=record.id, remedy="mend it"
+            )
+        if not record.id.startswith("1PRC-"):
+            ids.append(record.id[:6])
+            letters.append(parts[0])
+            states.append(parts[1].replace("T", "C"))
+    X, kept = encoded(ids, letters, policies, name)
+    return Parts(with_states(X, [states[i] for i in kept], name), {})
+
+
+def cb513(paths, policies):
+    """A table with letters, the states of three and of eight, and a mask; the three are taken."""
+    return _cb513(paths, policies, "dssp3")
+
+
+def cb513_dssp(paths, policies):
+    """The same table; DSSP's eight states are taken."""
+    return _cb513(paths, policies, "dssp8")
+
+
+def _cb513(paths, policies, column):
+    """Read the columns ``input``, ``cb513_mask`` and one of states: cells of values with blanks between.
+
+    A residue counts where the mask is 1. The rows of one chain, parts of it under different masks, are one group.
+    """
+    path = paths["table"]
+    with open_lines(path) as (lines, name):
+        header, *rows = ([cell.split() for cell in line.split(",")] for line in lines if line.strip())
+    place = {cell[0]: j for j, cell in enumerate(header)}
+    letters, states, groups, number = [], [], [], {}
+    for row, cells in enumerate(rows, start=1):
+        chain, own, mask = (cells[place[key]] for key in ("input", column, "cb513_mask"))
+        if not len(chain) == len(own) == len(mask):
+            lengths = f"{len(chain)} letters, {len(own)} states and {len(mask)} values of the mask"
+            raise SequenceError(f"has {lengths}", file=name, record=str(row), remedy="give one of each for a residue")
+        letters.append("".join(chain))
+        states.append("".join(state if float(seen) else "?" for state, seen in zip(own, mask, strict=True)))
+        groups.append(str(number.setdefault(letters[-1], len(number) + 1)))
+    X, kept = encoded([str(i) for i in range(1, len(rows) + 1)], letters, policies, name)
+    return Parts(with_states(X, [states[i] for i in kept], name), {"group": [groups[i] for i in kept]})
+
+
+def jpred4(paths, policies):
+    """Letters and states in two lines, the official fold as ``fold=`` in the header; ``-`` is coil."""
+    reading = read_letters_and_states(paths["states"], **policies)
+    return Parts(reading.sequences, columns_of_headers(reading, {"fold": "fold"}, paths["states"]))
+
+
+def qian_sejnowski(paths, policies):
+    """Lines of a letter and a state (h, e or _), a chain between ``<>`` and ``<end>`` or the next ``<>``; two files."""
+    ids, letters, states, split = [], [], [], []
+    for part in ("train", "test"):
+        for number, pairs in enumerate(_letters_in_lines(paths[part]), start=1):
+            ids.append(f"{part}{number}")
+            letters.append("".join(letter for letter, _ in pairs))
+            states.append("".join(state for _, state in pairs))
+            split.append(part)
+    X, kept = encoded(ids, letters, policies, ", ".join(map(str, paths.values())))
+    return Parts(with_states(X, [states[i] for i in kept], paths["train"]), {"split": [split[i] for i in kept]})
+
+
+def _letters_in_lines(path):
+    """Yield the (letter, state) pairs of each chain of a file of lines."""
+    with open_lines(path) as (lines, name):
+        chain = []
+        for number, line in enumerate(lines, start=1):
+            cells = line.split("#")[0].split()
+            if cells in (["<>"], ["<end>"], ["end"]):
+                if chain:
+                    yield chain
+                chain = []
+            elif len(cells) == 2 and len(cells[0]) == len(cells[1]) == 1:
+                chain.append(cells)
+            elif cells:
+                raise SequenceError(f"line {number} is not a letter and a state", file=name, remedy="mend it")
+        if chain:
+            yield chain
+
+
+RESIDUE_ADAPTERS = {function.__name__: function for function in (rs126, cb513, cb513_dssp, jpred4, qian_sejnowski)}
