@@ -34,14 +34,13 @@ class FeatureBlocks:
         self._compute = compute
         self._times = times
         self._rows = None  # all, or those taken
-        self._values = None  # of all, where they are stored, dense
+        self._values = None  # of all, where they are stored
 
     @classmethod
     def of(cls, values):
         """Return the FeatureBlocks of features that are there: an ndarray or a sparse matrix, float32 or float64."""
         if issparse(values):
             values = values.tocsr()
-            return cls(values.shape, values.dtype, values.__getitem__)
         blocks = cls(values.shape, values.dtype, values.__getitem__)
         blocks._values = values
         return blocks
@@ -93,6 +92,13 @@ class FeatureBlocks:
     def stored(self):
         """Whether a block costs no more than a copy of it."""
         return self._values is not None
+
+    @property
+    def sparse(self):
+        """The features as a sparse matrix, where they are stored as one; else None."""
+        if not issparse(self._values):
+            return None
+        return self._values if self._rows is None else self._values[self._rows]
 
     def keep(self, memory):
         """Return the same features, stored if they take no more than `memory` bytes; else, or if stored, self."""

@@ -5,6 +5,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from ..errors import GramError, LabelError
+from ..kernels.feature_blocks import FeatureBlocks
 from ..kernels.implicit import Implicit
 from ..parameters import check_real
 
@@ -14,10 +15,18 @@ class ConstantColumnWarning(UserWarning):
 
 
 def checked_matrix(solver, K, reset):
-    """Return `K` as a finite float64 matrix of the fitted width, not copied if it is one; an Implicit as it is."""
+    """Return `K` as a finite float64 matrix of the fitted width, not copied if it is one.
+
+    An Implicit, and FeatureBlocks, are returned as they are.
+    """
     if isinstance(K, Implicit):
         return _checked_implicit(solver, K, reset)
-    if solver.takes_unread(K):
+    if isinstance(K, FeatureBlocks) and not solver.takes_blocks:
+        raise GramError(
+            f"solver {solver.name!r} takes no features in blocks",
+            remedy="give K.block(0, len(K)), or choose a solver that takes them: primal_svc",
+        )
+    if isinstance(K, FeatureBlocks) or solver.takes_unread(K):
         return _checked_unread(solver, K, reset)
     if issparse(K) and not solver.takes_sparse:
         raise GramError(

@@ -36,10 +36,18 @@ def class_factors(weight, classes, y):
     ParameterError
         If a dict names another class.
     """
+    return factors_of_codes(weight, classes, (y > 0).astype(int))
+
+
+def factors_of_codes(weight, classes, codes):
+    """Return the factors of C of all classes, float64 (c,); `codes` are the places of the rows' classes among them.
+
+    See `class_factors`.
+    """
     if isinstance(weight, dict):
         weight = {_class_of(key, classes): value for key, value in weight.items()}
     try:
-        return compute_class_weight(weight, classes=classes, y=classes[(y > 0).astype(int)])
+        return compute_class_weight(weight, classes=classes, y=classes[codes])
     except ValueError as error:
         raise ParameterError(
             f"class_weight={weight!r} names other classes",

@@ -50,6 +50,11 @@ class Solver(Stored, Parameters, BaseEstimator):
         The parameters that hold a solver: a spec may name it, ``binary: csvc``, or give its own spec.
     takes_groups : bool
         Whether `_fit` takes groups, which it keeps together where it divides the training part: ``_fit(K, y, groups)``.
+    takes_blocks : bool
+        Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed when asked for.
+    selects : bool
+        Whether of features it takes few, which are listed whatever they are called; else they are only where they are
+        not many, and have names.
     support_ : ndarray of int64, shape (s,)
         After `fit`: the columns that prediction needs.
     report_ : dict
@@ -68,6 +73,8 @@ class Solver(Stored, Parameters, BaseEstimator):
     whole = ()
     holds = ()
     takes_groups = False
+    takes_blocks = False
+    selects = True
 
     # ---- what a solver writes ----------------------------------------------------------------------------
 
@@ -142,6 +149,13 @@ class Solver(Stored, Parameters, BaseEstimator):
         linear = self.linear()
         return None if linear is None else np.asarray(linear[0])[self.selected_columns()]
 
+    def weights_by_class(self):
+        """Return the factors of `selected_columns` in the decision about each class, (classes, columns), or None.
+
+        It is None where `selected_weights` says all, or there are no such factors.
+        """
+        return None
+
     def chosen(self):
         """Return what `fit` chose by itself, a dict of a parameter's name to its value."""
         return {}
@@ -188,7 +202,7 @@ class Solver(Stored, Parameters, BaseEstimator):
 
         Parameters
         ----------
-        K : array_like of float64, shape (n, n), or (n, d) for features, or Implicit
+        K : array_like of float64, shape (n, n), or (n, d) for features, or Implicit, or FeatureBlocks
             A C-ordered memory map is used in place.
         y : array_like, shape (n,), optional
             Needed unless ``"none"`` is among the solver's `targets`.
