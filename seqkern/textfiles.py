@@ -77,7 +77,7 @@ def open_text(source):
                 binary = stack.enter_context(opener(binary))
                 head = binary.peek(HEAD)
                 break
-        if any(byte in BINARY_BYTES for byte in head[:HEAD]):
+        if len(head[:HEAD].translate(None, BINARY_BYTES)) < len(head[:HEAD]):
             raise FileError(
                 "is a binary file, not text",
                 file=name,

@@ -10,7 +10,9 @@ import tarfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from ..alphabets import MASK, PROTEIN, to_bytes
+import numpy as np
+
+from ..alphabets import PROTEIN, to_bytes
 from ..errors import FileError, SequenceError
 from ..hmmer_files import looks_like_hmmer
 from ..parameters import check_choice
@@ -173,8 +175,9 @@ def _stem(name):
 
 def _as_record(letters):
     """Return letters as `SequenceSet.string` shows them, masked ones as ``*``."""
-    codes = PROTEIN.encode(to_bytes(letters))
-    return "".join("*" if code == MASK else PROTEIN.letters[code] for code in codes)
+    shown = np.full(256, ord("*"), dtype=np.uint8)
+    shown[: PROTEIN.size] = np.frombuffer(PROTEIN.letters.encode(), dtype=np.uint8)
+    return shown[PROTEIN.encode(to_bytes(letters))].tobytes().decode()
 
 
 def _is_tar(path):

@@ -18,6 +18,7 @@ REMEDY = "make it with psiblast -out_ascii_pssm"
 SCORES = PROTEIN.size
 SCORE_WIDTH = 3  # characters; scores below -9 leave no blank before them
 SCORES_START, SCORES_END = 9, 9 + SCORES * SCORE_WIDTH
+BLANK, ZERO, MINUS = b" 0-"
 WHOLE = re.compile("-?[0-9]+")
 LARGEST_SCORE = 10_000  # those of PSI-BLAST are a hundredth of it at most
 
@@ -55,8 +56,52 @@ def parse_psiblast(text, name):
     columns = lines[head + 1].split()[:SCORES]
     if sorted(columns) != sorted(PROTEIN.letters):
         raise FileError(f"line {head + 2} does not name the 20 amino acids", file=name, remedy=REMEDY)
+    letters, rows = _in_columns(lines, head + 2) or _in_fields(lines, head + 2, name)
+    if not len(letters):
+        raise FileError("has no positions", file=name, remedy=REMEDY)
+    order = [columns.index(letter) for letter in PROTEIN.letters]
+    return letters.upper(), np.asarray(rows, dtype=np.float32)[:, order]
+
+
+def _in_columns(lines, first):
+    """Return (letters, scores) of the lines from `first` on where all stand as PSI-BLAST sets them, else None.
+
+    These are ``%5d %c  `` and 20 times ``%3d``, which are read at once. What looks otherwise is left to `_in_fields`,
+    which knows what is wrong: a score of three digits too, which could also be two numbers.
+    """
+    stop = next((i for i in range(first, len(lines)) if not lines[i].strip()), len(lines))
+    body = lines[first:stop]
+    if not body or min(map(len, body)) < SCORES_END or len(body) > 99_999:
+        return None
+    text = "".join(f"{line[:SCORES_END]}{line[SCORES_END : SCORES_END + 1] or ' '}" for line in body)
+    if not text.isascii():
+        return None
+    cells = np.frombuffer(text.encode(), dtype=np.uint8).reshape(len(body), SCORES_END + 1)
+    numbers = np.arange(1, len(body) + 1)[:, None] // 10 ** np.arange(4, -1, -1)
+    numbered = np.all(cells[:, :5] == np.where(numbers > 0, numbers % 10 + ZERO, BLANK))
+    blank = np.all(cells[:, [5, 7, 8, SCORES_END]] == BLANK)
+    if not numbered or not blank or np.any(cells[:, 6] <= BLANK):
+        return None
+    signs, tens, ones = np.moveaxis(cells[:, SCORES_START:SCORES_END].reshape(len(body), SCORES, SCORE_WIDTH), 2, 0)
+    digits = [(part >= ZERO) & (part <= ZERO + 9) for part in (tens, ones)]
+    # a sign stands before two digits, or before one
+    good = digits[1] & np.where(digits[0], (signs == BLANK) | (signs == MINUS), signs == BLANK)
+    if not np.all(good & (digits[0] | (tens == BLANK) | (tens == MINUS))):
+        return None
+    size = np.where(digits[0], 10 * (tens.astype(np.int16) - ZERO), 0) + (ones.astype(np.int16) - ZERO)
+    return cells[:, 6].tobytes().decode(), np.where((signs == MINUS) | (tens == MINUS), -size, size)
+
+
+def _in_fields(lines, first, name):
+    """Return (letters, scores) of the lines from `first` on, read one by one.
+
+    Raises
+    ------
+    FileError
+        If one is not as it should be.
+    """
     letters, rows = [], []
-    for number, line in enumerate(lines[head + 2 :], start=head + 3):
+    for number, line in enumerate(lines[first:], start=first + 1):
         fields = line.split(None, SCORES + 2)
         if not fields or not fields[0].isdecimal():
             break
@@ -69,10 +114,7 @@ def parse_psiblast(text, name):
             raise FileError(f"line {number} has a score beyond ±{LARGEST_SCORE}", file=name, remedy=REMEDY)
         letters.append(fields[1])
         rows.append(scores)
-    if not letters:
-        raise FileError("has no positions", file=name, remedy=REMEDY)
-    order = [columns.index(letter) for letter in PROTEIN.letters]
-    return "".join(letters).upper(), np.array(rows, dtype=np.float32)[:, order]
+    return "".join(letters), rows
 
 
 def _scores(line, fields):
