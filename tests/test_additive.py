@@ -27,6 +27,7 @@ BY_MATRIX |= {"weighted_degree", "shifted_weighted_degree"}  # of few sequences;
 
 
 WORDLESS = {"locality_improved", "codon_improved", "fisher", "profile", "pssm_window", "salzberg", "window"}
+WORDLESS |= {"nystroem", "random_fourier"}
 WORDLESS |= {"local_alignment", "profile_alignment", "smith_waterman"}
 
 

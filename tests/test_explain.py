@@ -37,7 +37,7 @@ NO_WORDS |= {key for key in EXAMPLES if key.startswith(("locality_improved-", "c
 NO_WORDS |= {key for key in EXAMPLES if key.startswith(("fisher-", "profile-", "profile_alignment-"))}
 NO_WORDS |= {key for key in EXAMPLES if key.startswith("smith_waterman-")}
 NO_WORDS |= {key for key in EXAMPLES if key.startswith("local_alignment-")}
-NO_WORDS |= {key for key in EXAMPLES if key.startswith(("pssm_window-", "window-"))}
+NO_WORDS |= {key for key in EXAMPLES if key.startswith(("pssm_window-", "window-", "nystroem-", "random_fourier-"))}
 OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
 
 

@@ -78,12 +78,13 @@ def test_the_products_of_features_are_the_kernel(name):
         except ParameterError:
             continue
         if kernel.accepts == "features":
-            X = table(n=12, d=5)[0]
-        elif kernel.alphabet is None and not kernel.tracks and not kernel.data_dependent:
-            X = sequences(n=12)[0]
+            X, y = table(n=12, d=5)
+        elif kernel.alphabet is None and not kernel.tracks:
+            X, y = sequences(n=12)
             X = X.part(0, EQUAL_LENGTH) if kernel.equal_lengths else X
         else:
             continue
+        kernel.fit(X, y)
         vectors = feature_vectors(kernel, X)
         product = (vectors @ vectors.T).toarray() if issparse(vectors) else vectors @ vectors.T
         np.testing.assert_allclose(product, kernel.kernel(X), rtol=1e-9, atol=1e-12)

@@ -464,12 +464,21 @@ COMPOSITES = [name for name, cls in KERNELS.classes.items() if issubclass(cls, C
 
 
 def made_of(name, part):
-    """Return kernels of a class, made of a kernel: parts, or the base of each of the examples."""
+    """Return kernels of a class, made of a kernel: parts, or the base of each of the examples that can have it."""
     cls = KERNELS.classes[name]
     if "parts" in cls.parameter_names():
         return [cls([part]), cls([build_kernel("spectrum:k=2"), part])]
     others = [kernel.get_params(deep=False) for kernel in cls.examples()]
-    return [cls(**{**params, "base": part}) for params in others]
+    return [kernel for kernel in (cls(**{**params, "base": part}) for params in others) if is_possible(kernel)]
+
+
+def is_possible(kernel):
+    """Tell whether a kernel's parameters go together."""
+    try:
+        kernel.check_parameters()
+    except ParameterError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("composite", [None, *COMPOSITES])
@@ -484,6 +493,8 @@ def test_identity_and_state_are_of_the_content_of_files(name, composite, tmp_pat
         kernels = [part] if composite is None else made_of(composite, part)
         made.append([(kernel.identity(), kernel.state()) for kernel in kernels])
         assert all(kernel.files() == (str(file),) for kernel in kernels)
+        if not kernels:
+            pytest.skip("is made of other kernels")
     file.unlink()
     for (first, state), (second, _) in zip(*made, strict=True):
         assert first != second

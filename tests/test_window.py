@@ -72,7 +72,7 @@ def test_shapes_are_symmetric_and_strongest_in_the_centre(shape, length):
     if shape == "triangle":
         np.testing.assert_allclose(weights / weights.max(), [(h + 1 - x) / (h + 1 - min(d)) for x in d])
     if shape == "gaussian" and length > 2:
-        np.testing.assert_allclose(weights[0] / weights[length // 2], np.exp(-2 + 2 * (min(d) / h) ** 2))
+        np.testing.assert_allclose(weights[0] / weights[length // 2], np.exp(-4 + 4 * (min(d) / h) ** 2))
 
 
 def test_features_and_their_names():

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..alphabets import MASK
-from ..parameters import check_choice
+from ..parameters import check_choice, check_real
 from ..profiles.profile import check_tracks
 from ..profiles.searching import ProfileTracks
 from .window_vectors import END, WindowVectorKernel
+
+SCALINGS = ("logistic", "raw", "both")
 
 
 class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
@@ -20,12 +22,15 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
     φ(x) has for each position the 20 scores s of the track ``pssm`` (as many as the alphabet has letters), scaled, and
     one more number that is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
-    there the scores count as 0.
+    there the others are 0.
 
     Parameters
     ----------
-    scaling : {"logistic", "raw"}
-        1 / (1 + exp(−s)), between 0 and 1; or s as it is.
+    scaling : {"logistic", "raw", "both"}
+        1 / (1 + exp(−s / scale)), between 0 and 1; s / scale; or 1 / (1 + exp(−s / scale)) and s / (3·scale) side by
+        side, which vary about as much.
+    scale : float > 0
+        What the scores are divided by. With ``"both"`` about 3 is good.
     vector_kernel : {"rbf", "polynomial", "linear"}
         k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` has features.
     gamma : float > 0 or "scale"
@@ -34,7 +39,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
     coef0 : float
     position_weights : {"flat", "triangle", "gaussian"} or list of float
         Weight w of each position in products and squared distances, Σ_p w_p·φ_p(x)·φ_p(y): 1; largest in the centre,
-        in proportion to 1 − d / (h + 1) or exp(−2·(d / h)²) with the distance d to the centre and that of the ends, h,
+        in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²) with the distance d to the centre and that of the ends, h,
         1 on average; or one's own.
     search : {None, "training"}
         Where PSSMs come from: tracks of the sequences, or a search of the training sequences: of windows, then, which
@@ -69,6 +74,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
         self,
         *,
         scaling="logistic",
+        scale=1.0,
         vector_kernel="rbf",
         gamma=0.05,
         degree=2,
@@ -83,6 +89,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
         n_threads=None,
     ):
         self.scaling = scaling
+        self.scale = scale
         self.vector_kernel = vector_kernel
         self.gamma = gamma
         self.degree = degree
@@ -104,7 +111,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
             cls(vector_kernel="polynomial", gamma=0.02, degree=3, normalize=True),
             cls(scaling="raw", vector_kernel="linear", normalize=True, zero_diagonal="zero"),
             cls(scaling="raw", gamma="scale", alphabet="protein"),
-            cls(vector_kernel="linear", position_weights="gaussian"),
+            cls(scaling="both", scale=3.0, vector_kernel="linear", position_weights="gaussian"),
         ]
 
     @property
@@ -114,12 +121,13 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_choice("scaling", self.scaling, ("logistic", "raw"))
+        check_choice("scaling", self.scaling, SCALINGS)
+        check_real("scale", self.scale, 0, open_low=True)
 
     @property
     def coding(self):
         """What knows the numbers of a position."""
-        return ScoreCoding(self.scaling)
+        return ScoreCoding(self.scaling, self.scale)
 
     def _seen(self, X):
         return X if self.search is None else self.with_profiles(X)
@@ -137,10 +145,12 @@ class ScoreCoding:
 
     Attributes
     ----------
-    scaling : {"logistic", "raw"}
+    scaling : {"logistic", "raw", "both"}
+    scale : float
     """
 
     scaling: str
+    scale: float
 
     def vectors(self, X, positions):
         """Return the numbers at positions of ``X.codes``, float64 (p, columns).
@@ -154,12 +164,23 @@ class ScoreCoding:
         if track.ndim != 2 or track.shape[1] != X.alphabet.size or not np.isfinite(track[positions]).all():
             check_tracks(X, ("pssm",))
         known = X.codes[positions] != MASK
-        vectors = np.zeros((len(positions), X.alphabet.size + 1))
-        scores = track[positions[known]].astype(np.float64)
-        vectors[known, :-1] = 1.0 / (1.0 + np.exp(-scores)) if self.scaling == "logistic" else scores
+        scores = track[positions[known]].astype(np.float64) / self.scale
+        parts = {
+            "logistic": lambda: (logistic(scores),),
+            "raw": lambda: (scores,),
+            "both": lambda: (logistic(scores), scores / 3),
+        }[self.scaling]()
+        vectors = np.zeros((len(positions), len(parts) * X.alphabet.size + 1))
+        vectors[known, :-1] = np.hstack(parts)
         vectors[~known, -1] = 1.0
         return vectors
 
     def columns(self, alphabet):
-        """Return the names of the numbers, one str each."""
-        return [*alphabet.letters, END]
+        """Return the names of the numbers, one str each; raw scores beside scaled ones as ``A raw``."""
+        beside = [f"{letter} raw" for letter in alphabet.letters] if self.scaling == "both" else []
+        return [*alphabet.letters, *beside, END]
+
+
+def logistic(scores):
+    """Return 1 / (1 + exp(−s)) of scores s."""
+    return 1.0 / (1.0 + np.exp(-scores))

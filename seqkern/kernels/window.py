@@ -34,7 +34,7 @@ class WindowKernel(WindowVectorKernel):
     coef0 : float
     position_weights : {"flat", "triangle", "gaussian"} or list of float
         Weight w of each position in products and squared distances, Σ_p w_p·φ_p(x)·φ_p(y): 1; largest in the centre,
-        in proportion to 1 − d / (h + 1) or exp(−2·(d / h)²) with the distance d to the centre and that of the ends, h,
+        in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²) with the distance d to the centre and that of the ends, h,
         1 on average; or one's own.
     normalize : bool
         Divide by sqrt(K(x, x)·K(y, y)); of ``"rbf"`` that changes nothing.

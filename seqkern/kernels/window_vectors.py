@@ -35,8 +35,8 @@ def position_weights(weights, length):
     Parameters
     ----------
     weights : {"flat", "triangle", "gaussian"} or list of float
-        All 1; in proportion to 1 − d / (h + 1) or exp(−2·(d / h)²), d the distance to the centre and h that of the ends
-        of the window, with a mean of 1; or one for each position.
+        All 1; in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²), d the distance to the centre and h that of the
+        ends of the window, with a mean of 1; or one for each position.
     length : int
 
     Raises
@@ -56,7 +56,7 @@ def position_weights(weights, length):
     half = max((length - 1) / 2, 0.5)
     distances = np.abs(np.arange(length) - (length - 1) / 2)
     shape = {"flat": np.ones(length), "triangle": 1 - distances / (half + 1)}
-    values = np.exp(-2 * (distances / half) ** 2) if weights == "gaussian" else shape[weights]
+    values = np.exp(-((2 * distances / half) ** 2)) if weights == "gaussian" else shape[weights]
     return values / values.mean()
 
 
@@ -249,10 +249,14 @@ class WindowVectorKernel(Kernel):
 
     # ---- exact blocks ---------------------------------------------------------------------------
 
+    def _linear(self):
+        """Return the kernel φ(x)·φ(y), of which `between` is a function."""
+        return WindowVectors(self.coding, self.position_weights)
+
     @property
     def between(self):
         """The exact kernel between windows, before the normalisation."""
-        vectors = WindowVectors(self.coding, self.position_weights)
+        vectors = self._linear()
         if self.vector_kernel == "rbf":
             gamma = self.gamma_ if isinstance(self.gamma, str) else self.gamma
             return RBFKernel(gamma=gamma, base=vectors)
