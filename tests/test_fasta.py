@@ -219,7 +219,7 @@ GOOD = b"".join(b">r%d\n%s\n" % (i, b"ACGT" * 50) for i in range(200))
     [
         (b"", SequenceError, "is empty"),
         (b"\n\r\n  \n", SequenceError, "is empty"),
-        (gzip.compress(b""), SequenceError, "is empty"),
+        (gzip.compress(b"", mtime=0), SequenceError, "is empty"),
         (b">a\nAC\n>b\n>c\nGG\n", SequenceError, "record 'b': has no sequence; .*empty=skip"),
         (b">a\nAC\n>b\n", SequenceError, "record 'b': has no sequence"),
         (
@@ -234,13 +234,13 @@ GOOD = b"".join(b">r%d\n%s\n" % (i, b"ACGT" * 50) for i in range(200))
         (b"\x7fELF\x02\x01\x01\x00\x00\x00", FileError, "is a binary file"),
         (b"PK\x03\x04\x14\x00", FileError, "is a binary file"),
         (">a\nAC\n".encode("utf-16"), FileError, "is a binary file"),
-        (gzip.compress(b"\x89PNG\r\n\x1a\n\x00\x00"), FileError, "is a binary file"),
-        (gzip.compress(GOOD)[:-40], FileError, "ends too early: truncated; copy or download"),
+        (gzip.compress(b"\x89PNG\r\n\x1a\n\x00\x00", mtime=0), FileError, "is a binary file"),
+        (gzip.compress(GOOD, mtime=0)[:-40], FileError, "ends too early: truncated; copy or download"),
         (bz2.compress(GOOD)[:-40], FileError, "ends too early: truncated"),
         (lzma.compress(GOOD)[:-40], FileError, "ends too early: truncated"),
-        (gzip.compress(GOOD)[:14], FileError, "ends too early: truncated"),
-        (gzip.compress(GOOD)[:-8] + b"\0" * 8, FileError, "is damaged inside"),
-        (gzip.compress(GOOD)[:12] + b"\xff" * 200, FileError, "is damaged inside"),
+        (gzip.compress(GOOD, mtime=0)[:14], FileError, "ends too early: truncated"),
+        (gzip.compress(GOOD, mtime=0)[:-8] + b"\0" * 8, FileError, "is damaged inside"),
+        (gzip.compress(GOOD, mtime=0)[:12] + b"\xff" * 200, FileError, "is damaged inside"),
         (lzma.compress(GOOD)[:30] + b"\xff" * 200, FileError, "is damaged inside"),
     ],
 )
