@@ -10,24 +10,32 @@ import pandas as pd
 from ..errors import FileError
 
 
-def read_table(path, columns):
+def read_table(path, columns, numeric=()):
     """Return a TSV file as a DataFrame of str, or None where there is no such file.
+
+    Parameters
+    ----------
+    path : path-like
+    columns : collection of str
+        That must be there.
+    numeric : tuple of str
+        Columns whose names begin so are read as numbers; what is no number becomes NaN.
 
     Raises
     ------
     FileError
         If it cannot be read or lacks one of `columns`.
     """
+    form = {"sep": "\t", "na_filter": False, "quoting": csv.QUOTE_NONE, "lineterminator": "\n", "encoding": "utf-8"}
     try:
-        table = pd.read_csv(
-            path,
-            sep="\t",
-            dtype=str,
-            na_filter=False,
-            quoting=csv.QUOTE_NONE,
-            lineterminator="\n",
-            encoding="utf-8",
-        )
+        head = pd.read_csv(path, dtype=str, nrows=0, **form)
+        wanted = [name for name in head if numeric and str(name).startswith(numeric)]
+        types = dict.fromkeys(head, str) | dict.fromkeys(wanted, float)
+        try:
+            table = pd.read_csv(path, dtype=types, **form)
+        except ValueError:  # an empty cell, a word
+            table = pd.read_csv(path, dtype=str, **form)
+            table = table.assign(**{name: numbers(table[name]) for name in wanted})
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -298,13 +298,9 @@ class DatasetResults:
         return self.folder("evaluate") / method.kernel / method.solver / file
 
     def decisions(self, method):
-        """Return the decisions of a method, `decision…` columns as numbers; None where they are missing."""
+        """Return a method's decisions, with decision values and probabilities as numbers; None where missing."""
         columns = TABLES["decisions"] + (["decision"] if self.kind != "multiclass" else [])
-        table = read_table(self._path(method, "decisions.tsv"), columns)
-        if table is None:
-            return None
-        wanted = [column for column in table if column.startswith("decision")]
-        return table.assign(**{column: numbers(table[column]) for column in wanted})
+        return read_table(self._path(method, "decisions.tsv"), columns, ("decision", "probability"))
 
     @cached_property
     def done(self):
