@@ -11,9 +11,9 @@ from sklearn.metrics import mutual_info_score
 from sklearn.svm import SVC
 
 from seqkern.errors import ParameterError
+from seqkern.solvers.one_norm import solve_one_norm
 from seqkern.solvers.selectors import build_selector
 from seqkern.solvers.selectors.machines import dual_weights, enclosing_ball
-from seqkern.solvers.selectors.norms import one_norm_weights
 from seqkern.solvers.selectors.r2w2 import radius_margin
 
 NAMES = (
@@ -228,7 +228,8 @@ def test_the_one_norm_machine_reaches_the_optimum_of_the_dual_program(C):
 
     X, y = data(n=30, d=40)
     s = 2.0 * y - 1
-    weights, nearness = one_norm_weights(X, s, C)
+    found = solve_one_norm(X, s, C)
+    weights, nearness = found.weights, found.nearness
     bias = min(
         (s[i] - X[i] @ weights for i in range(len(X))),
         key=lambda b: np.maximum(0, 1 - s * (X @ weights + b)).sum(),

@@ -5,6 +5,15 @@ The contract is in `contract.py`.
 
 from .checking import ConstantColumnWarning, check_cost, count_rows
 from .contract import Solver
-from .kinds import BinarySolver, ClassSolver, RealSolver
+from .kinds import AnyClassSolver, BinarySolver, ClassSolver, RealSolver
 
-__all__ = ["BinarySolver", "ClassSolver", "ConstantColumnWarning", "RealSolver", "Solver", "check_cost", "count_rows"]
+__all__ = [
+    "AnyClassSolver",
+    "BinarySolver",
+    "ClassSolver",
+    "ConstantColumnWarning",
+    "RealSolver",
+    "Solver",
+    "check_cost",
+    "count_rows",
+]

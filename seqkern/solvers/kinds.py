@@ -70,6 +70,20 @@ class BinarySolver(ClassSolver):
         return tags
 
 
+class AnyClassSolver(ClassSolver):
+    """Base of solvers that tell two classes or more apart without binary machines.
+
+    A decision is one number for two classes, above zero for the second, and else one for each class.
+    """
+
+    targets = ("binary", "multiclass")
+
+    def predict(self, K):
+        """Return the predicted class of each row of `K`, shape (m,)."""
+        decisions = self.decision_function(K)
+        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
+
+
 class RealSolver(RegressorMixin, Solver):
     """Base of solvers that predict a real number; the decision is the prediction."""
 

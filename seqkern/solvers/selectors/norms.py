@@ -1,10 +1,9 @@
 """Linear machines that are sparse by their norm: the 1-norm SVM, and the approximation of the 0-norm."""
 
 import numpy as np
-from scipy.sparse import csc_array, hstack, identity
 
-from ...errors import ParameterError
 from ...parameters import check_integer, check_real
+from ..one_norm import solve_one_norm
 from .base import Selector
 from .filters import largest_against_rest, second_classes
 from .machines import linear_weights, standardised
@@ -50,43 +49,10 @@ class OneNormSelector(Selector):
         X, usable = standardised(X)
 
         def score(second):
-            weights, nearness = one_norm_weights(X, np.where(second, 1.0, -1.0), self.C)
-            return np.where(weights != 0, np.abs(weights), np.minimum(nearness - 1.0, 0.0))
+            found = solve_one_norm(X, np.where(second, 1.0, -1.0), self.C)
+            return np.where(found.weights != 0, np.abs(found.weights), np.minimum(found.nearness - 1.0, 0.0))
 
         return np.where(usable, largest_against_rest(score, y, self.classes_), -np.inf)
-
-
-def one_norm_weights(X, y, C):
-    """Solve the 1-norm SVM.
-
-    Parameters
-    ----------
-    X : ndarray of float64, shape (n, d)
-    y : ndarray of float64, shape (n,)
-        −1 and 1.
-    C : float
-
-    Returns
-    -------
-    weights : ndarray of float64, shape (d,)
-    nearness : ndarray of float64, shape (d,)
-        |Σ_i α_i y_i x_ij|, at most 1 but for rounding.
-    """
-    from scipy.optimize import linprog
-
-    n, d = X.shape
-    signed = y[:, None] * X
-    # w⁺, w⁻, b, ξ: −y (w·x + b) − ξ ≤ −1
-    table = hstack([csc_array(-signed), csc_array(signed), csc_array(-y[:, None]), -identity(n)], format="csc")
-    cost = np.concatenate((np.ones(2 * d), [0.0], np.full(n, float(C))))
-    bounds = np.zeros((len(cost), 2))
-    bounds[:, 1] = np.inf
-    bounds[2 * d, 0] = -np.inf
-    found = linprog(cost, A_ub=table, b_ub=-np.ones(n), bounds=bounds, method="highs-ds")
-    if found.status != 0:
-        raise ParameterError(f"the linear program of the 1-norm SVM: {found.message}", remedy="choose another C")
-    alpha = -found.ineqlin.marginals
-    return found.x[:d] - found.x[d : 2 * d], np.abs(alpha @ signed)
 
 
 class ZeroNormSelector(Selector):
