@@ -197,6 +197,22 @@ class SequenceSet:
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         return np.repeat(self.starts - offsets[:-1], lengths) + np.arange(offsets[-1])
 
+    def used_positions(self):
+        """Return the places in `codes` of all letters, each once and in order, and where each record starts among them.
+
+        Returns
+        -------
+        positions : ndarray of int64, shape (used,)
+        starts : ndarray of int64, shape (n,)
+        """
+        if not self.lengths.sum():
+            return np.zeros(0, dtype=np.int64), np.zeros(len(self), dtype=np.int64)
+        first, last = int(self.starts.min()), int(self.stops.max())
+        changes = np.bincount(self.starts - first, minlength=last - first + 1)
+        changes -= np.bincount(self.stops - first, minlength=last - first + 1)
+        used = np.cumsum(changes) > 0
+        return np.flatnonzero(used) + first, (np.cumsum(used) - used)[self.starts - first]
+
     def _pieces(self, array):
         """Yield an array over `codes` at the letters of these records, in pieces of some megabytes."""
         if len(self) and np.array_equal(self.stops[:-1], self.starts[1:]):
@@ -227,19 +243,10 @@ class SequenceSet:
 
         Unlike in a compact copy, a letter of many windows takes the place of one.
         """
-        if not len(self):
-            return self.compact()
-        first, last = int(self.starts.min()), int(self.stops.max())
-        depth = np.zeros(last - first + 1, dtype=np.int64)
-        np.add.at(depth, self.starts - first, 1)
-        np.add.at(depth, self.stops - first, -1)
-        used = np.cumsum(depth) > 0
-        place = np.concatenate(([0], np.cumsum(used)))
-        used = used[:-1]
-        codes, *tracks = (array[first:last][used] for array in (self.codes, *self.tracks.values()))
+        used, starts = self.used_positions()
+        codes, *tracks = (array[used] for array in (self.codes, *self.tracks.values()))
         tracks = dict(zip(self.tracks, tracks, strict=True))
-        starts, stops = place[self.starts - first], place[self.stops - first]
-        return SequenceSet(codes, starts, stops, list(self.ids), self.alphabet, tracks, self.counts)
+        return SequenceSet(codes, starts, starts + self.lengths, list(self.ids), self.alphabet, tracks, self.counts)
 
     def reverse_complement(self):
         """Return the reverse complements as a compact copy without tracks.

@@ -116,7 +116,7 @@ def check_agreement(X, i, profile):
 
 def check_tracks(X, names):
     """Raise SequenceError unless the tracks `names` of profiles can be used: shape, finite, probabilities."""
-    positions = None
+    positions = None  # those of many windows once
     for name in names:
         track = X.tracks[name]
         if track.ndim != 2 or track.shape[1] != X.alphabet.size:
@@ -125,16 +125,16 @@ def check_tracks(X, names):
                 f"the track {name!r} has {columns} columns, the alphabet {X.alphabet.name} {X.alphabet.size} letters",
                 remedy="give one column for each letter of the alphabet",
             )
-        positions = X.positions() if positions is None else positions
+        if positions is None:
+            positions, starts = X.used_positions()
         values = track[positions]
         good = np.isfinite(values).all(axis=1)
         if name == "profile":
             good &= (values > 0).all(axis=1) & (np.abs(values.sum(axis=1, dtype=np.float64) - 1) <= SUM_TOLERANCE)
         if not good.all():
-            ends = np.cumsum(X.lengths)
-            first = int(np.argmin(good))
-            record = int(np.searchsorted(ends, first, side="right"))
-            position = first - int(ends[record] - X.lengths[record]) + 1
+            bad = np.concatenate(([0], np.cumsum(~good)))
+            record = int(np.argmax(bad[starts + X.lengths] > bad[starts]))
+            position = int(np.argmin(good[starts[record] :])) + 1
             wanted = "probabilities above 0 that sum to 1" if name == "profile" else "finite numbers"
             raise SequenceError(
                 f"row {position} of the track {name!r} is not {wanted}",
