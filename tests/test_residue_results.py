@@ -76,7 +76,7 @@ def test_distance_to_the_end_of_the_chain(tmp_path):
 
 
 def test_other_data_sets_have_the_head_alone(tmp_path):
-    write_residue_results(tmp_path, SimpleNamespace(X=None, tasks={}), [])
+    write_residue_results(tmp_path, SimpleNamespace(X=None, tasks={}, residues=None), [])
     assert read_states(tmp_path / "states.txt") == []
     assert read_tsv(tmp_path / "segments.tsv") == read_tsv(tmp_path / "termini.tsv") == []
     assert (tmp_path / "termini.tsv").read_text() == "task\tsplit\tdistance\tn\tright\n"

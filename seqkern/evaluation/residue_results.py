@@ -86,7 +86,7 @@ def write_residue_results(folder, dataset, results):
     FileError
         If a file cannot be written.
     """
-    residues = getattr(dataset, "residues", None)
+    residues = dataset.residues
     parts = []
     if residues is not None:
         row_of = {name: row for row, name in enumerate(dataset.X.ids)}
