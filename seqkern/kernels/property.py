@@ -139,8 +139,8 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         super()._check_parameters()
         if not self.files():
             self.property_scales()
-        if self.form == COVARIANCE and not isinstance(self.position_weights, str):
-            raise ParameterError("covariances have no positions", remedy="leave position_weights out")
+        if self.form == COVARIANCE and not (isinstance(self.position_weights, str) and self.position_weights == "flat"):
+            raise ParameterError("covariances have no position_weights", remedy="leave them out, or choose form=window")
 
     def coerce(self, X):
         """Return `X` as a SequenceSet, checked: the scales must be of its letters."""
