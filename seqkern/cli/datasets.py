@@ -36,13 +36,15 @@ def run(args):
         raise
     save_dataset(dataset, args.output)
     counts = "".join(f"; {key}: {count}" for key, count in dataset.X.counts.items())
-    print(f"{args.output}: {len(dataset.X)} {_word(dataset.kind)}, tasks: {len(dataset.tasks)}{counts}")
+    print(f"{args.output}: {len(dataset.X)} {_words(dataset)}, tasks: {len(dataset.tasks)}{counts}")
     return 0
 
 
-def _word(kind):
-    """Return what the units of a kind of data are called."""
-    return "sequences" if kind == "sequences" else "units"
+def _words(dataset):
+    """Return what the units of a data set are called."""
+    if dataset.residues is not None:
+        return f"residues of {len(dataset.residues.chains)} chains"
+    return "sequences" if dataset.kind == "sequences" else "units"
 
 
 def _chosen(args):

@@ -161,6 +161,14 @@ def summary(dataset):
             "max": int(lengths.max()),
             "total": int(lengths.sum()),
         }
+        if dataset.residues is not None:
+            lengths = dataset.residues.chains.lengths
+            result["chains"] = {
+                "n": len(lengths),
+                "min": int(lengths.min()),
+                "median": float(np.median(lengths)),
+                "max": int(lengths.max()),
+            }
     elif dataset.kind == "features":
         result["columns"] = len(X.columns)
     result["tasks"] = {task.name: _task_summary(task) for task in dataset.tasks.values()}

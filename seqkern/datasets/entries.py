@@ -16,7 +16,6 @@ from .label_sources import (
     no_column,
     wanted_columns,
 )
-from .residue_units import is_residue_entry
 from .site_windows import columns_of_sites, cut_entry, entry_window, places_of_sites, sites_file
 from .table_files import read_features, read_similarities
 
@@ -93,11 +92,6 @@ def fasta_material(entry, base_dir, n_threads=None):
             "nothing says which label a sequence has",
             file=where,
             remedy="add labels: {from: header}, first_word, tsv or states, or give a file for each class",
-        )
-    if (source == "states") != is_residue_entry(entry):
-        raise ConfigError(
-            "states are labels of residues" if source == "states" else f"labels from {source} are not of residues",
-            remedy="give both: residues: {window: 15} and labels: {from: states, file: …}",
         )
     policies = {key: entry[key] for key in POLICIES if key in entry}
     if source == "states":

@@ -21,7 +21,15 @@ def is_residue_entry(entry):
 
 
 def check_entry_residues(entry):
-    """Raise ConfigError or ParameterError unless the key ``residues`` of an entry, if it is there, is possible."""
+    """Raise ConfigError or ParameterError unless an entry's key ``residues``, and labels from states, are possible."""
+    of_states = entry.get("labels", {}).get("from") == "states"
+    if of_states and "fasta" not in entry:
+        raise ConfigError("states are read beside fasta", remedy="leave out labels: {from: states}")
+    if "fasta" in entry and of_states != is_residue_entry(entry):
+        raise ConfigError(
+            "states are labels of residues" if of_states else "nothing says which states the residues have",
+            remedy="give both: residues: {window: 15} and labels: {from: states, file: …}",
+        )
     if not is_residue_entry(entry):
         return
     wanted = entry["residues"]

@@ -116,7 +116,7 @@ class Residues:
         """Yield (chain, int64 rows of its units in the order of their places) of each chain that has units."""
         order = np.lexsort((self.place, self.record))
         chains, first = np.unique(self.record[order], return_index=True)
-        yield from zip(chains.tolist(), np.split(order, first[1:]), strict=True)
+        yield from zip(chains.tolist(), np.split(order, first)[1:], strict=True)
 
     def state(self):
         """Return what `from_state` needs: a JSON dict and a dict of arrays."""

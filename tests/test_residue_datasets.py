@@ -1,0 +1,269 @@
+"""Data sets of residues: from users' files, generated and public; folds and leakage by chain."""
+
+import json
+
+import numpy as np
+import pytest
+from test_profile_files import pssm_text
+
+from seqkern.cli.main import main
+from seqkern.config import check_entry
+from seqkern.datasets import load_dataset, make_dataset, save_dataset
+from seqkern.errors import ConfigError, FoldError, LabelError, ParameterError, SequenceError
+from seqkern.folds import make_folds
+from seqkern.labels import UNLABELLED
+from seqkern.simulate import simulate, write_simulated
+
+CHAINS = {"one": "MKVLAAGW", "two": "ARNDCQEGH", "three": "MKV", "four": "WWYYAC"}
+STATES = {"one": "HHHHGCCE", "two": "CCEEBTTSS", "three": "C-L", "four": "??HHEE"}
+GENERATED = {"simulate": {"kind": "secondary_structure", "n_chains": 12, "mean_length": 40}, "residues": {"window": 7}}
+
+
+def fasta(records):
+    return "".join(f">{name} fold={i % 2} family=f{i // 2}\n{text}\n" for i, (name, text) in enumerate(records.items()))
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "chains.fa").write_text(fasta(CHAINS))
+    (tmp_path / "chains.ss").write_text(fasta(STATES))
+    both = {name: f"{CHAINS[name]}\n{STATES[name]}" for name in CHAINS}
+    (tmp_path / "chains.ss3").write_text(fasta(both))
+    return tmp_path
+
+
+def entry_of(labels=None, **residues):
+    labels = {"from": "states", "file": "chains.ss"} | (labels or {})
+    return {"fasta": "chains.fa", "labels": labels, "residues": {"window": 5} | residues}
+
+
+def test_every_residue_is_a_unit_with_its_state(files):
+    made = make_dataset("d", entry_of(reduction="HGI_EB"), files)
+    labels = made.task().labels
+    assert labels.classes == ("H", "E", "C")
+    assert "".join(labels.names()).startswith("HHHHHCCE")
+    assert labels.y[20:22].tolist() == [UNLABELLED] * 2
+    assert labels.ids[:2] == ["one:1", "one:2"]
+    assert labels.groups.tolist() == [name for name, text in CHAINS.items() for _ in text]
+    # the residues without a state are neighbours all the same
+    assert made.X.strings()[22] == "WWYYA"
+    assert made.notes["residues"] == {"window": 5, "reduction": "HGI_EB"}
+
+
+def test_without_a_reduction_all_states_are_classes(files):
+    labels = make_dataset("d", entry_of(), files).task().labels
+    assert labels.classes == tuple("HECGBTS")
+
+
+def test_letters_and_states_may_stand_in_one_file_and_headers_name_folds_and_groups(files):
+    entry = {
+        "fasta": "chains.ss3",
+        "labels": {"from": "states", "fold": "fold", "group": "family", "positive": "H"},
+        "residues": {"window": 3, "reduction": "H_E"},
+    }
+    labels = make_dataset("d", entry, files).task().labels
+    assert labels.kind == "binary"
+    assert labels.groups.tolist() == [f"f{i // 2}" for i, text in enumerate(CHAINS.values()) for _ in text]
+    assert labels.folds.tolist() == [str(i % 2) for i, text in enumerate(CHAINS.values()) for _ in text]
+
+
+def test_a_chain_without_a_known_state_is_left_out_and_counted(files):
+    (files / "chains.ss").write_text(fasta(STATES | {"three": "???"}))
+    made = make_dataset("d", entry_of(), files)
+    assert made.residues.chains.ids == ["one", "two", "four"]
+    assert made.X.counts == {"chains without a known state left out": 1}
+    (files / "chains.ss").write_text(fasta({name: "?" * len(text) for name, text in STATES.items()}))
+    with pytest.raises(ConfigError, match="no state is known"):
+        make_dataset("d", entry_of(), files)
+
+
+def test_a_data_set_of_residues_is_saved_once_for_each_letter(files, tmp_path):
+    (files / "pssms").mkdir()
+    for name, letters in CHAINS.items():
+        (files / "pssms" / f"{name}.pssm").write_text(pssm_text(letters))
+    made = make_dataset("d", entry_of(window=15) | {"profiles": {"files": "pssms"}}, files)
+    save_dataset(made, tmp_path / "out")
+    again = load_dataset(tmp_path / "out")
+    assert again.X.digest() == made.X.digest()
+    assert again.X.strings() == made.X.strings()
+    assert sorted(again.X.tracks) == ["profile", "pssm"]
+    assert sorted(again.residues.chains.tracks) == ["states"]
+    assert np.array_equal(again.residues.states(), made.residues.states())
+    assert again.residues.window == 15
+    assert again.task().labels.digest() == made.task().labels.digest()
+    told = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert told["n"] == 26
+    assert told["chains"] == {"n": 4, "min": 3, "median": 7.0, "max": 9}
+    with np.load(tmp_path / "out" / "data.npz") as archive:
+        assert len(archive["X/codes"]) == 26 + 5 * 7
+
+
+def test_a_profile_of_other_letters_is_refused(files):
+    (files / "pssms").mkdir()
+    for name, letters in CHAINS.items():
+        (files / "pssms" / f"{name}.pssm").write_text(pssm_text(letters.replace("W", "F")))
+    with pytest.raises(SequenceError, match="record 'one': at position 8 the profile has F, the sequence W"):
+        make_dataset("d", entry_of() | {"profiles": {"files": "pssms"}}, files)
+
+
+IMPOSSIBLE = [
+    (entry_of(window=14), "window=14 is even, so no residue is in the middle; take 13 or 15"),
+    (entry_of(reduction="HGI_BE"), "unknown reduction of states 'HGI_BE'; did you mean 'HGI_E'"),
+    (entry_of(labels={"from": "header"}), "nothing says which states the residues have; give both"),
+    ({"fasta": "a.fa", "labels": {"from": "states", "file": "b.ss"}}, "states are labels of residues; give both"),
+    (entry_of() | {"window": "-5:+5", "sites": "header"}, "residues do not go with window"),
+    (GENERATED | {"tasks": "families"}, "residues do not go with tasks"),
+    ({"features": "t.tsv", "residues": {}}, "residues do not go with features"),
+    (GENERATED | {"labels": {"from": "states"}}, "states are read beside fasta"),
+]
+
+
+@pytest.mark.parametrize(("entry", "message"), IMPOSSIBLE)
+def test_impossible_entries_are_found_before_anything_is_read(entry, message):
+    with pytest.raises(ConfigError, match=message) as caught:
+        check_entry("d", entry, "study.yaml")
+    assert str(caught.value).startswith("study.yaml: datasets.d")
+    with pytest.raises((ConfigError, ParameterError), match=message):
+        make_dataset("d", entry)
+
+
+def test_an_unknown_key_of_residues_is_named():
+    with pytest.raises(ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, window"):
+        check_entry("d", GENERATED | {"residues": {"width": 3}}, "study.yaml")
+
+
+def test_chains_without_the_key_and_the_key_without_states_are_told():
+    with pytest.raises(LabelError, match=r"its labels are states of residues; add residues: {window: 15}"):
+        make_dataset("d", {"simulate": GENERATED["simulate"]})
+    with pytest.raises(ConfigError, match="nothing says which states the residues have"):
+        make_dataset("d", {"simulate": {"kind": "donor"}, "residues": {}})
+
+
+def test_generated_chains_are_learnable_and_written(tmp_path):
+    data = simulate("secondary_structure", seed=3, n_chains=50, mean_length=60)
+    X = data.sequences
+    assert simulate("secondary_structure", seed=3, n_chains=50, mean_length=60).sequences.digest() == X.digest()
+    states, alanine, valine = X.tracks["states"], X.codes == X.alphabet.letters.index("A"), X.codes == 17
+    assert alanine[states == ord("H")].mean() > 2 * alanine[states == ord("E")].mean()
+    assert valine[states == ord("E")].mean() > 2 * valine[states == ord("C")].mean()
+    paths = write_simulated(data, tmp_path / "chains")
+    assert [path.name for path in paths] == ["chains.fasta", "chains.tsv", "chains.states"]
+    entry = {"fasta": "chains.fasta", "labels": {"from": "states", "file": "chains.states"}, "residues": {"window": 7}}
+    made = make_dataset("d", entry, tmp_path)
+    assert np.array_equal(made.residues.states(), states)
+    with pytest.raises(ParameterError, match="helix_length"):
+        simulate("secondary_structure", helix_length=3.0)
+
+
+@pytest.fixture
+def generated(tmp_path):
+    save_dataset(make_dataset("d", GENERATED, seed=2), tmp_path / "d")
+    return tmp_path / "d"
+
+
+def folds_of(folder, *arguments):
+    assert main(["folds", str(folder), "-o", str(folder / "folds"), *arguments]) == 0
+    rows = [line.split("\t") for line in (folder / "folds" / "all.tsv").read_text().splitlines()]
+    leakage = [line.split("\t") for line in (folder / "folds" / "leakage.tsv").read_text().splitlines()]
+    return rows[0], rows[1:], leakage[1:]
+
+
+def test_no_fold_divides_a_chain_by_default(generated):
+    names, rows, leakage = folds_of(generated, "--k", "3")
+    assert names == ["id", "group", "1", "2", "3"]
+    parts = {}
+    for row in rows:
+        parts.setdefault(row[0].split(":")[0], set()).add(tuple(row[2:]))
+    assert len(parts) == 12
+    assert all(len(found) == 1 for found in parts.values())
+    assert not leakage
+
+
+def test_a_chain_in_both_parts_leaks_and_windows_alike_do_not(generated):
+    _, _, leakage = folds_of(generated, "--method", "stratified", "--k", "2")
+    assert {(row[2], row[3]) for row in leakage if row[1] == "1"} == {("identical", f"chain{i}") for i in range(1, 13)}
+
+
+def test_chains_repeated_across_folds_are_found_and_kept_together(tmp_path):
+    letters = ["MKVLAAGWHHKLEDDQ", "MKVLAAGWHHKLEDDQ", "ACDEFGHIKLMNPQRSTVWY", "HIKLMNPQRSTVW", "QNGRFFWA"]
+    states = ["HHHHHHHHCCCCEEEE", "HHHHHHHHCCCCEEEC", "HHHHHHHEEEEEEECCCCCC", "HEEEECCCCCHEC", "HHHEEECC"]
+    (tmp_path / "a.ss3").write_text(
+        "".join(f">c{i} fold={i % 2}\n{a}\n{b}\n" for i, (a, b) in enumerate(zip(letters, states, strict=True)))
+    )
+    entry = {"fasta": "a.ss3", "labels": {"from": "states", "fold": "fold"}, "residues": {"window": 3}}
+    save_dataset(make_dataset("d", entry, tmp_path), tmp_path / "d")
+    names, _, leakage = folds_of(tmp_path / "d")
+    assert names == ["id", "group", "0", "1"]  # the given folds are used where no method is named
+    assert ["all", "", "conflict", "c0", "c1", "1"] in leakage
+    assert ["all", "0", "identical", "c0", "c1", "1"] in leakage
+    assert ["all", "0", "contained", "c2", "c3", "1"] in leakage
+    _, rows, leakage = folds_of(tmp_path / "d", "--method", "grouped", "--k", "2", "--keep-together")
+    part = {row[0]: row[2] for row in rows}
+    assert part["c0:1"] == part["c1:1"]
+    assert part["c2:1"] == part["c3:5"]
+    assert [row[2] for row in leakage] == ["conflict"]
+
+
+def test_masked_parts_of_one_chain_do_not_contradict_each_other(tmp_path):
+    text = ">a\nMKVLAAGW\nHHHHE???\n>b\nMKVLAAGW\n???HECCC\n>c\nWWWWACD\nHHEECCC\n>d\nACCCCCD\nHHEECCC\n"
+    (tmp_path / "a.ss3").write_text(text)
+    entry = {"fasta": "a.ss3", "labels": {"from": "states"}, "residues": {"window": 3}}
+    save_dataset(make_dataset("d", entry, tmp_path), tmp_path / "d")
+    leakage = folds_of(tmp_path / "d", "--k", "2", "--keep-together")[2]
+    assert not leakage
+
+
+@pytest.mark.parametrize("method", ["grouped", "predefined"])
+def test_smaller_training_parts_are_whole_chains_and_nested(method):
+    made = make_dataset(
+        "d", GENERATED | {"simulate": {"kind": "secondary_structure", "n_chains": 40, "mean_length": 40}}
+    )
+    labels = made.task().labels
+    if method == "predefined":
+        from dataclasses import replace
+
+        labels = replace(labels, folds=(made.residues.record % 3).astype(str))
+    k = {"k": 3} if method == "grouped" else {}
+    whole = make_folds(labels, made.X, method, seed=1, **k)
+    smaller = [make_folds(labels, made.X, method, seed=1, train_size=size, **k) for size in (400, 700)]
+    for full, small, large in zip(whole, *smaller, strict=True):
+        assert set(small.train) < set(large.train) < set(full.train)
+        assert len(small.train) <= 400
+        assert 640 < len(large.train) <= 700
+        assert np.array_equal(small.test, full.test)
+        for part in (small, large):
+            chains = set(labels.groups[part.train])
+            assert set(part.train) == {row for row in full.train if labels.groups[row] in chains}
+    other = make_folds(labels, made.X, method, seed=2, train_size=400, **k)
+    if method == "predefined":
+        assert any(set(a.train) != set(b.train) for a, b in zip(other, smaller[0], strict=True))
+    with pytest.raises(FoldError, match=r"training part of task 'all' has \d+ units, train_size asks for 5000"):
+        make_folds(labels, made.X, method, train_size=5000, **k)
+
+
+PUBLIC = {
+    "rs126": ({}, 126, 23251, {"H": 7390, "E": 4958, "C": 10903}),
+    "qian_sejnowski": ({"window": 13}, 128, 21625, {"H": 5450, "E": 4384, "C": 11791}),
+    "cb513": ({}, 509, 83991, {"H": 29102, "E": 18690, "C": 36199}),
+    "cb513_dssp": ({"reduction": "HGI_EB"}, 509, 83991, {"H": 29102, "E": 18690, "C": 36199}),
+    "jpred4": ({}, 1348, 218421, {"H": 77742, "E": 48588, "C": 92091}),
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_sets_have_the_residues_that_are_published(shared_data, name):
+    wanted, n_chains, n_used, counts = PUBLIC[name]
+    made = make_dataset(name, {"public": name, "residues": wanted}, data_dir=shared_data)
+    labels = made.task().labels
+    assert len(made.residues.chains) == n_chains
+    assert labels.used().sum() == n_used
+    assert labels.class_counts() == counts
+    assert len(made.X) == made.residues.chains.lengths.sum()
+    if name == "cb513":
+        assert made.X.counts["chains without a known state left out"] == 2
+        assert len(np.unique(labels.groups)) == 430
+    if name == "jpred4":
+        assert np.unique(labels.folds).tolist() == list("1234567")
+    if name == "qian_sejnowski":
+        split = made.task().split
+        assert [np.unique(made.residues.record[split == part]).size for part in ("train", "test")] == [111, 17]
