@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import ModelError, ParameterError
-from .evaluation.feature_source import ranked_features
+from .evaluation.feature_source import feature_rows, ranked_features
 from .kernels.explicit import feature_vectors
 from .model import Model
 from .tsv import write_tsv
@@ -35,13 +35,22 @@ class FeatureModel(Model):
         out = np.empty((len(X), *shape))
         for start in range(0, len(X), CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)
-            vectors = feature_vectors(self.kernel, X.take(rows))
-            if vectors.shape[1] <= self.features.max():
-                raise ModelError(f"the kernel has {vectors.shape[1]} features, the model's are others")
-            vectors = vectors[:, self.features]
-            vectors = vectors.toarray() if hasattr(vectors, "toarray") else np.ascontiguousarray(vectors)
-            out[rows] = self.solver.decision_function(vectors)
+            out[rows] = self.solver.decision_function(self._vectors(X.take(rows)))
         return out
+
+    def _vectors(self, X):
+        """Return the features of some units that the solver takes; FeatureBlocks where it takes all of them so."""
+        if self.solver.takes_blocks:
+            blocks = self.kernel.feature_blocks(X)
+            if blocks.sparse is None and np.array_equal(self.features, np.arange(blocks.shape[1])):
+                return blocks
+            vectors = blocks.block(0, len(blocks)) if blocks.sparse is None else blocks.sparse
+        else:
+            vectors = feature_vectors(self.kernel, X)
+        if vectors.shape[1] <= self.features.max():
+            raise ModelError(f"the kernel has {vectors.shape[1]} features, the model's are others")
+        vectors = vectors[:, self.features]
+        return vectors.toarray() if hasattr(vectors, "toarray") else np.ascontiguousarray(vectors)
 
     def form(self):
         """Raise ParameterError: no sum over training units decides."""
@@ -57,19 +66,16 @@ class FeatureModel(Model):
         return len(self.features)
 
     def write_features(self, path):
-        """Write the selected features as a table: ``feature``, ``column`` (from 1), ``rank`` and ``weight``, if any.
+        """Write the selected features as a table; see `feature_rows`.
 
         Raises
         ------
         FileError
             If the file cannot be written.
         """
-        columns, weights = ranked_features(self.solver)
-        rows = [
-            {"feature": self.names[j], "column": int(self.features[j]) + 1, "rank": rank, "weight": weight}
-            for rank, (j, weight) in enumerate(zip(columns, weights, strict=True), start=1)
-        ]
-        write_tsv(path, ("feature", "column", "rank", "weight"), rows)
+        columns = ranked_features(self.solver)[0]
+        rows = feature_rows(self.solver, [self.names[j] for j in columns], self.features[columns], self.classes)
+        write_tsv(path, ("feature", "column", "rank", "weight", "class"), rows)
 
     def own_state(self):
         """Return (JSON dict, dict of arrays) of what it has besides a Model's."""

@@ -14,19 +14,21 @@ from seqkern.cli.main import main
 from seqkern.config import check_config
 from seqkern.datasets.dataset import Task
 from seqkern.errors import ConfigError, GramError, ParameterError, SequenceError
+from seqkern.evaluation import feature_source
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.feasible import check_training_part
-from seqkern.evaluation.feature_source import FeatureSource
+from seqkern.evaluation.feature_source import FeatureSource, feature_form
 from seqkern.evaluation.selection_bias import biased_scores
 from seqkern.feature_model import FeatureModel
 from seqkern.folds import Split
 from seqkern.kernels import KERNELS, build_kernel
-from seqkern.kernels.explicit import feature_vectors, name_features
+from seqkern.kernels.explicit import feature_vectors, known_names, name_features
+from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.labels import Labels
 from seqkern.methods import dataset_methods, needs_gram
 from seqkern.model import load_model
 from seqkern.sequences import as_sequences
-from seqkern.solvers import build_solver
+from seqkern.solvers import build_solver, expand_grid
 from seqkern.solvers.psvm import PSVC
 from seqkern.solvers.selected_choice import inner_parts
 from seqkern.tables import FeatureTable
@@ -372,3 +374,96 @@ def test_a_damaged_model_of_features_is_refused(tmp_path):
     with pytest.raises(ModelError, match="features do not fit"):
         load_model(tmp_path / "model")
     assert PSVC(kernel="features").input == "features"
+
+
+# ---- features in blocks ------------------------------------------------------------------------------------
+
+
+def three_classes(n=120, seed=0):
+    """Return DNA whose first letters tell three classes apart, and labels of these."""
+    rng = np.random.default_rng(seed)
+    letters = rng.choice(list("ACGT"), (n, 7))
+    y = np.arange(n) % 3
+    letters[np.arange(n), y] = "G"
+    letters[np.arange(n), (y + 1) % 3] = "T"
+    X = as_sequences(["".join(row) for row in letters], "dna")
+    return X, Labels(X.ids, y, "multiclass", ("coil", "helix", "strand"))
+
+
+WINDOW = {"kernel": "window", "vector_kernel": "linear", "encoding": "one_hot"}
+NYSTROEM = {"kernel": "nystroem", "base": {"kernel": "window", "vector_kernel": "rbf"}, "n_components": 20}
+
+
+@pytest.mark.parametrize("spec", [WINDOW, NYSTROEM], ids=lambda spec: spec["kernel"])
+@pytest.mark.parametrize("memory", [None, 1000], ids=["kept", "computed_anew"])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        {"solver": "primal_svc", "C": [0.1, 1]},
+        {"solver": "pairwise_voting", "binary": {"solver": "primal_svc"}},
+        {"solver": "one_against_rest", "binary": {"solver": "primal_svc"}},
+        {"solver": "decision_dag", "binary": {"solver": "primal_svc"}},
+        {"solver": "binary_tree", "binary": {"solver": "primal_svc"}, "order": ["strand", "coil", "helix"]},
+    ],
+    ids=lambda spec: spec["solver"],
+)
+def test_several_classes_from_blocks(spec, memory, solver, tmp_path):
+    X, labels = three_classes()
+    kernel = build_kernel(spec)
+    split = Split("1", np.arange(0, 120, 2), np.arange(1, 120, 2))
+    source = FeatureSource(kernel, X, blocks=True, memory_limit=memory)
+    train, test = source.pair(split.train, split.test, labels.y[split.train])
+    assert isinstance(train, FeatureBlocks)
+    assert train.stored is test.stored is (memory is None or spec is WINDOW)
+    result = evaluate_fold(Task("t", labels), split, {"k": source}, expand_grid(solver), InnerLoop(2))
+    assert result.metrics["accuracy"] > 0.8
+    assert result.fit["converged"]
+    model = train_model(X, labels, kernel, solver, folds=2, memory_limit=memory)
+    assert isinstance(model, FeatureModel)
+    decisions = model.decision(X)
+    assert (decisions.argmax(axis=1) == labels.y).mean() > 0.8
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(load_model(tmp_path / "m").decision(X), decisions)
+
+
+def test_weights_of_features_with_names_are_told_for_each_class():
+    X, labels = three_classes()
+    split = Split("1", np.arange(0, 120, 2), np.arange(1, 120, 2))
+    solver = [{"solver": "primal_svc"}]
+
+    def rows(spec, labels=labels, solver=solver):
+        source = FeatureSource(build_kernel(spec), X, **feature_form(solver))
+        return evaluate_fold(Task("t", labels), split, {"k": source}, solver, InnerLoop(2)).features
+
+    found = rows(WINDOW)
+    assert [row["class"] for row in found[:6]] == ["coil", "helix", "strand"] * 2
+    assert [row["rank"] for row in found[:6]] == [1, 1, 1, 2, 2, 2]
+    sizes = [abs(row["weight"]) for row in found]
+    assert max(sizes) == max(sizes[:3])
+    names = known_names(build_kernel(WINDOW), X)
+    assert all(names[row["column"] - 1] == row["feature"] for row in found)
+    binary = Labels(X.ids, (labels.y > 0).astype(np.int64), "binary", ("coil", "rest"))
+    assert {row["class"] for row in rows(WINDOW, binary)} == {None}
+    assert rows(NYSTROEM) == []
+    assert rows(WINDOW, solver=[{"solver": "pairwise_voting", "binary": {"solver": "primal_svc"}}])[0]["weight"] is None
+
+
+def test_features_too_many_are_not_listed(monkeypatch):
+    X, labels = three_classes()
+    split = Split("1", np.arange(0, 120, 2), np.arange(1, 120, 2))
+    monkeypatch.setattr(feature_source, "MOST_LISTED", 5)
+    source = FeatureSource(build_kernel(WINDOW), X, blocks=True)
+    result = evaluate_fold(Task("t", labels), split, {"k": source}, [{"solver": "primal_svc"}], InnerLoop(2))
+    assert result.features == []
+
+
+def test_sparse_features_stay_sparse_for_a_solver_of_blocks():
+    X, y = sequences()
+    source = FeatureSource(build_kernel("spectrum:k=6"), X, **feature_form([{"solver": "primal_svc"}]))
+    train = source.pair(np.arange(30), np.arange(30, 40), y[:30])[0]
+    assert issparse(train)
+    model = train_model(X, labels_of(X, y), build_kernel("spectrum:k=6"), "primal_svc")
+    assert np.isfinite(model.decision(X)).all()
+    assert train.shape[1] > len(model.features)
+    blocks = build_kernel("spectrum:k=6").feature_blocks(X)
+    np.testing.assert_array_equal(blocks.take([3, 1]).sparse.toarray(), blocks.block(0, 40)[[3, 1]])

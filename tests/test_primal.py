@@ -151,7 +151,7 @@ def test_rounding_ends_a_fit_that_cannot_become_better():
 
 def test_a_fit_begins_with_that_for_another_cost(monkeypatch):
     X, y, new = problem(n=1000)
-    first = PrimalSVC(C=1.0, tol=1e-10).fit(X, y)
+    first = PrimalSVC(C=1.0, tol=1e-10).fit_after(None, X, y)
     alone = PrimalSVC(C=1.5, tol=1e-10).fit(X, y)
     monkeypatch.setattr(Rows, "second_moments", lambda rows: pytest.fail("the matrix was computed again"))
     after = PrimalSVC(C=1.5, tol=1e-10).fit_after(first, X, y)

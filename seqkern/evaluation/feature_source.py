@@ -5,13 +5,16 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import get_tags
 
 from ..errors import GramError
-from ..kernels.explicit import feature_vectors, name_features
+from ..kernels.explicit import feature_vectors, known_names, name_features
+from ..kernels.feature_blocks import FeatureBlocks
 from ..memory import available_memory, format_bytes, parse_bytes
 from ..solvers import build_solver
 from .sources import check_no_transforms
+
+MOST_LISTED = 2000
+"""Of a solver that selects no features so many are listed, if they have names."""
 
 
 class FeatureSource:
@@ -30,6 +33,9 @@ class FeatureSource:
         There must be none.
     sparse : bool
         Whether a matrix that is mostly zero may be given as a csr_array; else as an ndarray.
+    blocks : bool
+        Whether features that are not sparse are given as FeatureBlocks, in the kernel's precision: they are stored
+        where they fit into the memory, and else computed anew whenever they are looked at.
     memory_limit : int or str, optional
         Bytes, or text such as ``"2GB"``; by default half of the memory available.
 
@@ -41,12 +47,13 @@ class FeatureSource:
 
     gives = "features"
 
-    def __init__(self, kernel, X, transforms=(), *, sparse=True, memory_limit=None):
+    def __init__(self, kernel, X, transforms=(), *, sparse=True, blocks=False, memory_limit=None):
         kernel.check_features()
         check_no_transforms(transforms)
         self.kernel = kernel
         self.X = X
         self.sparse = sparse
+        self.blocks = blocks
         self.limit = available_memory() // 2 if memory_limit is None else parse_bytes(memory_limit)
 
     @cached_property
@@ -57,11 +64,16 @@ class FeatureSource:
     def of(self, kernel, X, counts=None):
         """Return the feature vectors of some units by a fitted kernel; see `feature_vectors`.
 
+        FeatureBlocks, where they are wanted, have not been computed.
+
         Raises
         ------
         GramError
             If they are wanted dense and do not fit into the memory.
         """
+        if self.blocks:
+            blocks = kernel.feature_blocks(X, counts)
+            return blocks if blocks.sparse is None else blocks.sparse
         vectors = feature_vectors(kernel, X, counts)
         if self.sparse or not issparse(vectors):
             return vectors
@@ -76,10 +88,25 @@ class FeatureSource:
 
     def pair(self, train, test, y=None):
         """Return the feature vectors of two parts, for index arrays; `y` are the labels of the training part."""
-        if not self.kernel.data_dependent:
-            return self.whole[train], self.whole[test]
-        kernel = self.fitted(train, y)
-        return self.of(kernel, self.X.take(train)), self.of(kernel, self.X.take(test))
+        if self.kernel.data_dependent:
+            kernel = self.fitted(train, y)
+            parts = self.of(kernel, self.X.take(train)), self.of(kernel, self.X.take(test))
+        elif isinstance(self.whole, FeatureBlocks):
+            parts = self.whole.take(train), self.whole.take(test)
+        else:
+            parts = self.whole[train], self.whole[test]
+        return self.kept(*parts)
+
+    def kept(self, *parts):
+        """Return features of some parts, FeatureBlocks stored as far as they fit into the memory together: a tuple."""
+        room = min(self.limit, available_memory() // 2)
+        out = []
+        for part in parts:
+            if isinstance(part, FeatureBlocks):
+                part = part.keep(room)
+                room -= part.nbytes if part.stored else 0
+            out.append(part)
+        return tuple(out)
 
     def fitted(self, train, y=None):
         """Return the kernel fitted on a training part; itself, if it learns nothing."""
@@ -92,12 +119,16 @@ class FeatureSource:
         return name_features(self.fitted(train, y), self.X, columns)
 
 
-def take_sparse(specs):
-    """Tell whether all solvers of a grid take sparse features."""
-    return all(get_tags(build_solver(spec)).input_tags.sparse for spec in specs)
+def feature_form(specs):
+    """Return how a FeatureSource is to give features to all solvers of a grid, its parameters as a dict."""
+    solvers = [build_solver(spec) for spec in specs]
+    return {
+        "sparse": all(solver.takes_sparse for solver in solvers),
+        "blocks": all(solver.takes_blocks for solver in solvers),
+    }
 
 
-def chosen_features(source, solver, split, y_train):
+def chosen_features(source, solver, split, y_train, classes=()):
     """Return the features that a fitted solver selected, as rows of a table.
 
     Parameters
@@ -108,27 +139,70 @@ def chosen_features(source, solver, split, y_train):
     split : Split
     y_train : ndarray
         The labels of the training part.
+    classes : sequence of str, optional
+        The names of the classes that the labels of several classes are places of.
 
     Returns
     -------
     list of dict
-        ``feature`` (its name), ``column`` (counted from 1), ``rank`` (1 for the best) and ``weight`` (see
-        `Solver.selected_weights`), the best first: the largest absolute weight, or in the order of a solver that ranks
-        features itself.
+        As `feature_rows`. Of a solver that selects none: all, where there are not many and the kernel has names for
+        them, and else none.
     """
-    columns, weights = ranked_features(solver)
-    names = source.names(columns, split.train, y_train)
-    rows = zip(names, (columns + 1).tolist(), weights, strict=True)
+    names = None
+    if not solver.selects:
+        few = len(solver.selected_columns()) <= MOST_LISTED
+        names = known_names(source.fitted(split.train, y_train), source.X) if few else None
+        if names is None:
+            return []
+    columns = ranked_features(solver)[0]
+    names = source.names(columns, split.train, y_train) if names is None else [names[j] for j in columns]
+    several = solver.weights_by_class() is not None
+    return feature_rows(solver, names, columns, [classes[int(code)] for code in solver.classes_] if several else ())
+
+
+def feature_rows(solver, names, columns, classes=()):
+    """Return the features that a fitted solver selected, as rows of a table.
+
+    Parameters
+    ----------
+    solver : Solver
+    names : list of str
+        Of the features as `ranked_features` returns them.
+    columns : ndarray of int64
+        Their columns, from 0.
+    classes : sequence of str, optional
+        The names of the classes, for a solver of `weights_by_class`.
+
+    Returns
+    -------
+    list of dict
+        ``feature`` (its name), ``column`` (counted from 1), ``rank`` (1 for the best), ``weight`` (see
+        `Solver.selected_weights`) and ``class``, the best first: the largest absolute weight, or in the order of a
+        solver that ranks features itself. With weights for each class there is a row for each, one after the other;
+        else ``class`` is None.
+    """
+    weights = ranked_features(solver)[1]
     return [
-        {"feature": name, "column": column, "rank": rank, "weight": weight}
-        for rank, (name, column, weight) in enumerate(rows, start=1)
+        {"feature": name, "column": column, "rank": rank, "weight": weight, "class": label}
+        for rank, (name, column, own) in enumerate(zip(names, (columns + 1).tolist(), weights, strict=True), start=1)
+        for label, weight in (zip(classes, own, strict=True) if isinstance(own, list) else [(None, own)])
     ]
 
 
 def ranked_features(solver):
-    """Return the columns that a fitted solver selected, int64 (m,), the best first, and their weights, a list."""
+    """Return the columns that a fitted solver selected, the best first, and their weights.
+
+    Returns
+    -------
+    columns : ndarray of int64, shape (m,)
+    weights : list
+        A number for each column, None without weights, or a list of one for each class.
+    """
     columns = np.asarray(solver.selected_columns(), dtype=np.int64)
-    weights = solver.selected_weights()
+    weights, by_class = solver.selected_weights(), solver.weights_by_class()
+    if by_class is not None:
+        order = np.argsort(-np.abs(by_class).max(axis=0), kind="stable")
+        return columns[order], by_class[:, order].T.tolist()
     if weights is None:
         return columns, [None] * len(columns)
     if solver.linear() is None:  # it ranked them itself, before what it weighs

@@ -165,8 +165,8 @@ def select(pairs, labels, candidates, make_solver, *, folds=3, metric="auto", se
             own = [c for c in order if candidates[c][0] == name]
             if not own:
                 continue
+            K_train = K_valid = solver = None  # before there are the next ones
             K_train, K_valid = pair(train, valid, y[train])
-            solver = None
             for c in own:
                 solver = make_solver(candidates[c][1], labels.kind).fit_after(solver, K_train, y[train], own_groups)
                 n_fits += 1

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from ..errors import ParameterError
-from ..tables import FeatureTable
 
 
 def feature_vectors(kernel, X, counts=None):
@@ -88,16 +87,22 @@ def name_features(kernel, X, columns):
     list of str
         ``feature 1``, … (counted from 1) where the kernel has no names for them, or too many.
     """
-    columns = np.asarray(columns, dtype=np.int64)
-    if isinstance(X, FeatureTable):
-        return [X.columns[j] for j in columns]
+    names = known_names(kernel, X)
+    return [f"feature {j + 1}" if names is None else names[j] for j in np.asarray(columns, dtype=np.int64)]
+
+
+def known_names(kernel, X):
+    """Return the names of all explicit features; None where the kernel has none for them, or too many."""
     named = getattr(kernel, "feature_names", None)
-    if named is not None:
-        known = {"alphabet": lambda: X.alphabet, "length": lambda: int(X.lengths.max(initial=0))}
-        takes = inspect.signature(named).parameters
-        try:
-            names = named(**{name: value() for name, value in known.items() if name in takes})
-            return [names[j] for j in columns]
-        except ParameterError:  # there are too many
-            pass
-    return [f"feature {j + 1}" for j in columns]
+    if named is None:
+        return None
+    known = {
+        "alphabet": lambda: X.alphabet,
+        "length": lambda: int(X.lengths.max(initial=0)),
+        "columns": lambda: X.columns,
+    }
+    takes = inspect.signature(named).parameters
+    try:
+        return named(**{name: value() for name, value in known.items() if name in takes})
+    except ParameterError:  # there are too many
+        return None

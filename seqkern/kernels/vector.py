@@ -98,6 +98,10 @@ class LinearKernel(Kernel):
         """Return the vectors themselves, float64 (n, d)."""
         return self.coerce(X).values
 
+    def feature_names(self, columns):
+        """Return the names of the features: those of the table's columns."""
+        return columns
+
     def vector_form(self):
         """Return how this kernel is a function of vectors: those of the table; None if it is normalised."""
         if self.normalize:

@@ -1,11 +1,11 @@
-"""Weights of classes by their names: a solver sees codes, and its user knows names only."""
+"""Weights and orders of classes by their names: a solver sees codes, and its user knows names only."""
 
 from ..errors import ParameterError
 from ..parameters import Parameters
 
 
 def by_code(solver, codes):
-    """Return a solver whose class weights are of codes, where they were of names.
+    """Return a solver whose class weights and orders are of codes, where they were of names.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ def by_code(solver, codes):
     Raises
     ------
     ParameterError
-        For a weight of another class.
+        For a weight or a place of another class.
     """
     params = solver.get_params(deep=False)
     changed = {name: _changed(name, value, codes) for name, value in params.items()}
@@ -29,7 +29,9 @@ def by_code(solver, codes):
 def _changed(name, value, codes):
     """Return the value of a parameter, itself where no weight is in it."""
     if name == "class_weight" and isinstance(value, dict):
-        return {_code(key, codes): weight for key, weight in value.items()}
+        return {_code(name, key, codes): weight for key, weight in value.items()}
+    if name == "order" and isinstance(value, (list, tuple)):
+        return [_code(name, key, codes) for key in value]
     if isinstance(value, Parameters):
         return by_code(value, codes)
     if isinstance(value, list):
@@ -38,8 +40,8 @@ def _changed(name, value, codes):
     return value
 
 
-def _code(key, codes):
-    """Return the code that a key of `class_weight` means."""
+def _code(name, key, codes):
+    """Return the code that a key of the parameter `name` means."""
     if str(key) in codes:
         return codes[str(key)]
     try:
@@ -48,6 +50,6 @@ def _code(key, codes):
     except (TypeError, ValueError):
         pass
     raise ParameterError(
-        f"class_weight names {key!r}, and there is no such class",
-        remedy=f"classes are: {', '.join(codes)}; or give balanced",
+        f"{name} names {key!r}, and there is no such class",
+        remedy=f"classes are: {', '.join(codes)}" + ("; or give balanced" if name == "class_weight" else ""),
     )

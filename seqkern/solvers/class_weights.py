@@ -45,7 +45,7 @@ def factors_of_codes(weight, classes, codes):
     See `class_factors`.
     """
     if isinstance(weight, dict):
-        weight = {_class_of(key, classes): value for key, value in weight.items()}
+        weight = {class_of(key, classes): value for key, value in weight.items()}
     try:
         return compute_class_weight(weight, classes=classes, y=classes[codes])
     except ValueError as error:
@@ -55,8 +55,8 @@ def factors_of_codes(weight, classes, codes):
         ) from error
 
 
-def _class_of(key, classes):
-    """Return the class that a key of `class_weight` means: from a config, numbers arrive as text."""
+def class_of(key, classes):
+    """Return the class that a key means, itself if none: from a config, numbers arrive as text."""
     for item in classes.tolist():
         if str(item) == str(key):
             return item

@@ -5,6 +5,7 @@ from sklearn.base import clone
 
 from ..archive import nest, unnest
 from ..errors import ParameterError
+from ..kernels.feature_blocks import FeatureBlocks
 from ..kernels.implicit import Implicit
 from .base import ClassSolver, Solver
 from .specs import solver_from_state
@@ -50,6 +51,16 @@ class BinaryMachines(ClassSolver):
     def takes_sparse(self):
         """Whether the binary solver takes a sparse matrix of features."""
         return getattr(self.binary, "takes_sparse", False)
+
+    @property
+    def takes_blocks(self):
+        """Whether the binary solver takes features in blocks."""
+        return getattr(self.binary, "takes_blocks", False)
+
+    @property
+    def selects(self):
+        """Whether the binary solver takes few features of many."""
+        return getattr(self.binary, "selects", True)
 
     @property
     def needs_semidefinite(self):
@@ -101,15 +112,15 @@ class BinaryMachines(ClassSolver):
     def _fit(self, K, y, groups=None):
         """Train the machines."""
         tasks = list(self.tasks(self.classes_))
-        starts = getattr(self, "_starts", ())
-        starts = starts if len(starts) == len(tasks) else [None] * len(tasks)
+        chain = hasattr(self, "_starts")  # of fits, each after another
+        starts = self._starts if chain and len(self._starts) == len(tasks) else [None] * len(tasks)
         records = self.input == "gram" or isinstance(K, Implicit)
         self._trained, columns = [], []
         for (places, code), start in zip(tasks, starts, strict=True):
             rows = np.flatnonzero(np.isin(y, places))
             own_groups = None if groups is None else np.asarray(groups)[rows]
-            machine = clone(self.binary).fit_after(start, self._of(K, rows, len(y)), code(y[rows]), own_groups)
-            self._trained.append(machine)
+            machine, data = clone(self.binary), (self._of(K, rows, len(y)), code(y[rows]), own_groups)
+            self._trained.append(machine.fit_after(start, *data) if chain else machine.fit(*data))
             columns.append(rows[machine.support_] if records else machine.support_)
         self.support_ = np.unique(np.concatenate(columns))
         size = len(self.support_)
@@ -123,9 +134,7 @@ class BinaryMachines(ClassSolver):
         """Return what the binary solver takes of `K` for some of the n records; of all, `K` itself."""
         if len(rows) == n:
             return K
-        if isinstance(K, Implicit):
-            return K.take(rows)
-        return K[np.ix_(rows, rows)] if self.input == "gram" else K[rows]
+        return K[np.ix_(rows, rows)] if self.input == "gram" else take_rows(K, rows)
 
     def __getstate__(self):
         """Leave out what only the next fit could begin with."""
@@ -169,8 +178,8 @@ def summary(reports):
 
 
 def take_rows(K, rows):
-    """Return some rows of a matrix, dense or sparse, or of an Implicit."""
-    return K.take(rows) if isinstance(K, Implicit) else K[rows]
+    """Return some rows of a matrix, dense or sparse, or of an Implicit or FeatureBlocks."""
+    return K.take(rows) if isinstance(K, (Implicit, FeatureBlocks)) else K[rows]
 
 
 def squashed(values):

@@ -53,7 +53,7 @@ class PrimalSVC(ClassSolver):
     Keerthi & DeCoste 2005; Chapelle 2007. `primal_newton` describes the algorithm. `fit` takes a matrix, dense or
     sparse, or FeatureBlocks: float32 features are multiplied in float32, what is summed over them is float64, in a
     fixed order. Memory besides the features: for d up to 8191 features three matrices of d × d, and nine numbers for
-    each record and class. `fit_after` begins with the weights for another C and takes over the matrix of d × d.
+    each record and class. `fit_after` begins with the weights for another C; between such fits one matrix is kept.
     """
 
     name = "primal_svc"
@@ -130,6 +130,8 @@ class PrimalSVC(ClassSolver):
             )
             certificate, steps = machines.run(self.tol, self.max_iter)
         self._conditioner.release()
+        if not hasattr(self, "_previous"):
+            del self._conditioner  # no fit will come after this one
         self._weights = machines.weights
         weights = machines.weights[:, :-1]
         self.support_ = np.flatnonzero(np.any(weights != 0, axis=0)).astype(np.int64)
