@@ -44,7 +44,7 @@ def test_blocks_are_rows_of_the_features(form, dtype):
             seen[span] = block
         np.testing.assert_array_equal(seen, wanted)
         np.testing.assert_array_equal(taken.take(slice(1, 3)).block(0, len(wanted[1:3])), wanted[1:3])
-        np.testing.assert_allclose(taken.times(weights, size=4), wanted.astype(np.float64) @ weights, rtol=1e-12)
+        np.testing.assert_allclose(taken.times(weights), wanted.astype(np.float64) @ weights, rtol=1e-12)
 
 
 def test_they_are_stored_where_they_fit():

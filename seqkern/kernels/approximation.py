@@ -6,6 +6,8 @@ filled up with zeros: so the bits of φ(x) depend on x alone, not on the units b
 which share the chunks. They do depend on the BLAS library and the processor. Sums φ(x)·φ(y) are in double precision.
 """
 
+from functools import partial
+
 import numpy as np
 
 from ..solvers.threads import one_thread
@@ -79,32 +81,32 @@ class ApproximateKernel(CompositeKernel):
         X = self.coerce(X)
         columns, values = self._values(X)
         matrix = self._map()
-
-        def in_chunks(rows, finish, width, dtype):
-            rows = np.arange(len(X))[rows]
-            out = np.empty((len(rows), width), dtype=dtype)
-
-            def task(start):
-                part = rows[start : start + CHUNK_ROWS]
-                out[start : start + len(part)] = finish(values(part))[: len(part)]
-
-            with one_thread():
-                in_threads([lambda s=s: task(s) for s in range(0, len(rows), CHUNK_ROWS)], self.n_threads)
-            return out
+        width = columns if matrix is None else matrix.shape[1]
 
         def compute(rows):
-            if matrix is None:
-                return in_chunks(rows, lambda block: block, columns, np.float32)
-            return in_chunks(rows, lambda block: block.astype(np.float32, copy=False) @ matrix, width, np.float32)
+            return self._in_chunks(np.arange(len(X))[rows], values, matrix, np.empty((0, width), dtype=np.float32))
 
         def times(weights):
             weights = weights if matrix is None else matrix.astype(np.float64) @ weights
-            return lambda rows: in_chunks(
-                rows, lambda block: block.astype(np.float64, copy=False) @ weights, weights.shape[1], np.float64
-            )
+            return lambda rows: self._in_chunks(np.arange(len(X))[rows], values, weights, weights[:0])
 
-        width = columns if matrix is None else matrix.shape[1]
         return FeatureBlocks((len(X), width), np.float32, compute, times)
+
+    def _in_chunks(self, rows, values, matrix, like):
+        """Return ``values(rows) @ matrix``, in chunks shared by threads, as an array of the dtype and width of `like`.
+
+        Without a matrix, return the values.
+        """
+        out = np.empty((len(rows), like.shape[1]), dtype=like.dtype)
+
+        def task(start):
+            part = rows[start : start + CHUNK_ROWS]
+            block = values(part).astype(like.dtype, copy=False)
+            out[start : start + len(part)] = (block if matrix is None else block @ matrix)[: len(part)]
+
+        with one_thread():
+            in_threads([partial(task, start) for start in range(0, len(rows), CHUNK_ROWS)], self.n_threads)
+        return out
 
     # ---- the kernel -----------------------------------------------------------------------------
 
@@ -134,12 +136,3 @@ class ApproximateKernel(CompositeKernel):
         d = self.n_components
         each = d * (VALUE_SECONDS + SINGLE_SECONDS * d)
         return Plan("features", units * each + pairs * d * PRODUCT_SECONDS, 20 * d * units)
-
-
-def filled(block):
-    """Return a block of at most `CHUNK_ROWS` rows, filled up with rows of zeros."""
-    if len(block) == CHUNK_ROWS:
-        return block
-    out = np.zeros((CHUNK_ROWS, block.shape[1]), dtype=block.dtype)
-    out[: len(block)] = block
-    return out

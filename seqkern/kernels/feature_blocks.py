@@ -10,7 +10,18 @@ import copy
 import numpy as np
 from scipy.sparse import issparse
 
+from ..solvers.threads import one_thread
+
 BLOCK_ROWS = 2048
+
+
+def filled(block, rows):
+    """Return a block filled up with rows of zeros: BLAS chooses by the shapes in which order it sums."""
+    if len(block) == rows:
+        return block
+    out = np.zeros((rows, block.shape[1]), dtype=block.dtype)
+    out[: len(block)] = block
+    return out
 
 
 class FeatureBlocks:
@@ -71,17 +82,30 @@ class FeatureBlocks:
             span = slice(start, min(start + size, len(self)))
             yield span, self.block(span.start, span.stop)
 
-    def times(self, weights, size=BLOCK_ROWS):
+    def times(self, weights):
         """Return the features times `weights`, float64 (n, k), for weights of shape (d, k).
 
-        It is what prediction needs; some kernels compute it faster than the features.
+        It is what prediction needs; some kernels compute it faster than the features. The bits of a unit depend on that
+        unit alone.
         """
         weights = np.ascontiguousarray(weights, dtype=np.float64)
-        direct = self._times(weights) if self._times is not None else lambda rows: self._compute(rows) @ weights
         out = np.empty((len(self), weights.shape[1]))
-        for start in range(0, len(self), size):
-            out[start : start + size] = direct(self._given(start, min(start + size, len(self))))
+        with one_thread():
+            direct = self._product(weights) if self._times is None else self._times(weights)
+            for start in range(0, len(self), BLOCK_ROWS):
+                out[start : start + BLOCK_ROWS] = direct(self._given(start, min(start + BLOCK_ROWS, len(self))))
         return out
+
+    def _product(self, weights):
+        """Return the function of rows that multiplies their features."""
+
+        def direct(rows):
+            values = self._compute(rows)
+            if issparse(values):
+                return values @ weights
+            return (filled(values, BLOCK_ROWS).astype(np.float64, copy=False) @ weights)[: len(values)]
+
+        return direct
 
     @property
     def nbytes(self):

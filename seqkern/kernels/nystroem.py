@@ -8,8 +8,9 @@ from ..parameters import check_choice, check_integer, check_real
 from ..sequences import SequenceSet
 from ..solvers.threads import one_thread
 from ..tables import FeatureTable
-from .approximation import ApproximateKernel, filled
+from .approximation import CHUNK_ROWS, ApproximateKernel
 from .comparison import Comparison, exact
+from .feature_blocks import filled
 
 PER_CENTRE = 20  # vectors, of which the centres are learned
 KMEANS_BATCH = 4096
@@ -179,7 +180,7 @@ class NystroemKernel(ApproximateKernel):
         base, cols = self.bases[0], self._columns
 
         def values(rows):
-            return filled(base.block(base.prepare(X.take(rows), like=cols), cols))
+            return filled(base.block(base.prepare(X.take(rows), like=cols), cols), CHUNK_ROWS)
 
         return len(cols), values
 
@@ -195,7 +196,7 @@ class NystroemKernel(ApproximateKernel):
                 record=X.ids[0],
                 remedy="cut all windows to one length",
             )
-        return lambda rows: compare(filled(table.gather(rows)))
+        return lambda rows: compare(filled(table.gather(rows), CHUNK_ROWS))
 
 
 def centres(vectors, count, seed):

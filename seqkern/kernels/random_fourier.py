@@ -5,7 +5,8 @@ import numpy as np
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_flag, check_integer
 from ..solvers.threads import one_thread
-from .approximation import ApproximateKernel, filled
+from .approximation import CHUNK_ROWS, ApproximateKernel
+from .feature_blocks import filled
 from .vector import PreparedVectors
 
 
@@ -110,7 +111,7 @@ class RandomFourierKernel(ApproximateKernel):
         height = np.float32(half**-0.5)
 
         def values(rows):
-            angles = filled(table.gather(rows)) @ waves
+            angles = filled(table.gather(rows), CHUNK_ROWS) @ waves
             out = np.empty((len(angles), 2 * half), dtype=np.float32)
             np.cos(angles, out=out[:, :half])
             np.sin(angles, out=out[:, half:])
