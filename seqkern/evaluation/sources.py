@@ -176,7 +176,14 @@ class FittedKernel(GramSource):
         self.n_threads = n_threads
 
     def values(self, train, test, y=None):
-        """Return the Values by a kernel fitted on the training part."""
+        """Return the Values by a kernel fitted on the training part.
+
+        Raises
+        ------
+        GramError
+            If the matrices do not fit into the memory; before any work.
+        """
+        _check_room(len(train), len(test))
         X_train = self.X.take(train)
         kernel = copy.deepcopy(self.kernel).fit(X_train, y)
         columns = kernel.prepare(X_train)
@@ -186,6 +193,18 @@ class FittedKernel(GramSource):
             for part in (columns, rows)
         )
         return Values(K_train, K_test, columns.diagonal, rows.diagonal, kernel.learned())
+
+
+def _check_room(n_train, n_test):
+    """Raise GramError unless K(train, train) and K(test, train) fit into the memory available."""
+    need, limit = 8 * n_train * (n_train + n_test), available_memory()
+    if need > limit:
+        raise GramError(
+            f"the kernel values of {n_train} units to train on and {n_test} to test take {format_bytes(need)} of "
+            f"memory, {format_bytes(limit)} are available",
+            remedy="train on fewer (folds with train_size), or choose a solver that takes no Gram matrix, such as "
+            "primal_svc or linear_svc",
+        )
 
 
 class ImplicitSource:
