@@ -5,7 +5,7 @@ from scipy.sparse import issparse
 
 from ..kernels.feature_blocks import FeatureBlocks
 from ..parameters import check_choice, check_integer, check_real
-from .base import ClassSolver, count_rows
+from .base import AnyClassSolver, count_rows
 from .class_weights import check_class_weight, factors_of_codes
 from .expansion import weighted_sums
 from .primal_conditioner import make_conditioner
@@ -14,7 +14,7 @@ from .primal_rows import Rows
 from .threads import one_thread
 
 
-class PrimalSVC(ClassSolver):
+class PrimalSVC(AnyClassSolver):
     """Support vector machine with squared errors, trained in the primal on features, for two classes or more.
 
     It minimises ½ ‖w‖² + C Σ_i c_i ξ_i², ξ_i = max(0, 1 − y_i (w·φ_i + b)), or without the maximum (least squares),
@@ -59,7 +59,6 @@ class PrimalSVC(ClassSolver):
     name = "primal_svc"
     plain = "Support vector machine with squared errors on features, for hundreds of thousands of records."
     input = "features"
-    targets = ("binary", "multiclass")
     takes_sparse = True
     takes_blocks = True
     selects = False
@@ -97,12 +96,6 @@ class PrimalSVC(ClassSolver):
     def examples(cls):
         """Return solvers that the contract suite tests."""
         return [cls(tol=1e-9), cls(C=0.3, loss="squared", tol=1e-9), cls(class_weight="balanced", tol=1e-9)]
-
-    def predict(self, K):
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        decisions = self.decision_function(K)
-        best = np.argmax(decisions, axis=1) if decisions.ndim == 2 else (decisions > 0).astype(np.int64)
-        return self.classes_[best]
 
     def fit_after(self, previous, K, y=None, groups=None):
         """Fit, beginning with the weights for another C, if `previous` has them for the same records; see `fit`."""
