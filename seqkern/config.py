@@ -12,14 +12,16 @@ from .datasets import (
     check_options,
     entry_kind,
     entry_window,
+    is_residue_entry,
 )
 from .errors import ConfigError, SeqkernError, unknown_name
 from .evaluation.held_out import check_afterwards
 from .folds.methods import options_of
 from .gram.transforms import build_transform
 from .kernels import build_kernel, check_kind
+from .layers import build_layers
 from .memory import parse_bytes
-from .methods import dataset_methods, kernel_candidates, split_transforms
+from .methods import dataset_methods, kernel_candidates, split_layers, split_transforms
 from .resource_files import open_resource
 from .solvers import common_input, expand_grid
 from .tracks import PROFILE_TRACKS
@@ -94,7 +96,9 @@ def check_config(config, file=None):
         _check_choices(name, entry, config, kernels, file)
     for name, spec in config["solvers"].items():
         with _place(f"solvers.{name}", file):
-            common_input(expand_grid(spec, ends=config["inner"]["search"] == "random"))
+            common_input(expand_grid(split_layers(spec)[0], ends=config["inner"]["search"] == "random"))
+        with _place(f"solvers.{name}.layers", file):
+            build_layers(split_layers(spec)[1])
     return config
 
 
@@ -294,6 +298,7 @@ def _check_profiles(name, entry, config, names, kernels, file):
 
 def _check_methods(name, entry, config, kernels, kind, file):
     """Raise ConfigError if a kernel or solver that a data set names would never run, or nothing would."""
+    _check_layers(name, entry, config, file)
     methods = dataset_methods(config, name, kind)
     _check_profiles(name, entry, config, dict.fromkeys(kernel for kernel, _ in methods), kernels, file)
     idle = [kernel for kernel in entry.get("kernels", ()) if kernel not in {kernel for kernel, _ in methods}]
@@ -305,6 +310,19 @@ def _check_methods(name, entry, config, kernels, kind, file):
             file=file,
             remedy="add a solver such as csvc, or a kernel such as spectrum",
         )
+
+
+def _check_layers(name, entry, config, file):
+    """Raise ConfigError if a data set without residues names a solver with layers."""
+    if is_residue_entry(entry):
+        return
+    for solver in entry.get("solvers", ()):
+        if split_layers(config["solvers"][solver])[1]:
+            raise ConfigError(
+                f"datasets.{name}.solvers: {solver!r} has layers, and only residues of chains have neighbours",
+                file=file,
+                remedy="name a solver without layers, or add residues: {window: 15} to the data set",
+            )
 
 
 def _check_importance(name, wanted, config, kernels, kind, file):

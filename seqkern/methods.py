@@ -1,6 +1,6 @@
 """The methods of a study: which kernel, with which transforms, runs with which solver on a data set."""
 
-from .datasets import entry_kind
+from .datasets import entry_kind, is_residue_entry
 from .errors import ConfigError, SeqkernError
 from .gram.transforms import repair_transforms
 from .kernels import build_kernel
@@ -20,6 +20,14 @@ def split_transforms(spec, more=(), repair=None):
         raise ConfigError(f"transforms={transforms!r} is not possible", remedy="give a list, such as [centre]")
     own = spec.pop("repair", None)
     return spec, [*transforms, *more, *repair_transforms(own if repair is None else repair)]
+
+
+def split_layers(spec):
+    """Return a config's solver entry as (solver spec, list of the layers that follow it)."""
+    if not isinstance(spec, dict):
+        return spec, []
+    layers = spec.get("layers") or []
+    return {key: value for key, value in spec.items() if key != "layers"}, layers
 
 
 def kernel_candidates(config, name):
@@ -68,7 +76,8 @@ def dataset_methods(config, name, kind=None):
     list of (kernel name, solver name)
         The kernels and solvers that its entry lists; by default all kernels that take its kind of data, all solvers. A
         kernel that names its own solvers runs with these only, one that chooses among kernels with those that all of
-        them allow. A solver that takes no Gram matrix runs on kernels that give what it takes, without transforms.
+        them allow. A solver that takes no Gram matrix runs on kernels that give what it takes, without transforms; one
+        with layers on data sets of residues.
 
     Raises
     ------
@@ -85,6 +94,8 @@ def dataset_methods(config, name, kind=None):
             if all(_takes(config["kernels"][part], kind) for part in kernel_candidates(config, kernel))
         ]
     solvers = entry.get("solvers") or config["solvers"]
+    if not is_residue_entry(entry):
+        solvers = [solver for solver in solvers if not split_layers(config["solvers"][solver])[1]]
     wanted = {solver: _input(config["solvers"][solver]) for solver in solvers}
     able = {(kernel, what): _gives(config, kernel, what) for kernel in kernels for what in set(wanted.values())}
     return [
@@ -109,7 +120,7 @@ def needs_gram(spec):
 def _input(spec):
     """Return what the solver of a config's entry takes of a kernel; a Gram matrix where it is not known here."""
     try:
-        return common_input(expand_grid(spec, ends=True))
+        return common_input(expand_grid(split_layers(spec)[0], ends=True))
     except SeqkernError:
         return "gram"
 

@@ -88,8 +88,15 @@ def unrecognised(model):
             )
 
 
-def add_tracks(group):
-    """Add the files of tracks, and the sources of profiles."""
+def add_tracks(group, drawn=None):
+    """Add the files of tracks, and the sources of profiles.
+
+    Parameters
+    ----------
+    group : ArgumentParser
+    drawn : str, optional
+        What ``--track`` without a file means, for the help; its value is then None.
+    """
     add_profiles(group)
     group.add_argument(
         "--track",
@@ -98,7 +105,8 @@ def add_tracks(group):
         type=_track,
         metavar="NAME=FILE",
         help="annotation letters for a kernel that needs the track NAME, by id: a file like FASTA, or a table with the "
-        "columns id and NAME; repeatable",
+        f"columns id and NAME; repeatable{'' if drawn is None else f'. Without NAME=FILE: {drawn}'}",
+        **({} if drawn is None else {"nargs": "?"}),
     )
 
 
@@ -211,6 +219,18 @@ def add_afterwards(group):
         metavar="RULE",
         help="predict the positive class above a decision chosen on such folds: sensitivity=0.95, specificity=0.99, or "
         "cost=1:5 (of a false positive and of a false negative); by default above 0",
+    )
+
+
+def add_layers(group):
+    """Add the layers that follow the solver, where units are residues."""
+    group.add_argument(
+        "--layers",
+        nargs="+",
+        default=[],
+        metavar="LAYER",
+        help="layers after the solver, for residues of chains: structure:window=15 (a second machine on the scores "
+        "around each residue), segments (no helix or strand that is too short), probabilities; or a JSON list",
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..archive import canonical_json, check_writable
 from ..checkpoint import Checkpoint
 from ..errors import FoldError, GramError, LabelError, ParameterError, SequenceError
-from .common import add_afterwards, add_inner_loop, add_threads
+from .common import add_afterwards, add_inner_loop, add_layers, add_threads
 
 EXAMPLE = (
     "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
@@ -37,6 +37,7 @@ def add_arguments(parser):
     parser.add_argument("--solver", required=True, help="solver, as text or JSON; a list of values is a grid")
     add_inner_loop(parser)
     add_afterwards(parser)
+    add_layers(parser)
     parser.add_argument("--seed", type=int, default=1, help="seed of the inner folds (default 1)")
     parser.add_argument(
         "--selection-bias",
@@ -54,7 +55,7 @@ def run(args):
     from ..evaluation.candidates import make_candidates
     from ..evaluation.crossval import FoldResult, InnerLoop, evaluate_fold, write_results
     from ..evaluation.feasible import check_training_part
-    from ..evaluation.feature_source import take_sparse
+    from ..evaluation.feature_source import feature_form
     from ..evaluation.held_out import check_afterwards
     from ..evaluation.residue_results import write_residue_results
     from ..folds import read_folds
@@ -65,16 +66,17 @@ def run(args):
 
     check_afterwards(args.calibration, args.threshold)
     dataset = load_dataset(args.dataset)
+    layers = _checked_layers(args.layers, dataset)
     names = list(split_choice(parse_spec(args.kernel)))
     candidates = make_candidates(names, args.solver, draws=args.inner_draws, seed=args.seed)
     grid = [spec for _, spec in candidates]
     wanted = common_input(grid)
-    how = {"sparse": take_sparse(grid)} if wanted == "features" else {}
+    how = feature_form(grid) if wanted == "features" else {}
     sources, identity = kernel_sources(dataset, args, wanted, **how)
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
     fold_sets = {name: read_folds(files[name], dataset.X.ids, task.labels) for name, task in dataset.tasks.items()}
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
-    after = args.calibration is not None or args.threshold is not None
+    after = layers or args.calibration is not None or args.threshold is not None
     for name, split in work:
         with _naming_split(args.dataset, files[name], split):
             check_training_part(
@@ -88,8 +90,8 @@ def run(args):
     output = Path(args.output)
     check_writable(output / "metrics.tsv")
     inner = InnerLoop(args.inner_folds, args.inner_metric, args.seed, args.inner_rule, args.calibration, args.threshold)
-    options = {"selection_bias": args.selection_bias}
-    residues = getattr(dataset, "residues", None)
+    options = {"selection_bias": args.selection_bias, "layers": layers}
+    residues = dataset.residues
     done = Checkpoint(output / ".finished", canonical_json([identity, candidates, asdict(inner), options]))
     learned_from = {name: _learned_from(dataset.tasks[name], fold_set) for name, fold_set in fold_sets.items()}
     results = []
@@ -110,6 +112,26 @@ def run(args):
     for text in (_constant_columns(results), *_not_converged(results)):
         if text is not None:
             print(f"seqkern: {text}", file=sys.stderr)
+
+
+def _checked_layers(texts, dataset):
+    """Return the specs of layers, a list of dict; ParameterError unless the data set's units are residues."""
+    from ..layers import Layers
+
+    layers = Layers(texts)
+    if layers.layers and dataset.residues is None:
+        raise ParameterError(
+            f"the units of data set {dataset.name!r} are no residues of chains, so that they have no neighbours",
+            remedy="leave out --layers",
+        )
+    for task in dataset.tasks.values() if layers.layers else ():
+        if task.labels.kind not in ("binary", "multiclass"):
+            raise ParameterError(
+                f"layers are for classes, the labels of task {task.name!r} are {task.labels.kind}",
+                remedy="leave out --layers",
+            )
+        layers.check_classes(task.labels.classes)
+    return layers.specs()
 
 
 def _constant_columns(results):
@@ -162,10 +184,10 @@ def _naming_split(dataset, folds, split):
         raise
 
 
-def kernel_sources(dataset, args, wanted="gram", sparse=False):
+def kernel_sources(dataset, args, wanted="gram", **how):
     """Return where kernel values come from, by the kernels' names, and the identity of kernels and data.
 
-    `wanted` is what the solvers take: a Gram matrix, features (`sparse`, if they take those), or an Implicit.
+    `wanted` is what the solvers take: a Gram matrix, features (`how`: see `feature_form`), or an Implicit.
     """
     from ..build import build_digest
     from ..evaluation.feature_source import FeatureSource
@@ -189,7 +211,7 @@ def kernel_sources(dataset, args, wanted="gram", sparse=False):
         if wanted == "implicit":
             sources[name] = ImplicitSource(kernel, dataset.X, transforms)
         elif wanted == "features":
-            sources[name] = FeatureSource(kernel, dataset.X, transforms, sparse=sparse)
+            sources[name] = FeatureSource(kernel, dataset.X, transforms, **how)
         elif args.gram and kernel.stored_form() is not None:
             form = kernel.stored_form()
             opened = [open_gram(next(grams), dataset.X, kernel=one) for one in form.kernels]

@@ -13,12 +13,13 @@ from ..archive import canonical_json
 from ..convergence import telling, unconverged
 from ..cost import Clock, write_cost
 from ..gram.spectrum import spectrum
+from ..layers.chain import as_decisions
 from ..solvers import common_input, make_solver
 from ..solvers.base import ConstantColumnWarning
 from ..solvers.specs import value_text
 from ..tsv import write_tsv
 from .feature_source import chosen_features
-from .held_out import fit_held_out
+from .held_out import fit_held_out, fit_layers
 from .metrics import brier, codes_of, scores
 from .residue_results import residue_scores
 from .selection import select
@@ -27,7 +28,7 @@ from .sources import check_source
 
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
-FEATURE_COLUMNS = (*PLACE_COLUMNS, "feature", "column", "rank", "weight")
+FEATURE_COLUMNS = (*PLACE_COLUMNS, "feature", "column", "rank", "weight", "class")
 BIAS_COLUMNS = (*PLACE_COLUMNS, "n_features")
 INNER_COLUMNS = (*PLACE_COLUMNS, "candidate", "kernel", "solver", "fold", "score", "chosen")
 SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
@@ -84,7 +85,9 @@ class InnerLoop:
     threshold: str | None = None
 
 
-def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selection_bias=False, residues=None):
+def evaluate_fold(
+    task, split, sources, candidates, inner, *, groups=None, selection_bias=False, residues=None, layers=()
+):
     """Choose, train and test on one fold.
 
     Parameters
@@ -105,6 +108,10 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
         take features (`seqkern.evaluation.selection_bias`).
     residues : Residues, optional
         Which residue each unit of the data set is: then the scores of states are computed too.
+    layers : list, optional
+        Specs of the layers that follow the solver (`seqkern.layers`), where units are residues; they are fitted to
+        decisions about held-out units, and give decisions, predictions and, if the last one does, probabilities:
+        calibration and threshold of the inner loop are not asked for then.
 
     Returns
     -------
@@ -139,11 +146,19 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
         )
         clock.lap("choose")
         pair = _within(sources[choice.kernel], split.train, inner_weights)
-        afterwards = {"calibration": inner.calibration, "threshold": inner.threshold} if labels.kind == "binary" else {}
-        calibration, threshold, _, held_out_failed = fit_held_out(
-            pair, train_labels, choice.spec, make, folds=inner.folds, seed=inner.seed, **afterwards
-        )
-        clock.lap("hold out")
+        held_out = {"folds": inner.folds, "seed": inner.seed}
+        calibration = threshold = layered = None
+        if layers:
+            chains = residues.take(split.train)
+            layered, _, held_out_failed = fit_layers(
+                layers, pair, train_labels, choice.spec, make, chains=chains, lap=clock.lap, **held_out
+            )
+        else:
+            afterwards = {"calibration": inner.calibration, "threshold": inner.threshold}
+            calibration, threshold, _, held_out_failed = fit_held_out(
+                pair, train_labels, choice.spec, make, **held_out, **(afterwards if labels.kind == "binary" else {})
+            )
+            clock.lap("hold out")
         with unconverged() as weights:
             K_train, K_test, eigenvalues, learned = _matrices(sources[choice.kernel], split, y[split.train], clock)
         solver = make(choice.spec, labels.kind).fit(K_train, y[split.train], train_labels.groups)
@@ -151,13 +166,16 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
     failed = choice.not_converged + held_out_failed + len(inner_weights) + solver.report_.get("inner_not_converged", 0)
     told = {"inner_not_converged": failed, "weights_converged": not weights if learned else None, **eigenvalues}
     decisions = solver.decision_function(K_test) if labels.kind != "real" else solver.predict(K_test)
-    predicted = solver.predict(K_test) if threshold is None else decisions > threshold.value
-    probabilities = None if calibration is None else calibration.probabilities(decisions)
+    if layered is not None:
+        decisions, predicted, probabilities = _after_layers(layered, decisions, residues.take(split.test), labels.kind)
+    else:
+        predicted = solver.predict(K_test) if threshold is None else decisions > threshold.value
+        probabilities = None if calibration is None else calibration.probabilities(decisions)
     clock.lap("predict")
     features, bias = [], []
     if taken == "features":
-        features = chosen_features(sources[choice.kernel], solver, split, y[split.train])
-        if selection_bias:
+        features = chosen_features(sources[choice.kernel], solver, split, y[split.train], labels.classes)
+        if selection_bias and solver.selects:
             parts, above = (y[split.train], y[split.test]), None if threshold is None else threshold.value
             bias = [biased_scores(solver, (K_train, K_test), parts, labels, split.test, above)]
     place = {"task": task.name, "split": split.name}
@@ -169,7 +187,7 @@ def evaluate_fold(task, split, sources, candidates, inner, *, groups=None, selec
         | sizes
         | _scores(labels.kind, test.y, decisions, predicted, probabilities)
         | residue_scores(residues, split.test, test, predicted),
-        choices=[place | row for row in _choice_rows(choice, sources, solver.chosen(), threshold, learned)],
+        choices=[place | row for row in _choice_rows(choice, sources, solver.chosen(), threshold, learned, layered)],
         fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place} | told,
         inner=[place | row for row in _inner_rows(choice)],
         features=[place | row for row in features],
@@ -200,6 +218,15 @@ def _matrices(source, split, y_train, clock):
     return *parts, eigenvalues, values.learned
 
 
+def _after_layers(layered, decisions, chains, kind):
+    """Return decisions, predictions and probabilities (None if there are none) as a solver of this kind gives them."""
+    decided = layered.decide(decisions, chains)
+    probabilities = decided.probabilities
+    if probabilities is not None and kind == "binary":
+        probabilities = probabilities[:, 1]
+    return as_decisions(decided.scores, kind), decided.predicted, probabilities
+
+
 def _scores(kind, labels, decisions, predicted, probabilities):
     """Return the scores of a test part, the Brier score where there are probabilities."""
     found = scores(kind, labels, decisions, codes_of(kind, predicted))
@@ -221,13 +248,15 @@ def _decision_rows(labels, decisions, predicted, probabilities):
             row |= {f"decision:{c}": float(value) for c, value in zip(labels.classes, decisions[i], strict=True)}
         else:
             row["decision"] = float(decisions[i])
-        if probabilities is not None:
+        if probabilities is not None and probabilities.ndim == 2:
+            row |= {f"probability:{c}": float(p) for c, p in zip(labels.classes, probabilities[i], strict=True)}
+        elif probabilities is not None:
             row["probability"] = float(probabilities[i])
         row["predicted"] = float(codes[i]) if labels.kind == "real" else labels.classes[int(codes[i])]
         yield row
 
 
-def _choice_rows(choice, kernels, own, threshold, learned):
+def _choice_rows(choice, kernels, own, threshold, learned, layered):
     """Return rows for the chosen kernel, where there were several, the solver's parameters, and what was learned.
 
     What the solver chose by itself, `own`, takes the place of the values that it was given to choose from.
@@ -238,7 +267,8 @@ def _choice_rows(choice, kernels, own, threshold, learned):
             yield {"parameter": name, "value": value_text(value), "inner_score": choice.score}
     if threshold is not None:
         yield {"parameter": "threshold", "value": threshold.value, "inner_score": math.nan}
-    for name, value in learned.items():
+    from_layers = {} if layered is None else layered.learned()
+    for name, value in (learned | from_layers).items():
         yield {"parameter": name, "value": value, "inner_score": math.nan}
 
 

@@ -8,7 +8,7 @@ and parameters are all that is needed to find either (`Solver.targets`, `Solver.
 import numpy as np
 
 from ..errors import ParameterError
-from ..methods import dataset_methods, kernel_candidates
+from ..methods import dataset_methods, kernel_candidates, split_layers
 from ..solvers import build_solver, expand_grid, make_solver
 from ..solvers.base import Solver
 from . import selection
@@ -42,10 +42,10 @@ def checked_methods(config, dataset):
     after = config["inner"]["calibration"] is not None or config["inner"]["threshold"] is not None
     found = {}
     for kernel, solver in dataset_methods(config, dataset):
-        spec = config["solvers"][solver]
+        spec, layers = split_layers(config["solvers"][solver])
         several = len(kernel_candidates(config, kernel)) * len(expand_grid(spec, ends=True)) > 1
         before = solver in found and found[solver]["inner_folds"] > 0
-        folds = config["inner"]["folds"] if may_refuse(spec) and (before or several or after) else 0
+        folds = config["inner"]["folds"] if may_refuse(spec) and (before or several or after or layers) else 0
         found[solver] = {"solver": spec, "inner_folds": folds, "seed": config["seed"]}
     return found
 
@@ -87,11 +87,12 @@ def check_training_part(labels, specs, *, inner_folds=3, seed=0, groups=None, pl
         As `seqkern.evaluation.selection.inner_folds`.
     """
     made = [make_solver(spec, labels.kind, labels.classes) for spec in specs]
+    y = labels.y
+    if labels.kind == "multiclass":  # by names, so that messages name classes
+        y, made = np.array(labels.classes)[y], [make_solver(spec, labels.kind) for spec in specs]
     solvers = [solver for solver in made if _may_refuse(solver)]
     if not solvers:
         return
-    # names, so that messages name classes
-    y = np.array(labels.classes)[labels.y] if labels.kind == "multiclass" else labels.y
     groups = labels.groups if groups is None else groups
     parts = [(place, np.arange(len(y)))]
     if inner_folds:

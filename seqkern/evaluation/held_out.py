@@ -1,12 +1,15 @@
 """Decisions about units by machines that were not trained on them, and what is fitted to these.
 
-The decisions about a model's own training units are too far from zero. Probabilities and thresholds therefore come
-from decisions about each unit by a machine trained on folds without it.
+The decisions about a model's own training units are too far from zero. Probabilities, thresholds and layers therefore
+come from decisions about each unit by a machine trained on folds without it.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
-from ..errors import FoldError, ParameterError
+from ..errors import FoldError, LabelError, ParameterError
+from ..layers import Layers
 from .calibration import METHODS
 from .selection import inner_folds
 from .thresholds import Threshold, parse_rule
@@ -21,7 +24,7 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
         ``pair(train, test, y_train)`` returns what a solver trains on and decides about, as those of
         `seqkern.evaluation.sources`.
     labels : Labels
-        Binary; units of one group stay in one fold.
+        Of classes; units of one group stay in one fold.
     spec : dict
         Of the solver.
     make_solver : callable
@@ -30,7 +33,7 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
 
     Returns
     -------
-    decisions : ndarray of float64, shape (n,)
+    decisions : ndarray of float64, shape (n,), or (n, classes) for several classes
         NaN for the units of a fold without which a class is missing.
     n_folds : int
         How many folds gave decisions.
@@ -40,18 +43,25 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
     Raises
     ------
     LabelError
-        If the labels are not binary.
+        If the labels are no classes, or there are several and one has no unit.
     FoldError
         If a class is too small to be divided into folds.
     """
-    y = labels.signs()
-    decisions, n_folds, not_converged = np.full(len(y), np.nan), 0, 0
+    several = labels.kind == "multiclass"
+    y = labels.y if several else labels.signs()
+    missing = [name for name, count in labels.class_counts().items() if several and not count]
+    if missing:
+        raise LabelError(
+            f"no unit of class {missing[0]!r} to decide about", remedy="give more units, or leave the class out"
+        )
+    decisions = np.full((len(y), len(labels.classes)) if several else len(y), np.nan)
+    n_folds, not_converged = 0, 0
     try:
         parts = list(inner_folds(labels, folds, seed, labels.groups))
     except FoldError as error:
         raise FoldError(
-            "a class has one unit (or group) only, and probabilities and thresholds need folds",
-            remedy="give more units, or do without probabilities and thresholds",
+            "a class has one unit (or group) only, and probabilities, thresholds and layers need folds",
+            remedy="give more units, or do without probabilities, thresholds and layers",
         ) from error
     for train, held_out in parts:
         K_train, K_held_out = pair(train, held_out, y[train])
@@ -111,6 +121,42 @@ def fit_held_out(pair, labels, spec, make_solver, *, folds, seed, calibration=No
     decided, n_fits, failed = held_out_decisions(pair, labels, spec, make_solver, folds=folds, seed=seed)
     wanted = {"calibration": calibration, "threshold": threshold}
     return *fit_afterwards(decided, labels.signs() > 0, n_fits, **wanted), n_fits, failed
+
+
+def fit_layers(layers, pair, labels, spec, make_solver, *, chains, folds, seed, lap=lambda stage: None):
+    """Return layers fitted to `held_out_decisions` about residues, and how many fits that took.
+
+    Each layer but the first is fitted to what copies of the one before, fitted without a fold's chains, give for these.
+
+    Parameters
+    ----------
+    layers : list
+        Specs, as `seqkern.layers.build_layers` takes them.
+    pair, labels, spec, make_solver, folds, seed
+        As in `held_out_decisions`; units without groups are kept together by chain.
+    chains : Residues
+        Of the units.
+    lap : callable, optional
+        Told the name of each stage when it is over.
+
+    Returns
+    -------
+    layers : Layers
+    n_fits, not_converged : int
+
+    Raises
+    ------
+    LabelError, FoldError
+        As `held_out_decisions` and `Layers.fit`.
+    """
+    if labels.groups is None:
+        labels = replace(labels, groups=chains.record.astype(str))
+    scores, n_fits, failed = held_out_decisions(pair, labels, spec, make_solver, folds=folds, seed=seed)
+    lap("hold out")
+    parts = list(inner_folds(labels, folds, seed, labels.groups))
+    fitted = Layers(layers).fit(scores, chains, labels.y, parts, labels.classes)
+    lap("layers")
+    return fitted, n_fits, failed + fitted.count_not_converged()
 
 
 def check_afterwards(calibration, threshold):

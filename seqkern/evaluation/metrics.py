@@ -126,11 +126,16 @@ def codes_of(kind, predicted):
 def brier(labels, probabilities):
     """Return the mean squared difference of probabilities from what happened (1 positive, 0 negative); NaN if empty.
 
+    Of probabilities of several classes, (n, classes), it is the mean over units of the sum over classes.
     Brier 1950, Monthly Weather Review 78:1-3. Least is best; a constant probability of the share p of positives
-    gives p(1 − p).
+    gives p(1 − p), constant shares of several classes 1 − Σ p².
     """
+    probabilities = np.asarray(probabilities, dtype=np.float64)
+    if probabilities.ndim == 2:
+        happened = np.asarray(labels)[:, None] == np.arange(probabilities.shape[1])
+        return float(((probabilities - happened) ** 2).sum(axis=1).mean()) if len(happened) else math.nan
     happened = np.asarray(labels, dtype=np.float64) > 0
-    return float(np.mean((np.asarray(probabilities, dtype=np.float64) - happened) ** 2)) if len(happened) else math.nan
+    return float(np.mean((probabilities - happened) ** 2)) if len(happened) else math.nan
 
 
 def scores(kind, labels, decisions, predicted):

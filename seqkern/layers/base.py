@@ -112,6 +112,10 @@ class Layer(Parameters):
         self._fit(scores, chains, y)
         return self
 
+    def learned(self):
+        """Return what `fit` learned that people want to see, a dict of a name to a number."""
+        return {}
+
     def predict(self, scores, chains):
         """Return the class of each residue, int64 (n,): the column of the largest new score."""
         return self.transform(scores, chains).argmax(axis=1)

@@ -124,6 +124,11 @@ class Layers:
         predicted = scores.argmax(axis=1) if path is None else path
         return Decided(scores, predicted, np.exp(scores) if self.layers_[-1].calibrated else None)
 
+    def learned(self):
+        """Return what the layers learned that people want to see, a dict of a name to a number."""
+        named = [(f"layer {place} {layer.name}", layer) for place, layer in enumerate(self.layers_, start=1)]
+        return {f"{name} {key}": value for name, layer in named for key, value in layer.learned().items()}
+
     def count_not_converged(self):
         """Return how many fits of the layers did not converge."""
         return sum(layer.not_converged_ for layer in self.layers_)

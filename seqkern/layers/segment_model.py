@@ -20,7 +20,7 @@ class SegmentModel(NamedTuple):
     stay : ndarray of float64, shape (k,)
         Of going on, for a segment that has its shortest length.
     follow : ndarray of float64, shape (k, k)
-        Of a segment of the column's class after one of the row's; −inf on the diagonal.
+        Of a segment of the column's class after one of the row's; 0 on the diagonal, which means nothing.
     weight : float
         The power of all these beside the evidence; 0 leaves but the shortest lengths.
     """
@@ -44,7 +44,7 @@ class SegmentModel(NamedTuple):
         A[inside, inside + 1] = 0.0
         change = ~np.eye(len(first), dtype=bool)
         leave = np.log(-np.expm1(self.stay))[:, None] + self.follow
-        A[np.ix_(last, first)] = np.where(change, self.weight * np.where(change, leave, 0.0), -np.inf)
+        A[np.ix_(last, first)] = np.where(change, self.weight * leave, -np.inf)
         A[last, last] = self.weight * self.stay
         return A
 

@@ -121,6 +121,10 @@ class SegmentLayer(Layer):
         """Return the classes on the best path of each chain, int64 (n,)."""
         return self._path(self.transform(scores, chains), Steps.of(chains), self.weight_)
 
+    def learned(self):
+        """Return the weight that was chosen, unless it was given."""
+        return {"weight": self.weight_} if self.weight is None else {}
+
     def fitted_state(self):
         """Return (JSON dict, dict of arrays) of what `fit` learned."""
         model = self.model_._asdict()
@@ -182,6 +186,6 @@ def count_transitions(chains, y, shortest):
     follow = np.ones((k, k))
     np.add.at(follow, (segment[meets], segment[np.flatnonzero(meets) + 1]), 1.0)
     np.fill_diagonal(follow, 0.0)
-    with np.errstate(divide="ignore"):
-        follow = np.log(follow / follow.sum(axis=1, keepdims=True))
-    return SegmentModel(shortest, np.log(start / start.sum()), np.log(stayed / (stayed + left)), follow)
+    follow /= follow.sum(axis=1, keepdims=True)
+    np.fill_diagonal(follow, 1.0)
+    return SegmentModel(shortest, np.log(start / start.sum()), np.log(stayed / (stayed + left)), np.log(follow))

@@ -29,7 +29,7 @@ class StructureLayer(Layer):
     n_components : int
         How many random features.
     gamma : float, optional
-        exp(−γ ‖u − v‖²) of windows u and v; by default 1 over the number of coordinates of a window.
+        exp(−γ ‖u − v‖²) of windows u and v; by default 0.3 over the number of coordinates of a window.
     C : float
         Cost of a margin error.
     loss : {"squared_hinge", "squared"}
@@ -98,7 +98,7 @@ class StructureLayer(Layer):
         self.frequencies_ = self.phases_ = None
         if self.features == "fourier":
             rng = np.random.default_rng(self.seed)
-            gamma = 1.0 / coordinates if self.gamma is None else self.gamma
+            gamma = 0.3 / coordinates if self.gamma is None else self.gamma
             frequencies = np.sqrt(2.0 * gamma) * rng.standard_normal((coordinates, self.n_components))
             self.frequencies_ = frequencies.astype(np.float32)
             self.phases_ = rng.uniform(0.0, 2.0 * np.pi, self.n_components).astype(np.float32)
@@ -129,6 +129,8 @@ class StructureLayer(Layer):
     def transform(self, scores, chains):
         """Return the decisions of the second machine; see `Layer.transform`."""
         scores = np.asarray(scores, dtype=np.float64)
+        if not len(scores):
+            return np.zeros((0, len(self.classes_)))
         decisions = self.solver_.decision_function(self._blocks(scores, chains))
         return np.column_stack([-decisions / 2, decisions / 2]) if decisions.ndim == 1 else decisions
 

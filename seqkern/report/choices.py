@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..methods import split_layers
 from ..solvers.ranges import as_range
 from .asked import afterwards_parts, search_sentences
 from .markup import Column, details, number, table, tag
@@ -16,7 +17,7 @@ def gridded(dataset, kernel, solver):
 
     Of a range of values, both ends.
     """
-    spec = dataset.study.spec("solvers", solver)
+    spec = split_layers(dataset.study.spec("solvers", solver))[0]
     grid = {name: values for name, values in spec.items() if isinstance(values, list) and len(values) > 1}
     for name, part in spec.items():  # of a solver inside
         if isinstance(part, dict) and "solver" in part:

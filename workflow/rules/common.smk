@@ -13,7 +13,7 @@ if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
 
 from seqkern.build import build_digest
 from seqkern.config import check_config, check_study_files, load_config
-from seqkern.methods import dataset_methods, kernel_candidates, needs_gram, split_transforms
+from seqkern.methods import dataset_methods, kernel_candidates, needs_gram, split_layers, split_transforms
 from seqkern.datasets import entry_files, is_public, is_residue_entry
 from seqkern.errors import SeqkernError
 from seqkern.evaluation.feasible import checked_methods
@@ -158,6 +158,17 @@ def afterwards_options():
 def bias_option(dataset):
     """Return the option to compute what a selection of features with a look at the test parts would seem to reach."""
     return "--selection-bias" if STUDY["datasets"][dataset].get("selection_bias") else ""
+
+
+def solver_entry(solver):
+    """Return a solver entry without the layers that follow it."""
+    return split_layers(STUDY["solvers"][solver])[0]
+
+
+def layers_option(solver):
+    """Return the option with the layers that follow a solver, for the command line."""
+    layers = split_layers(STUDY["solvers"][solver])[1]
+    return option("--layers", as_json(layers)) if layers else ""
 
 
 def importance_of(dataset):

@@ -32,7 +32,8 @@ rule evaluate:
     threads: lambda wildcards: 2 if learns(wildcards.kernel) else 1
     params:
         kernel=lambda wildcards: as_json(kernel_entry(wildcards.kernel)),
-        solver=lambda wildcards: as_json(STUDY["solvers"][wildcards.solver]),
+        solver=lambda wildcards: as_json(solver_entry(wildcards.solver)),
+        layers=lambda wildcards: layers_option(wildcards.solver),
         gram=lambda wildcards, input: option("--gram", input.gram),
         folds=STUDY["inner"]["folds"],
         metric=STUDY["inner"]["metric"],
@@ -43,5 +44,5 @@ rule evaluate:
         build=BUILD,
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"
-        " --solver {params.solver:q} --inner-folds {params.folds} --inner-metric {params.metric}"
+        " --solver {params.solver:q} {params.layers} --inner-folds {params.folds} --inner-metric {params.metric}"
         " {params.search} {params.afterwards} {params.bias} --seed {params.seed} --threads {threads} -o $(dirname {output.metrics:q}) 2>&1 | tee {log:q}"

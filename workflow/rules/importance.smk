@@ -25,7 +25,7 @@ rule importance:
     threads: 2
     params:
         kernel=lambda wildcards: as_json(kernel_entry(importance_of(wildcards.dataset)["kernel"])),
-        solver=lambda wildcards: as_json(STUDY["solvers"][importance_of(wildcards.dataset)["solver"]]),
+        solver=lambda wildcards: as_json(solver_entry(importance_of(wildcards.dataset)["solver"])),
         options=lambda wildcards: importance_options(wildcards.dataset),
         folds=STUDY["inner"]["folds"],
         metric=STUDY["inner"]["metric"],

@@ -1,0 +1,295 @@
+"""Folds of residues with layers after the solver: what reaches a fit, what is written, what is refused early."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seqkern.cli.main import main
+from seqkern.config import check_config
+from seqkern.datasets import Task, load_dataset, make_dataset
+from seqkern.errors import ConfigError, FoldError, LabelError, ParameterError
+from seqkern.evaluation import crossval
+from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
+from seqkern.evaluation.feasible import checked_methods
+from seqkern.evaluation.feature_source import FeatureSource
+from seqkern.evaluation.held_out import fit_layers, held_out_decisions
+from seqkern.evaluation.metrics import brier
+from seqkern.folds import make_folds
+from seqkern.kernels import build_kernel
+from seqkern.labels import make_labels
+from seqkern.layers import Layers
+from seqkern.layers.base import Layer
+from seqkern.methods import dataset_methods, needs_gram, split_layers
+from seqkern.solvers import make_solver
+from seqkern.tsv import read_tsv
+
+ENTRY = {
+    "simulate": {"kind": "secondary_structure", "n_chains": 12, "mean_length": 40, "propensity": 5},
+    "residues": {"window": 5},
+}
+LAYERS = ["structure:window=5,n_components=30", "segments", "probabilities"]
+KERNEL = "window:vector_kernel=linear"
+SOLVER = {"solver": "primal_svc", "C": 1.0}
+INNER = InnerLoop(folds=2)
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return make_dataset("toy", ENTRY, seed=1)
+
+
+def evaluated(dataset, task=None, layers=LAYERS, solver=SOLVER, inner=INNER):
+    """Return the result of the first of three folds, and its split."""
+    task = dataset.task() if task is None else task
+    split = next(iter(make_folds(task.labels, dataset.X, "grouped", k=3, seed=1)))
+    source = {"k": FeatureSource(build_kernel(KERNEL), dataset.X, blocks=True)}
+    return evaluate_fold(task, split, source, [solver], inner, residues=dataset.residues, layers=layers), split
+
+
+def test_what_layers_give_is_written(dataset):
+    result, split = evaluated(dataset)
+    labels = dataset.task().labels.take(split.test)
+    p = np.array([[row[f"probability:{c}"] for c in labels.classes] for row in result.decisions])
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert result.metrics["brier"] == pytest.approx(np.mean(((p - np.eye(3)[labels.y]) ** 2).sum(axis=1)))
+    assert [row["stage"] for row in result.cost] == ["choose", "hold out", "layers", "kernel", "train", "predict"]
+    assert "layer 2 segments weight" in {row["parameter"] for row in result.choices}
+    plain, _ = evaluated(dataset, layers=[])
+    assert not any(key.startswith("probability") for key in plain.decisions[0])
+    assert result.metrics["accuracy"] > plain.metrics["accuracy"]
+    # no helix of one or two residues, no strand of one
+    chains = dataset.residues.take(split.test)
+    predicted = np.array([row["predicted"] for row in result.decisions])
+    for _, rows in chains.chain_rows():
+        text = "".join(predicted[rows])
+        for length, state in ((2, "H"), (1, "E")):
+            assert not any(f"{a}{state * n}{b}" in f".{text}." for n in range(1, length + 1) for a, b in others(state))
+
+
+def others(state):
+    rest = [c for c in ".HEC" if c != state]
+    return [(a, b) for a in rest for b in rest]
+
+
+def test_layers_of_two_classes(dataset):
+    labels = dataset.task().labels
+    two = make_labels(labels.ids, labels.names(), positive="H", groups=labels.groups)
+    result, split = evaluated(dataset, Task("helix", two), inner=InnerLoop(folds=2, calibration="platt"))
+    p = np.array([row["probability"] for row in result.decisions])
+    f = np.array([row["decision"] for row in result.decisions])
+    np.testing.assert_allclose(p, 1 / (1 + np.exp(-f)))
+    y = two.take(split.test).y
+    assert result.metrics["brier"] == pytest.approx(np.mean((p - y) ** 2))
+    assert {row["predicted"] for row in result.decisions} <= {"H", "not H"}
+    assert result.metrics["auc"] > 0.6
+
+
+def test_no_label_of_a_test_chain_reaches_a_fit(dataset):
+    first, split = evaluated(dataset)
+    labels = dataset.task().labels
+    y = labels.y.copy()
+    y[split.test] = (y[split.test] + 1) % 3
+    split_of = Task("all", replace(labels, y=y))
+    sources = {"k": FeatureSource(build_kernel(KERNEL), dataset.X, blocks=True)}
+    again = evaluate_fold(split_of, split, sources, [SOLVER], INNER, residues=dataset.residues, layers=LAYERS)
+    for one, two in zip(first.decisions, again.decisions, strict=True):
+        assert {key: one[key] for key in one if key != "label"} == {key: two[key] for key in two if key != "label"}
+    assert again.metrics["accuracy"] != first.metrics["accuracy"]
+
+
+class Remembering:
+    """A solver whose decisions say which units it was trained on."""
+
+    report_ = {"converged": True}  # noqa: RUF012
+
+    def fit(self, rows, y, groups):
+        self.rows = set(rows)
+        return self
+
+    def decision_function(self, rows):
+        return np.array([[float(row in self.rows)] * 3 for row in rows])
+
+    def count_not_converged(self):
+        return 0
+
+
+def test_no_score_of_a_machine_about_its_own_residues_reaches_a_fit(dataset, monkeypatch):
+    labels, seen = dataset.task().labels, []
+
+    def fit(self, scores, chains, y, classes=None):
+        seen.append((np.array(scores), set(chains.record.tolist())))
+        self.chains_, self.not_converged_ = seen[-1][1], 0
+        return self
+
+    monkeypatch.setattr(Layer, "fit", fit)
+    for name in ("segments:SegmentLayer", "probabilities:ProbabilityLayer"):
+        module, _, cls = name.partition(":")
+        layer = getattr(__import__(f"seqkern.layers.{module}", fromlist=[cls]), cls)
+
+        def transform(self, scores, chains):
+            return scores + np.isin(chains.record, list(self.chains_))[:, None]
+
+        monkeypatch.setattr(layer, "transform", transform)
+    fitted, n_fits, _ = fit_layers(
+        ["probabilities", "segments", "probabilities"],
+        lambda train, test, y: (train.tolist(), test.tolist()),
+        replace(labels, groups=None),  # by chain, though nobody says so
+        SOLVER,
+        lambda spec, kind: Remembering(),
+        chains=dataset.residues,
+        folds=3,
+        seed=1,
+    )
+    assert n_fits == 3
+    assert len(seen) == 1 + 3 + 1 + 3 + 1
+    for scores, _ in seen:
+        assert (scores == 0).all()
+    sizes = [len(chains) for _, chains in seen]
+    assert sizes.count(12) == 3
+    assert sum(12 - size for size in sizes) == 2 * 12
+    assert [layer.name for layer in fitted.layers_] == ["probabilities", "segments", "probabilities"]
+
+
+def test_held_out_decisions_of_several_classes(dataset):
+    labels = dataset.task().labels
+    source = FeatureSource(build_kernel(KERNEL), dataset.X, blocks=True)
+    options = {"folds": 3, "seed": 1}
+    found, n_folds, _ = held_out_decisions(source.pair, labels, SOLVER, make_solver, **options)
+    assert found.shape == (len(labels), 3)
+    assert n_folds == 3
+    assert not np.isnan(found).any()
+    with pytest.raises(LabelError, match="no unit of class 'C'"):
+        held_out_decisions(source.pair, labels.take(labels.y < 2), SOLVER, make_solver, **options)
+    chains = dataset.residues.record
+    whole = next(c for c in range(12) if len(np.unique(labels.y[chains == c])) == 3)
+    one = labels.take(chains == whole)
+    with pytest.raises(FoldError, match="layers need folds"):
+        held_out_decisions(source.pair, one, SOLVER, make_solver, **options)
+
+
+def test_brier_of_several_classes():
+    labels = np.array([0, 1, 2, 2])
+    assert brier(labels, np.eye(3)[labels]) == 0.0
+    assert brier(labels, np.tile([0.25, 0.25, 0.5], (4, 1))) == pytest.approx(1 - 0.25**2 - 0.25**2 - 0.5**2)
+    assert np.isnan(brier(np.zeros(0), np.zeros((0, 3))))
+
+
+# ---- the verb -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """Return the arguments of ``seqkern evaluate`` on residues, and the folder."""
+    folder = tmp_path_factory.mktemp("study")
+    data, folds = str(folder / "data"), str(folder / "folds")
+    assert main(["datasets", "--name", "toy", "--entry", json.dumps(ENTRY), "-o", data]) == 0
+    assert main(["folds", data, "--method", "grouped", "--k", "3", "-o", folds]) == 0
+    words = ["evaluate", data, "--folds", folds, "--kernel", KERNEL, "--solver", json.dumps(SOLVER)]
+    return [*words, "--inner-folds", "2"], folder
+
+
+def test_the_verb_writes_the_same_bytes_every_time(study):
+    words, folder = study
+    for name, layers in (("one", LAYERS), ("two", [json.dumps(Layers(LAYERS).specs())])):
+        assert main([*words, "--layers", *layers, "-o", str(folder / name)]) == 0
+    for table in ("decisions.tsv", "metrics.tsv", "choices.tsv", "states.txt", "segments.tsv"):
+        assert (folder / "one" / table).read_bytes() == (folder / "two" / table).read_bytes()
+    header = list(read_tsv(folder / "one" / "decisions.tsv")[0])
+    assert [name for name in header if name.startswith("probability:")] == [f"probability:{c}" for c in "HEC"]
+    assert header[-1] == "predicted"
+    laps = json.loads((folder / "one" / "cost.json").read_text())["laps"]
+    assert {"hold out", "layers"} <= {row["stage"] for row in laps}
+    assert "difference between the probabilities" in (folder / "one" / "states.txt").read_text().splitlines()[0]
+
+
+def test_other_layers_are_another_checkpoint(study, monkeypatch):
+    words, folder = study
+    calls, whole = [], evaluate_fold
+
+    def counted(*arguments, **options):
+        calls.append(options["layers"])
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(crossval, "evaluate_fold", counted)
+    killed = [*words, "-o", str(folder / "killed"), "--layers"]
+    assert main([*killed, "segments"]) == 130
+    calls[:] = [None, None]
+    assert main([*killed, "segments:weight=0.5"]) == 0
+    assert len(calls) == 2 + 3
+
+
+def test_layers_that_cannot_be_are_refused_before_any_work(study, capsys, tmp_path):
+    words, _ = study
+    for layers, message in (
+        (["structur"], "did you mean 'structure'"),
+        (["segments:shortest=X:3"], "names the class 'X'"),
+        (["structure:window=4"], "even"),
+    ):
+        assert main([*words, "--layers", *layers, "-o", str(tmp_path / "out")]) == 1
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_layers_need_residues(tmp_path, capsys):
+    data, folds = str(tmp_path / "data"), str(tmp_path / "folds")
+    entry = {"simulate": {"kind": "donor", "n_positive": 6, "n_decoy": 6}}
+    assert main(["datasets", "--name", "toy", "--entry", json.dumps(entry), "-o", data]) == 0
+    assert main(["folds", data, "--method", "stratified", "--k", "2", "-o", folds]) == 0
+    capsys.readouterr()
+    words = ["evaluate", data, "--folds", folds, "--kernel", "spectrum:k=2", "--solver", "csvc"]
+    assert main([*words, "--layers", "segments", "-o", str(tmp_path / "out")]) == 1
+    assert "no residues of chains" in capsys.readouterr().err
+    assert load_dataset(data).residues is None
+
+
+# ---- studies --------------------------------------------------------------------------------------------
+
+
+def config(**solvers):
+    plain = {"simulate": {"kind": "donor"}}
+    return {
+        "study": "toy",
+        "datasets": {"residues": dict(ENTRY), "plain": plain},
+        "kernels": {"window": {"kernel": "window", "vector_kernel": "linear"}, "spectrum": {"kernel": "spectrum", "k": 2}},
+        "solvers": {"plain": {"solver": "csvc"}, **solvers},
+    }
+
+
+def test_layers_of_a_study():
+    study = check_config(config(layered={**SOLVER, "layers": [*LAYERS[:1], {"layer": "segments"}]}))
+    assert split_layers(study["solvers"]["layered"]) == (SOLVER, [LAYERS[0], {"layer": "segments"}])
+    assert ("window", "layered") in dataset_methods(study, "residues")
+    assert "layered" not in {solver for _, solver in dataset_methods(study, "plain")}
+    assert not needs_gram(study["solvers"]["layered"])
+    assert checked_methods(study, "residues")["layered"]["solver"] == SOLVER
+
+
+@pytest.mark.parametrize(
+    ("layers", "words"),
+    [
+        (["structur"], ["solvers.layered.layers", "structure"]),
+        ([{"layer": "segments", "weigt": 1}], ["solvers.layered.layers", "'weight'"]),
+        ("segments", ["solvers.layered.layers", "a list"]),
+        ([3], ["solvers.layered.layers.0", "keys with values"]),
+    ],
+)
+def test_wrong_layers_of_a_study(layers, words):
+    with pytest.raises(ConfigError) as error:
+        check_config(config(layered={**SOLVER, "layers": layers}))
+    assert all(word in str(error.value) for word in words)
+
+
+def test_a_data_set_without_residues_cannot_name_a_solver_with_layers():
+    study = config(layered={**SOLVER, "layers": ["segments"]})
+    study["datasets"]["plain"]["solvers"] = ["layered"]
+    with pytest.raises(ConfigError, match=r"datasets\.plain\.solvers: 'layered' has layers"):
+        check_config(study)
+
+
+def test_a_regression_has_no_layers(dataset):
+    with pytest.raises((LabelError, ParameterError)):
+        evaluated(dataset, Task("real", replace(dataset.task().labels, kind="real", classes=())), layers=["segments"])
