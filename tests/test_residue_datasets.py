@@ -267,3 +267,20 @@ def test_public_sets_have_the_residues_that_are_published(shared_data, name):
     if name == "qian_sejnowski":
         split = made.task().split
         assert [np.unique(made.residues.record[split == part]).size for part in ("train", "test")] == [111, 17]
+
+
+def test_the_public_profiles_are_those_of_the_chains(shared_data, monkeypatch):
+    monkeypatch.delenv("SEQKERN_DATA", raising=False)
+    entry = {"public": "jpred4", "profiles": {"files": "public:jpred4_profiles"}, "residues": {"window": 15}}
+    made = make_dataset("jpred4", entry, data_dir=shared_data)
+    row = made.X.ids.index("d1a62a1:1")
+    rows = made.X.tracks["pssm"][made.X.starts[row] : made.X.stops[row]]
+    assert np.all(rows[:7] == 0)
+    assert made.X.string(row) == "*******MNLTELKN"
+    # most residues score above 0 in their own row (88 of 100); in a row of another residue a quarter would
+    own = made.residues.positions()
+    codes = made.residues.chains.codes[own]
+    middle = made.X.tracks["pssm"][made.X.starts + 7]
+    known = codes < 20
+    assert np.mean(middle[known, codes[known]] > 0) > 0.8
+    assert made.notes["profiles"]["files"] == "public:jpred4_profiles"

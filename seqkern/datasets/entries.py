@@ -51,7 +51,7 @@ class Material:
     notes: dict = field(default_factory=dict)
 
 
-def profiles_of(entry, X, base_dir, n_threads=None):
+def profiles_of(entry, X, base_dir, n_threads=None, data_dir=None):
     """Return `X` with the tracks of the profiles that an entry names, and notes on them; without any, `X` and {}.
 
     Raises
@@ -63,11 +63,11 @@ def profiles_of(entry, X, base_dir, n_threads=None):
         return X, {}
     from ..profiles.sources import ProfileSource
 
-    source = ProfileSource(entry["profiles"], base_dir)
+    source = ProfileSource(entry["profiles"], base_dir, data_dir)
     return source.add_to(X, n_threads=n_threads), {"profiles": source.note()}
 
 
-def fasta_material(entry, base_dir, n_threads=None):
+def fasta_material(entry, base_dir, n_threads=None, data_dir=None):
     """Return the Material of an entry ``fasta: …``.
 
     Raises
@@ -100,7 +100,7 @@ def fasta_material(entry, base_dir, n_threads=None):
     else:
         reading = read_records(paths, **policies | ({"unknown": "mask"} if window else {}))
     # Windows are cut from sequences that have their profiles.
-    X, notes = profiles_of(entry, reading.sequences, base_dir, n_threads)
+    X, notes = profiles_of(entry, reading.sequences, base_dir, n_threads, data_dir)
     reading, columns, labelled = replace(reading, sequences=X), {}, where
     if source == "tsv":
         labelled = str(_labels_path(options, base_dir))

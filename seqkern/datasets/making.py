@@ -147,13 +147,13 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=
         if source == "simulate":
             material = entries.simulated_material(entry, seed)
         elif source == "fasta":
-            material = entries.fasta_material(entry, base_dir, n_threads)
+            material = entries.fasta_material(entry, base_dir, n_threads, data_dir)
         else:
             material = entries.table_material(entry, base_dir)
     if source in ("public", "simulate"):
         from .entries import profiles_of
 
-        X, notes = profiles_of(entry, material.X, base_dir, n_threads)
+        X, notes = profiles_of(entry, material.X, base_dir, n_threads, data_dir)
         material = replace(material, X=X, notes=material.notes | notes)
     residues = None
     if is_residue_entry(entry):

@@ -22,7 +22,7 @@ from .label_sources import check_options
 
 PREFIX = "public:"
 PARAMETER = "parameter"
-"""Role of the files that are no data set, but named by a kernel's parameter."""
+"""Role of the files that are no data set, but named by a kernel's parameter, or for profiles."""
 TIMEOUT = 60
 BLOCK = 1 << 20
 REMEDY = "put it into a folder and name that folder: data_dir in the config, --data-dir, or SEQKERN_DATA"
@@ -177,13 +177,15 @@ def is_public(path):
     return str(path).startswith(PREFIX)
 
 
-def local_path(path):
+def local_path(path, data_dir=None):
     """Return where to read a file that a kernel's parameter names: a path as it is, of a public file a checked copy.
 
     Parameters
     ----------
     path : path-like
         ``public:NAME`` is the public file of this name in ``public_files.tsv``.
+    data_dir : path-like, optional
+        Looked into first.
 
     Raises
     ------
@@ -198,7 +200,7 @@ def local_path(path):
     name = str(path).removeprefix(PREFIX)
     if name not in files:
         raise unknown_name("public file", name, files)
-    return find_file(files[name])
+    return find_file(files[name], data_dir)
 
 
 def cache_dir():

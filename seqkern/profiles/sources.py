@@ -29,6 +29,8 @@ class ProfileSource:
         As above.
     base_dir : path-like
         Where relative paths start.
+    data_dir : path-like, optional
+        Folder with local copies of public files.
 
     Raises
     ------
@@ -36,9 +38,9 @@ class ProfileSource:
         If the entry is not possible.
     """
 
-    def __init__(self, entry, base_dir="."):
+    def __init__(self, entry, base_dir=".", data_dir=None):
         check_profiles(entry)
-        self.entry, self.base_dir = dict(entry), Path(base_dir)
+        self.entry, self.base_dir, self.data_dir = dict(entry), Path(base_dir), data_dir
         self._opened = None
 
     def add_to(self, X, *, n_threads=None):
@@ -70,7 +72,7 @@ class ProfileSource:
     def _path(self, key):
         """Return the path that the entry names."""
         given = str(self.entry[key])
-        return local_path(given) if is_public(given) else self.base_dir / given
+        return local_path(given, self.data_dir) if is_public(given) else self.base_dir / given
 
     def note(self):
         """Return what is told of the profiles: the entry, with the SHA-256 of its file.
