@@ -25,6 +25,7 @@ ON_VECTORS = (
     "pssm_window:gamma=0.02,position_weights=triangle",
     "pssm_window:scaling=both,scale=3,gamma=scale",
     "rbf:gamma=0.05,base=(window:vector_kernel=linear)",
+    "rbf:gamma=0.05,base=(pssm_window:vector_kernel=linear + 0.3*window:vector_kernel=linear)",
     "polynomial:degree=2,gamma=0.1,base=(pssm_window:vector_kernel=linear)",
 )
 ON_UNITS = ("spectrum:k=1,short=zero,zero_diagonal=zero", "window:vector_kernel=polynomial,normalize=true")
@@ -76,6 +77,13 @@ def test_with_all_units_as_landmarks_it_is_the_kernel(spec):
     kernel = NystroemKernel(build_kernel(spec), n_components=1000, tolerance=1e-7).fit(train)
     wanted = build_kernel(spec).fit(train)(new, train)
     np.testing.assert_allclose(kernel(new, train), wanted, atol=2e-4 * np.abs(wanted).max())
+
+
+def test_kernels_of_vectors_are_known_as_such():
+    for spec in (*ON_VECTORS, *TABLES[:4]):
+        assert isinstance(NystroemKernel(build_kernel(spec)).fit(units(spec)[0]).landmarks_, np.ndarray)
+    for spec in (*ON_UNITS, TABLES[4]):
+        assert not isinstance(NystroemKernel(build_kernel(spec)).fit(units(spec)[0]).landmarks_, np.ndarray)
 
 
 def test_equal_landmarks_are_one_component():

@@ -9,6 +9,7 @@ from ..parameters import check_integer, check_real
 from .additive import attributions, fold, matrix, row_attributions, word_weights
 from .composite import CompositeKernel, add_counts, as_parts
 from .implicit import CombinedImplicit
+from .vector_form import JoinedTable, VectorForm
 from .window_values import PartOfWindow, SumOfValues, WindowValues
 from .words import WordWeights, merge
 
@@ -114,6 +115,16 @@ class SumKernel(CompositeKernel):
     def constant_diagonal(self, length):
         """Tell whether each sequence matches itself as any other does, in every part."""
         return all(part.constant_diagonal(length) for part in self.bases)
+
+    def vector_form(self):
+        """Return the vectors of all parts side by side; None if one is not linear on vectors, or the sum normalised."""
+        forms = [part.vector_form() for part in self.bases]
+        if self.normalize or any(form is None or form.kind != "linear" for form in forms):
+            return None
+        factors = np.sqrt(self._weights())
+        return VectorForm(
+            "linear", lambda X, dtype=np.float32: JoinedTable([form.vectors(X, dtype) for form in forms], factors)
+        )
 
     def _implicit(self, X):
         parts = [part.implicit(X) for part in self.bases]

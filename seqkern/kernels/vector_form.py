@@ -46,3 +46,24 @@ class DenseTable:
     def gather(self, rows=slice(None)):
         """Return the vectors `rows` (slice or integer array), C-ordered."""
         return np.ascontiguousarray(self.values[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedTable:
+    """The vectors of n units side by side, from several tables, each times a factor, as a `VectorForm` gives them."""
+
+    tables: list
+    factors: np.ndarray
+
+    def __len__(self):
+        return len(self.tables[0])
+
+    @property
+    def width(self):
+        """The number of coordinates of a vector."""
+        return sum(table.width for table in self.tables)
+
+    def gather(self, rows=slice(None)):
+        """Return the vectors `rows` (slice or integer array), C-ordered."""
+        parts = [table.gather(rows) for table in self.tables]
+        return np.hstack([part * part.dtype.type(factor) for part, factor in zip(parts, self.factors, strict=True)])
