@@ -46,7 +46,7 @@ class LPMachine(BinarySolver):
     input = "features"
     takes_blocks = True
 
-    def __init__(self, *, C=1.0, max_units=2000, seed=1):
+    def __init__(self, *, C=1.0, max_units=5000, seed=1):
         self.C = C
         self.max_units = max_units
         self.seed = seed

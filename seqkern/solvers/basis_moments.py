@@ -1,0 +1,145 @@
+"""Second moments of features and targets: all that least squares on any of the features need."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+FLAT = 1e-9
+"""A feature of which the others of a basis leave at most this share of its variance depends on them."""
+
+STACK = 2**21
+"""So many numbers at a time, where many bases are looked at together."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Moments of the rows that are learned from, and of those that are predicted, around the means of the former.
+
+    Attributes
+    ----------
+    n : int
+        Rows that are learned from.
+    learned, tested : ndarray of float64, shape (d + 1, d + 1)
+        Σ (z − z̄)(z − z̄)ᵀ, z the features and behind them the target. `tested` is None where what is predicted are the
+        same rows.
+    """
+
+    n: int
+    learned: np.ndarray
+    tested: np.ndarray | None = None
+
+    @classmethod
+    def of_sums(cls, n, products, totals, columns, held=None):
+        """Return the Part of some columns.
+
+        Parameters
+        ----------
+        n, products, totals
+            Number of rows, Σ zzᵀ and Σ z of what is learned from.
+        columns : ndarray of int64
+            The features and the target.
+        held : tuple, optional
+            The same three of the rows that are predicted.
+        """
+        own = np.ix_(columns, columns)
+        mean = totals[columns] / n
+        learned = products[own] - n * np.outer(mean, mean)
+        if held is None:
+            return cls(n, learned)
+        n_held, products, totals = held
+        cross = np.outer(totals[columns], mean)
+        return cls(n, learned, products[own] - cross - cross.T + n_held * np.outer(mean, mean))
+
+    def errors(self, bases):
+        """Return the sum of squared errors on the rows that are predicted, float64 (m,), inf for a dependent basis.
+
+        Parameters
+        ----------
+        bases : ndarray of int64, shape (m, p)
+            The features of each.
+        """
+        m, p = bases.shape
+        out = np.empty(m)
+        at_once = max(STACK // (p + 1) ** 2, 1)
+        for start in range(0, m, at_once):
+            part = bases[start : start + at_once]
+            places = np.column_stack((part, np.full(len(part), len(self.learned) - 1)))
+            stack = _Stack.of(self, places)
+            for _ in range(p):
+                stack = stack.with_first()
+            out[start : start + at_once] = stack.values()
+        return out
+
+    def errors_of_all(self):
+        """Return the same for all subsets of the d features, float64 (2^d,): bit j of the place tells of feature j.
+
+        Each feature in turn doubles the number of small matrices: of those without it and of those with it, from which
+        it has been eliminated. Nearly all of them are small then: six operations for each subset.
+        """
+        places = np.arange(len(self.learned))[None]
+        stack = _Stack.of(self, places)
+        for _ in range(places.shape[1] - 1):
+            stack = stack.without_first().joined(stack.with_first())
+        return stack.values()
+
+
+@dataclass(frozen=True)
+class _Stack:
+    """Moments of what is left of features and target, each after regression on a basis of its own.
+
+    `variances` are those of the features at the beginning; `good` tells which bases are independent.
+    """
+
+    learned: np.ndarray
+    tested: np.ndarray | None
+    variances: np.ndarray
+    good: np.ndarray
+
+    @classmethod
+    def of(cls, part, places):
+        """Return the moments of some columns, (m, q) of `places`, before any regression."""
+        own = places[:, :, None], places[:, None, :]
+        tested = None if part.tested is None else part.tested[own]
+        learned = part.learned[own]
+        return cls(learned, tested, np.diagonal(part.learned)[places], np.ones(len(places), dtype=bool))
+
+    def without_first(self):
+        """Return the stack without its first feature, which is in no basis."""
+        tested = None if self.tested is None else self.tested[:, 1:, 1:]
+        return _Stack(self.learned[:, 1:, 1:], tested, self.variances[:, 1:], self.good)
+
+    def with_first(self):
+        """Return the stack after regression on its first feature."""
+        left = self.learned[:, 0, 0]
+        good = left > FLAT * self.variances[:, 0]
+        row = self.learned[:, 0, 1:]
+        factors = np.where(good[:, None], row, 0.0) / np.where(good, left, 1.0)[:, None]
+        learned = self.learned[:, 1:, 1:] - factors[:, :, None] * row[:, None, :]
+        tested = None
+        if self.tested is not None:
+            cross = factors[:, :, None] * self.tested[:, 0, None, 1:]
+            squares = factors[:, :, None] * (factors * self.tested[:, 0, :1])[:, None, :]
+            tested = self.tested[:, 1:, 1:] - cross - cross.swapaxes(1, 2) + squares
+        return _Stack(learned, tested, self.variances[:, 1:], self.good & good)
+
+    def joined(self, other):
+        """Return the bases of both."""
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return _Stack(*(None if own is None else np.concatenate((own, more)) for own, more in pairs))
+
+    def values(self):
+        """Return the errors of the target, the only column that is left."""
+        found = (self.learned if self.tested is None else self.tested)[:, 0, 0]
+        return np.where(self.good, np.maximum(found, 0.0), np.inf)
+
+
+def independent(learned):
+    """Return the features that do not depend on those before them, int64, from moments of features and target."""
+    stack = _Stack.of(Part(0, learned), np.arange(len(learned))[None])
+    kept = []
+    for j in range(len(learned) - 1):
+        taken = stack.with_first()
+        if taken.good[0]:
+            kept.append(j)
+        stack = taken if taken.good[0] else stack.without_first()
+    return np.array(kept, dtype=np.int64)

@@ -1,0 +1,150 @@
+"""Searches for the basis, a subset of the features, that is best by a criterion."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+CRITERIA = ("aic", "bic", "cp", "cv")
+SEARCHES = ("brute_force", "stepwise", "local")
+MAX_BRUTE = 20
+"""Of more features not all subsets are looked at."""
+
+EQUAL = 1e-10
+"""Criteria that differ by no more than this share are equal."""
+
+
+@dataclass
+class Criterion:
+    """How good a basis is, the smaller the better.
+
+    Parameters
+    ----------
+    name : {"aic", "bic", "cp", "cv"}
+    whole : Part
+        Of all rows.
+    parts : list of Part
+        Of the inner folds, for "cv".
+    noise : float
+        Variance of the noise, for "cp".
+
+    Attributes
+    ----------
+    looked_at : int
+        How many bases.
+    """
+
+    name: str
+    whole: object
+    parts: list
+    noise: float
+    looked_at: int = 0
+
+    @property
+    def d(self):
+        """The number of features."""
+        return len(self.whole.learned) - 1
+
+    def of(self, bases):
+        """Return the criterion of bases of one size, an int64 array (m, p)."""
+        self.looked_at += len(bases)
+        errors = sum(part.errors(bases) for part in self._parts())
+        return self._from(errors, np.full(len(bases), bases.shape[1]))
+
+    def of_all(self):
+        """Return the criterion of all subsets, float64 (2^d,), and their sizes; bit j of the place is feature j."""
+        sizes = np.zeros(1, dtype=np.int64)
+        for _ in range(self.d):
+            sizes = np.concatenate((sizes, sizes + 1))
+        self.looked_at += len(sizes)
+        return self._from(sum(part.errors_of_all() for part in self._parts()), sizes), sizes
+
+    def _parts(self):
+        """Return the parts whose errors count."""
+        return self.parts if self.name == "cv" else [self.whole]
+
+    def _from(self, errors, sizes):
+        """Return the criterion from sums of squared errors and numbers of features."""
+        n, p = self.whole.n, sizes + 1.0
+        if self.name == "cv":
+            values = errors / n
+        elif self.name == "cp":
+            values = errors / self.noise - n + 2 * p
+        else:
+            least = EQUAL * max(self.whole.learned[-1, -1], 1e-300)
+            values = n * np.log(np.maximum(errors, least) / n) + p * (2.0 if self.name == "aic" else np.log(n))
+        smallest = min((part.n for part in self._parts()), default=n)
+        return np.where((p < smallest) & np.isfinite(errors), values, np.inf)
+
+
+def brute_force(criterion):
+    """Return the best of all subsets and its criterion; of equal ones the smallest, then the first."""
+    values, sizes = criterion.of_all()
+    least = values.min()
+    equal = np.flatnonzero(values <= least + EQUAL * (1 + abs(least)))
+    best = equal[np.argmin(sizes[equal])]
+    return np.flatnonzero((best >> np.arange(criterion.d)) & 1), float(values[best])
+
+
+def stepwise(criterion):
+    """Return what is found from no feature at all by taking one in or out, each time the best, while that helps."""
+    return _descend(criterion, np.empty(0, dtype=np.int64), swaps=False)
+
+
+def local(criterion, restarts, seed):
+    """Return the best that is found by taking in, taking out and swapping, from no feature and from random subsets."""
+    rng = np.random.default_rng(seed)
+    starts = [np.empty(0, dtype=np.int64)]
+    starts += [np.flatnonzero(rng.random(criterion.d) < rng.random()) for _ in range(restarts)]
+    found = [_descend(criterion, start, swaps=True) for start in starts]
+    best = found[0]
+    for basis, value in found[1:]:
+        if _better(value, len(basis), best[1], len(best[0])):
+            best = basis, value
+    return best
+
+
+def _descend(criterion, basis, *, swaps):
+    """Return the basis, and its criterion, from which no step leads to a better one."""
+    value = float(criterion.of(basis[None])[0])
+    while True:
+        found = [_best(criterion, bases) for bases in _neighbors(basis, criterion.d, swaps) if len(bases)]
+        next_basis, next_value = min(found, key=lambda one: (one[1], len(one[0])))
+        # from a dependent basis any way out is good
+        if not _better(next_value, len(next_basis), value, len(basis)) and not (np.isinf(value) and len(basis)):
+            return basis, value
+        basis, value = (basis[:-1], np.inf) if np.isinf(next_value) else (next_basis, next_value)
+
+
+def _neighbors(basis, d, swaps):
+    """Yield the bases a step away, by size."""
+    others = np.setdiff1d(np.arange(d), basis)
+    smaller = np.array([np.delete(basis, place) for place in range(len(basis))], dtype=np.int64)
+    yield smaller.reshape(len(basis), max(len(basis) - 1, 0))
+    yield _with_each(basis[None], others)
+    if swaps and len(basis):
+        yield _with_each(smaller.reshape(len(basis), -1), others)
+
+
+def _with_each(bases, others):
+    """Return each basis with each other feature, features sorted."""
+    m, p = bases.shape
+    out = np.empty((m, len(others), p + 1), dtype=np.int64)
+    out[:, :, :p] = bases[:, None]
+    out[:, :, p] = others
+    return np.sort(out.reshape(-1, p + 1), axis=1)
+
+
+def _best(criterion, bases):
+    """Return the best of some bases and its criterion; of equal ones the first."""
+    values = criterion.of(bases)
+    least = values.min()
+    place = int(np.flatnonzero(values <= least + EQUAL * (1 + abs(least)))[0]) if np.isfinite(least) else 0
+    return bases[place], float(values[place])
+
+
+def _better(value, size, other, other_size):
+    """Tell whether a criterion is better than another, or as good with fewer features."""
+    if np.isinf(value):
+        return False
+    margin = EQUAL * (1 + abs(value))
+    return value < other - margin or (abs(value - other) <= margin and size < other_size)
