@@ -20,8 +20,8 @@ ONE_HOT, PROPERTIES = "one_hot", "properties"
 # CPU nanoseconds for a pair of letters, for one letter more in the longest words, and for a pair of sequences.
 CELL_NS = (0.13, 0.09, 0.075)
 LETTER_NS = (0.09, 0.045, 0.033)
-DEAREST_LETTERS = 4.5  # for longer words, rows come in blocks
-PAIR_NS = 60.0
+DEAREST_LETTERS = 4.5  # longer words cost no more; words of any length, as much as those of two letters
+PAIR_NS = 100.0
 LEAST_BLOCK_ROWS = 32  # fewer share too little of what is made of a column
 PADDING = 32
 
@@ -192,7 +192,8 @@ class GenericStringKernel(ScaleParameter, Kernel):
         within = min(1.0, len(self.tolerances(longest)) / max(1.0, mean))
         share = within * (2 - within)  # of the cells of a square, those on diagonals that count
         cells = share * work.row_letters * work.col_letters / (2 if work.symmetric else 1)
-        each = CELL_NS[level] + LETTER_NS[level] * min(self.length - 1, DEAREST_LETTERS)
+        more = min(self.length - 1, DEAREST_LETTERS) if self.length < mean else 1
+        each = CELL_NS[level] + LETTER_NS[level] * more
         threads = available_threads(GIVEN_THREADS.get() or self.n_threads)
         profile = (X.alphabet.size + 1) * (longest + PADDING)
         room = max(_generic_string.GROUP_NUMBERS, profile) + profile + PADDING * min(self.length, longest)
