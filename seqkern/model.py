@@ -170,9 +170,22 @@ class Model:
         place = 0.0 if self.threshold is None else self.threshold.value
         return np.array(self.classes)[(decisions > place).astype(np.int64)]
 
-    def save(self, path):
-        """Write the model to one file; FileError if that cannot be written."""
+    def save(self, path, **more):
+        """Write the model to one file.
+
+        Parameters
+        ----------
+        path : path-like
+        **more : (JSON, dict of arrays)
+            Parts of what is made of the model, under their names.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written.
+        """
         parts = [
+            *more.items(),
             ("kernel", self.kernel.state()),
             ("solver", self.solver.state()),
             ("support", self.support.state()),
@@ -267,7 +280,7 @@ def load_model(path):
 
     Returns
     -------
-    Model
+    Model or ResidueModel
 
     Raises
     ------
@@ -299,6 +312,10 @@ def load_model(path):
     try:
         model = _model_from_state(header, arrays)
         _check_whole(model)
+        if "residues" in header:
+            from .residue_model import ResidueModel
+
+            model = ResidueModel.from_state(model, header["residues"], unnest("residues", arrays))
     except Exception as error:  # whatever a damaged or hostile file makes go wrong is one thing to its user
         reason = getattr(error, "problem", None) or f"{type(error).__name__} {error}"
         raise ModelError(f"cannot be used here: {reason}", file=path, remedy="train it again") from error

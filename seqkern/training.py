@@ -15,8 +15,8 @@ from .build import build_digest
 from .convergence import telling, unconverged
 from .errors import LabelError, ModelError
 from .evaluation.feasible import check_training_part
-from .evaluation.feature_source import FeatureSource, take_sparse
-from .evaluation.held_out import fit_held_out
+from .evaluation.feature_source import FeatureSource, feature_form
+from .evaluation.held_out import fit_held_out, fit_layers
 from .evaluation.selection import AUTO, Choice, select
 from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from .feature_model import FeatureModel
@@ -27,6 +27,7 @@ from .gram.transforms import fit_chain, naming_rows
 from .kernels.composite import add_counts
 from .kernels.explicit import name_features
 from .model import Model
+from .residue_model import ResidueModel
 from .sequences import SequenceSet
 from .solvers import common_input, expand_grid, make_solver
 from .tables import SimilarityTable
@@ -46,6 +47,8 @@ def train_model(
     rule="best",
     calibration=None,
     threshold=None,
+    residues=None,
+    layers=(),
     policies=None,
     notes=None,
     memory_limit=None,
@@ -79,6 +82,11 @@ def train_model(
     threshold : str, optional
         Rule for the decision above which a unit is predicted to be positive (see
         `seqkern.evaluation.thresholds`); by default 0.
+    residues : Residues, optional
+        Which residue of which chain each unit is, where units are windows around residues; chains stay whole in folds.
+    layers : list, optional
+        Specs of the layers that follow the solver (`seqkern.layers`), of residues; fitted to decisions about held-out
+        chains.
     policies : dict, optional
         How the sequences were read, for new ones to be read likewise.
     notes : dict, optional
@@ -89,7 +97,7 @@ def train_model(
     Returns
     -------
     Model
-        For a solver that takes features, a FeatureModel.
+        For a solver that takes features, a FeatureModel; of residues, a ResidueModel.
 
     Raises
     ------
@@ -111,6 +119,7 @@ def train_model(
         raise LabelError(f"{len(labels)} labels for {len(X)} units", remedy="give one for each unit")
     used = np.flatnonzero(labels.used())
     X, labels = kernel.coerce(X).take(used), labels.take(used)
+    residues = None if residues is None else residues.take(used)
     if (calibration or threshold) and labels.kind != "binary":
         raise LabelError(
             f"probabilities and thresholds are for two classes, these labels are {labels.kind}",
@@ -118,7 +127,7 @@ def train_model(
         )
     window = (notes or {}).get("window")
     window = None if window is None else as_window(window)
-    labels = replace(labels, groups=units_together(labels, X, window))
+    labels = replace(labels, groups=_together(labels, X, window, residues))
     y = {"binary": labels.signs, "none": lambda: None}.get(labels.kind, lambda: labels.y)()
     grid = solver if isinstance(solver, list) else expand_grid(solver)
     if labels.kind == "none" and len(grid) > 1:
@@ -127,7 +136,7 @@ def train_model(
             remedy="give one value for each parameter, or a second class",
         )
     make = functools.partial(make_solver, classes=labels.classes)
-    inner_folds = folds if len(grid) > 1 or calibration or threshold else 0
+    inner_folds = folds if len(grid) > 1 or calibration or threshold or layers else 0
     check_training_part(labels, grid, inner_folds=inner_folds, seed=seed)
     taken = common_input(grid)
     if taken == "implicit":
@@ -137,7 +146,7 @@ def train_model(
         diagonal, counts = K.squares, K.counts
     elif taken == "features":
         fitted = copy.deepcopy(kernel).fit(X, y)
-        source = FeatureSource(kernel, X, transforms, sparse=take_sparse(grid), memory_limit=memory_limit)
+        source = FeatureSource(kernel, X, transforms, memory_limit=memory_limit, **feature_form(grid))
         diagonal, counts = np.zeros(0), {}
         K = source.of(fitted, X, counts)
     else:
@@ -153,6 +162,11 @@ def train_model(
     wanted = {"calibration": calibration, "threshold": threshold}
     with unconverged():
         *fits, n_held_out, n_failed = fit_held_out(pair, labels, choice.spec, make, folds=folds, seed=seed, **wanted)
+        layered = None
+        if layers:
+            layered, n_held_out, n_failed = fit_layers(
+                layers, pair, labels, choice.spec, make, chains=residues, folds=folds, seed=seed
+            )
     failed, n_fits = choice.not_converged + n_failed, choice.n_fits + n_held_out
     afterwards = {name: fit.record() for name, fit in zip(wanted, fits, strict=True) if fit is not None}
 
@@ -161,6 +175,8 @@ def train_model(
         chain, K, _ = fit_chain(transforms, K, diagonal)
     machine = make(choice.spec, labels.kind)
     _warn_of_indefinite(K, kernel, chain, machine)
+    if taken == "features":
+        (K,) = source.kept(K)
     machine.fit(K, y, labels.groups)
     failed += len(inner_weights)
     if failed:
@@ -195,7 +211,7 @@ def train_model(
         **(notes or {}),
     }
     if taken == "features":
-        return FeatureModel(
+        model = FeatureModel(
             kernel=fitted,
             transforms=[],
             solver=machine.restrict(rows),
@@ -208,17 +224,26 @@ def train_model(
             features=rows,
             names=tuple(name_features(fitted, X, rows)),
         )
-    return Model(
-        kernel=fitted.restrict(rows),
-        transforms=[transform.restrict(rows) for transform in chain],
-        solver=machine.restrict(rows),
-        support=_alone(X.take(rows)),
-        diagonal=before[rows],
-        kind=labels.kind,
-        classes=_classes(labels, machine),
-        policies=dict(policies or {}),
-        record=record,
-    )
+    else:
+        model = Model(
+            kernel=fitted.restrict(rows),
+            transforms=[transform.restrict(rows) for transform in chain],
+            solver=machine.restrict(rows),
+            support=_alone(X.take(rows)),
+            diagonal=before[rows],
+            kind=labels.kind,
+            classes=_classes(labels, machine),
+            policies=dict(policies or {}),
+            record=record,
+        )
+    return model if residues is None else ResidueModel(model, residues.window, layered)
+
+
+def _together(labels, X, window, residues):
+    """Return the groups of units that stay in one fold: as `units_together`, and of residues those of a chain."""
+    if residues is not None and labels.groups is None:
+        return residues.record.astype(str)
+    return units_together(labels, X, window)
 
 
 def _alone(X):

@@ -38,14 +38,21 @@ def run(args):
     """Run the verb."""
     from pathlib import Path
 
-    from ..errors import SeqkernError
+    from ..errors import ModelError, SeqkernError
     from ..explain import Explainer
     from ..explain.files import write_explanation
     from ..progress import progress_counter
+    from ..residue_model import ResidueModel
     from ..textfiles import source_name
     from ..tsv import format_cell
 
     model = load_given(args)
+    if isinstance(model, ResidueModel):
+        raise ModelError(
+            "decides about residues by their neighbours, which explain does not take apart",
+            file=args.model,
+            remedy="see what it predicts: seqkern predict --track; a study's report shows the importance of letters",
+        )
     try:
         explainer = Explainer(model, args.pair)
     except SeqkernError as error:

@@ -15,6 +15,7 @@ from .common import (
     unrecognised,
 )
 from .given_sites import add_given_sites, site_windows
+from .predict_residues import DRAWN, add_states, check_no_states, run_residues, split_tracks
 from .profiles import profiles_of
 from .scan import add_scan, check_no_scan, run_scan
 
@@ -30,9 +31,10 @@ def add_arguments(parser):
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="a file instead of standard output")
     add_threads(parser)
-    add_tracks(parser)
+    add_tracks(parser, drawn=DRAWN)
     add_given_sites(parser)
     add_scan(parser)
+    add_states(parser)
     group = parser.add_argument_group("reading FASTA")
     add_policies(group, ids=("header", "number"), default="as in training")
 
@@ -44,13 +46,19 @@ def run(args):
     from ..archive import atomic_write
     from ..errors import ModelError
     from ..progress import progress_counter
+    from ..residue_model import ResidueModel
     from ..scan_files import decision_columns
     from ..textfiles import source_name
     from ..tsv import format_cell
 
+    split_tracks(args)
     if args.scan is None:
         check_no_scan(args)
     model = load_given(args)
+    if isinstance(model, ResidueModel):
+        run_residues(args, model)
+        return
+    check_no_states(args)
     if model.alphabet is None and (args.scan is not None or args.sites is not None or args.fasta == "-"):
         raise ModelError("was trained on a table of features", file=args.model, remedy="give a table in a file")
     if args.scan is not None:

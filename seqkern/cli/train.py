@@ -5,6 +5,7 @@ import warnings
 
 from .common import (
     add_afterwards,
+    add_layers,
     add_sequence_arguments,
     add_threads,
     add_tracks,
@@ -17,6 +18,7 @@ from .common import (
 )
 from .feature_tables import check_label_column, table_dataset
 from .profiles import profiles_of
+from .train_residues import check_layers, states_entry
 from .trained import commonest_at_sites, doubts, summary
 
 EXAMPLE = (
@@ -29,6 +31,8 @@ MORE_EXAMPLES = (
     " --kernel smith_waterman --repair empirical_map --solver csvc -o relatives.seqkern",
     "seqkern train proteins.fasta --labels proteins.tsv --label-field superfamily --kernel spectrum:k=3"
     " --solver 'one_against_rest:binary=(csvc:C=1)' -o superfamilies.seqkern",
+    "seqkern train chains.fasta --states chains.ss --window 15 --kernel 'nystroem:base=window'"
+    " --solver primal_svc --layers structure probabilities -o states.seqkern",
 )
 
 
@@ -74,6 +78,15 @@ def add_arguments(parser):
     )
     labels.add_argument("--label-field", metavar="NAME", default="label", help="the field or column (default: label)")
     labels.add_argument("--positive", metavar="CLASS", help="the positive class, against all others")
+    states = parser.add_argument_group("states of residues, such as helix, strand and coil")
+    states.add_argument(
+        "--states",
+        metavar="FILE",
+        help="the state of each residue, of FASTA by id, or letters and states together; every residue is then decided "
+        "by the window around it (--window N, an odd number of residues; default: 15)",
+    )
+    states.add_argument("--reduction", metavar="NAME", help="of DSSP's eight states to three, such as HGI_EB")
+    add_layers(states)
     search = parser.add_argument_group("choosing hyperparameters, probabilities")
     search.add_argument(
         "--search",
@@ -123,6 +136,7 @@ def run(args):
             remedy="leave out --calibration and --threshold, or --format",
         )
     check_afterwards(args.calibration, args.threshold)
+    check_layers(args)
     _check_search(args)
     kernel_spec, transforms = split_transforms(parse_spec(args.kernel), args.transform, args.repair)
     kernel = build_kernel(kernel_spec)
@@ -167,6 +181,8 @@ def run(args):
             rule=args.rule or "best",
             calibration=args.calibration,
             threshold=args.threshold,
+            residues=dataset.residues,
+            layers=args.layers,
             policies=policies_of(args),
             notes=dataset.notes,
             memory_limit=args.memory,
@@ -175,8 +191,9 @@ def run(args):
         )
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
-    at_sites = commonest_at_sites(model, dataset)
-    for text in doubts(model, dataset, at_sites):
+    deciding = model if dataset.residues is None else model.windows
+    at_sites = commonest_at_sites(deciding, dataset)
+    for text in doubts(deciding, dataset, at_sites):
         print(f"seqkern: warning: {text}", file=sys.stderr)
     tell_counts(model.record["kernel_counts"], source)
     if args.format == "lsgkm":
@@ -187,7 +204,7 @@ def run(args):
     if args.features:
         model.write_features(args.features)
         print(args.features)
-    for name, text in summary(model, args, at_sites, _searches(args)):
+    for name, text in summary(deciding, args, at_sites, _searches(args)):
         print(f"  {name:<10} {text}")
 
 
@@ -201,10 +218,10 @@ def _check_search(args):
     from ..errors import ParameterError
 
     useless = [name for name in ("rule", "metric") if getattr(args, name) is not None]
-    if args.folds is not None and not (args.calibration or args.threshold):
+    if args.folds is not None and not (args.calibration or args.threshold or args.layers):
         useless.append("folds")
     if useless and not _searches(args):
-        others = ", or to --calibration or --threshold" if useless == ["folds"] else ""
+        others = ", or to --calibration, --threshold or --layers" if useless == ["folds"] else ""
         raise ParameterError(
             f"--{useless[0]} belongs to a search{others}", remedy=f"add --search, or leave out --{useless[0]}"
         )
@@ -226,6 +243,9 @@ def _dataset(args, kernel, grid):
     from ..datasets import make_dataset
     from ..errors import LabelError
 
+    if args.states is not None:
+        entry = states_entry(args, kernel)
+        return make_dataset("train", entry, n_threads=args.threads)
     options, windows = {"label": args.label_field}, windows_of(args)
     by_site = windows.get("sites", "header") != "header"
     if by_site and args.labels == args.sites:

@@ -45,7 +45,8 @@ def commonest_at_sites(model, dataset):
 def summary(model, args, at_sites, searched):
     """Yield (name, text) of what a user wants to know of a new model; `searched`: whether hyperparameters were."""
     record = model.record
-    units = f"{record['n']} {'units' if model.alphabet is None else 'sequences'}"
+    residues = args.states is not None
+    units = f"{record['n']} {'units' if model.alphabet is None else 'residues' if residues else 'sequences'}"
     yield from _data_lines(model, units)
     if at_sites:
         words = [f"{word} ({share:.0%} on {strand})" for strand, (word, share) in at_sites.items()]
@@ -53,6 +54,8 @@ def summary(model, args, at_sites, searched):
     if model.alphabet is not None:
         yield "alphabet", model.alphabet.name
     yield from _method_lines(model, args, searched)
+    if args.layers:
+        yield "layers", " → ".join(layer["layer"] for layer in args.layers) + ", fitted to decisions about held-out chains"
     yield from _fit_lines(model, units)
     if model.kind != "none":
         yield from _score_lines(record["search"], record["report"], searched)

@@ -1,0 +1,253 @@
+"""``seqkern predict`` with a model of residues: the state of every residue, as a table or as pictures."""
+
+import contextlib
+import sys
+
+from ..errors import ModelError, ParameterError
+from .common import naming_file, tell_counts, unrecognised
+from .scan import check_no_scan
+
+PICTURES = (".svg", ".html")
+DRAWN = (
+    "draw the states of residues (letters, states, how sure each is) instead of a table; as text, or as pictures where "
+    "-o FILE ends in .svg or .html"
+)
+
+
+def add_states(parser):
+    """Add what is asked of a model of residues."""
+    group = parser.add_argument_group("states of residues, of a model that seqkern train --states made")
+    group.add_argument("--chain", metavar="ID", help="draw this chain only, with --track")
+    group.add_argument(
+        "--states",
+        metavar="FILE",
+        help="the true states, as in training: they are shown beside the predicted ones, and scored",
+    )
+
+
+def split_tracks(args):
+    """Set `draw`: whether tracks are to be drawn; `track` keeps the files that kernels read."""
+    args.draw = args.chain is not None or None in args.track
+    args.track = [track for track in args.track if track is not None]
+
+
+def check_no_states(args):
+    """Raise ParameterError for an option of residues where the model decides about whole sequences."""
+    for name, given in (("--track", args.draw), ("--states", args.states is not None)):
+        if given:
+            raise ParameterError(
+                f"{name} is of a model of residues, this one decides about whole sequences",
+                file=args.model,
+                remedy=f"leave out {name}, or train one with seqkern train --states",
+            )
+
+
+def run_residues(args, model):
+    """Predict, and write a table or pictures."""
+    from ..progress import progress_counter
+    from ..textfiles import source_name
+    from .predict import read_chunks, standard_output
+
+    if args.scan is not None or args.sites is not None:
+        raise ModelError("decides about every residue", file=args.model, remedy="leave out --scan and --sites")
+    check_no_scan(args)
+    name, counts, done = source_name(args.fasta), {}, 0
+    form = _form(args)
+    with contextlib.ExitStack() as stack:
+        show = stack.enter_context(progress_counter("predict", " residues"))
+        stack.enter_context(naming_file(name))
+        out = None
+        writer, scored = _writer(form, model, args), []
+        for chains in _with_states(read_chunks(model.windows, args), args, model):
+            residues, decided = model.decide(chains, n_threads=args.threads)
+            if out is None:  # a mistake in the first record leaves nothing behind
+                out = _opened(stack, args) if args.output else standard_output()
+            for text in writer.of(chains, residues, decided):
+                out.write(text)
+            scored.append((residues, decided.predicted))
+            for what, count in chains.counts.items():
+                counts[what] = counts.get(what, 0) + count
+            done += len(residues)
+            if show is not None:
+                show(done)
+        if out is not None:
+            out.write(writer.end())
+            out.flush()
+    if args.chain is not None and not writer.drawn:
+        raise ParameterError(f"there is no chain {args.chain!r}", file=name, remedy="give the first word of its header")
+    tell_counts(counts, name)
+    for text in unrecognised(model.windows):
+        print(f"seqkern: warning: {args.model}: {text}", file=sys.stderr)
+    if args.states is not None:
+        _tell_scores(scored, model)
+
+
+def _form(args):
+    """Return ``"table"``, ``"text"``, ``".svg"`` or ``".html"``."""
+    ending = next((ending for ending in PICTURES if (args.output or "").lower().endswith(ending)), None)
+    if not args.draw:
+        if ending is not None:
+            raise ParameterError(f"a table is no {ending[1:]}", file=args.output, remedy="add --track for pictures")
+        return "table"
+    if ending == ".svg" and args.chain is None:
+        raise ParameterError(
+            "a file .svg holds one chain", file=args.output, remedy="name it: --chain ID; or write .html"
+        )
+    return ending or "text"
+
+
+def _opened(stack, args):
+    """Return the output file, which takes its name when all is written."""
+    from ..archive import atomic_write
+
+    return stack.enter_context(atomic_write(args.output, "w"))
+
+
+def _with_states(chunks, args, model):
+    """Yield the chains with their true states, where a file has them, reduced as in training."""
+    if args.states is None:
+        yield from chunks
+        return
+    from ..residues import STATES
+    from ..residues.reductions import reduce_states
+    from ..residues.states import add_states, read_state_records
+
+    others = [record.id for record in read_state_records(args.states)[0]]  # of chains in another chunk
+    reduction = model.record.get("residues", {}).get("reduction")
+    for chains in chunks:
+        found = add_states(chains.compact(), args.states, left_out=others, classes=model.classes)
+        if reduction is not None:
+            states = reduce_states(found.tracks[STATES], found.stops, reduction, args.states)
+            found = found.replace(tracks={**found.tracks, STATES: states})
+        yield found
+
+
+def _writer(form, model, args):
+    """Return what makes text of predictions."""
+    if form == "table":
+        return StateTable(model, with_true=args.states is not None)
+    return Tracks(model, form, args.chain, colour=form == "text" and not args.output and sys.stdout.isatty())
+
+
+class StateTable:
+    """One line for each residue: chain, position, letter, state, decisions, probabilities."""
+
+    drawn = True
+
+    def __init__(self, model, with_true):
+        self.model, self.with_true, self._begun = model, with_true, False
+
+    def of(self, chains, residues, decided):
+        """Yield lines."""
+        import numpy as np
+
+        from ..layers.chain import as_decisions
+        from ..tsv import format_cell
+
+        binary = self.model.kind == "binary"
+        classes = self.model.classes
+        columns = ["id", "position", "letter", *["true"] * self.with_true, "predicted"]
+        values = as_decisions(decided.scores, self.model.kind).reshape(len(residues), -1)
+        columns += ["decision"] if binary else [f"decision:{name}" for name in classes]
+        if decided.probabilities is not None:
+            values = np.column_stack([values, decided.probabilities])
+            columns += [*(f"probability:{name}" for name in classes), "confidence"]
+            values = np.column_stack([values, self.model.confidence(decided)])
+        if not self._begun:
+            yield "\t".join(columns) + "\n"
+            self._begun = True
+        letters = "".join(chains.strings())
+        known = [[chr(code) if code else "" for code in residues.states().tolist()]] if self.with_true else []
+        names = [classes[code] for code in decided.predicted.tolist()]
+        ids = [chains.ids[i] for i in residues.record.tolist()]
+        lines = zip(ids, (residues.place + 1).tolist(), letters, *known, names, strict=True)
+        for first, numbers in zip(lines, values.tolist(), strict=True):
+            yield "\t".join(map(format_cell, [*first, *numbers])) + "\n"
+
+    def end(self):
+        """Return what stands at the end."""
+        return ""
+
+
+class Tracks:
+    """Pictures of chains, as text, SVG or a page."""
+
+    def __init__(self, model, form, chain, colour):
+        self.model, self.form, self.chain, self.colour, self.drawn = model, form, chain, colour, 0
+
+    def of(self, chains, residues, decided):
+        """Yield the pictures of some chains."""
+        from ..evaluation.residue_results import state_letters
+        from ..track_picture import UNKNOWN, Track, track_svg, track_text
+
+        sure, true, names = self.model.confidence(decided), residues.states(), state_letters(self.model.classes)
+        for i, rows in residues.chain_rows():
+            if self.chain is not None and chains.ids[i] != self.chain:
+                continue
+            states = true[rows].tolist()
+            track = Track(
+                chains.ids[i],
+                chains.string(i),
+                "".join(names[code] for code in decided.predicted[rows].tolist()),
+                "".join(chr(code) if code else UNKNOWN for code in states) if any(states) else None,
+                None if sure is None else sure[rows].tolist(),
+            )
+            if self.form == "text":
+                yield track_text(track, colour=self.colour) + "\n"
+            elif self.form == ".svg":
+                yield str(track_svg(track))
+            else:
+                yield self._section(track, track_svg(track))
+            self.drawn += 1
+
+    def _section(self, track, picture):
+        """Return a chain's part of the page, the first with the page's head before it."""
+        from ..report.markup import tag
+
+        head = "" if self.drawn else _page_head()
+        return head + str(tag("section", tag("h2", track.head()), picture)) + "\n"
+
+    def end(self):
+        """Return what stands at the end."""
+        return "</main></body></html>\n" if self.form == ".html" and self.drawn else ""
+
+
+def _page_head():
+    """Return the beginning of a page of tracks."""
+    from ..report.markup import tag
+    from ..report.page import STYLE
+
+    style = STYLE.read_text(encoding="utf-8")
+    meta = tag("meta", charset="utf-8")
+    title = tag("title", "seqkern predict")
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{meta}{title}<style>\n{style}</style></head><body><main>\n'
+
+
+def _tell_scores(scored, model):
+    """Print how right the predictions are, on standard error."""
+    import numpy as np
+
+    from ..evaluation.states import state_scores
+
+    # of one state against all others, the others have no letter of their own
+    code = np.full(256, -1 if model.kind == "multiclass" else 0, dtype=np.int64)
+    code[0] = -1
+    for place, name in enumerate(model.classes):
+        if len(name) == 1:
+            code[ord(name)] = place
+    true, predicted, chain, place, first = [], [], [], [], 0
+    for residues, found in scored:
+        states = code[residues.states()]
+        known = states >= 0
+        true.append(states[known])
+        predicted.append(found[known])
+        chain.append(first + residues.record[known])
+        place.append(residues.place[known])
+        first += len(residues.chains)
+    parts = [np.concatenate(part) for part in (true, predicted, chain, place)]
+    if not len(parts[0]):
+        print("seqkern: no residue has a known state", file=sys.stderr)
+        return
+    scores = state_scores(*parts, model.classes)
+    text = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
+    print(f"seqkern: {len(parts[0])} residues with a known state: {text}", file=sys.stderr)

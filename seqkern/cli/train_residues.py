@@ -1,0 +1,51 @@
+"""What ``seqkern train`` is asked about states of residues."""
+
+from ..errors import ParameterError
+from .common import policies_of
+from .profiles import profiles_of
+
+WINDOW = 15
+
+
+def check_layers(args):
+    """Raise ParameterError for options of residues without states, and for those that do not go with states."""
+    if args.states is None:
+        for name, value in (("layers", args.layers), ("reduction", args.reduction)):
+            if value:
+                raise ParameterError(
+                    f"--{name} is of states of residues", remedy=f"add --states, or leave out --{name}"
+                )
+        return
+    from ..layers import Layers
+
+    others = {"labels": args.labels, "sites": args.sites, "format": args.format != "seqkern"}
+    for name, value in others.items():
+        if value:
+            raise ParameterError(f"--{name} does not go with --states", remedy="leave out one of them")
+    if args.layers and (args.calibration or args.threshold):
+        raise ParameterError(
+            "--layers decide after the solver, --calibration and --threshold of its decisions alone",
+            remedy="for probabilities add the layer probabilities, and leave out --calibration and --threshold",
+        )
+    args.layers = Layers(args.layers).specs()
+
+
+def states_entry(args, kernel):
+    """Return the entry of the data set of chains and their states."""
+    window = str(WINDOW if args.window is None else args.window)
+    if not window.isdecimal():
+        raise ParameterError(
+            f"--window {window} is not possible with --states",
+            remedy="give an odd number of residues, such as --window 15",
+        )
+    residues = {"window": int(window)} | ({"reduction": args.reduction} if args.reduction else {})
+    entry = {
+        "fasta": args.fasta,
+        "labels": {"from": "states", "file": args.states} | ({"positive": args.positive} if args.positive else {}),
+        "residues": residues,
+        **policies_of(args),
+        "alphabet": args.alphabet or kernel.alphabet or "protein",
+    }
+    if profiles_of(args):
+        entry["profiles"] = profiles_of(args)
+    return entry

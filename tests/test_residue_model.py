@@ -1,0 +1,175 @@
+"""Models of residues: trained on chains with states, saved, applied to whole chains, drawn."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from seqkern.cli.main import main
+from seqkern.fasta import read_fasta
+from seqkern.model import load_model
+from seqkern.residue_model import ResidueModel
+from seqkern.residues import residue_units
+from seqkern.simulate import simulate
+
+LAYERS = ["--layers", "structure:n_components=60,window=7", "segments", "probabilities"]
+FEATURES = ["--kernel", "nystroem:base=(window:gamma=0.1),n_components=100", "--solver", "primal_svc:C=1"]
+GRAM = ["--kernel", "weighted_degree:degree=2", "--solver", "csvc:C=0.1"]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("chains")
+    for name, seed in (("old", 1), ("new", 2)):
+        data = ["secondary_structure", "--n-chains", "20", "--mean-length", "60"]
+        assert main(["simulate", *data, "--seed", str(seed), "-o", str(folder / name)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def models(home):
+    ways = {"layers": [*FEATURES, *LAYERS], "gram": GRAM, "binary": [*GRAM, "--positive", "H", "--calibration", "platt"]}
+    for name, way in ways.items():
+        assert main([*train(home), *way, "--folds", "3"][: None if name != "gram" else -2] + out(home, name)) == 0
+    return {name: load_model(home / f"{name}.seqkern") for name in ways}
+
+
+def train(home):
+    return ["train", str(home / "old.fasta"), "--states", str(home / "old.states"), "--window", "7"]
+
+
+def out(home, name):
+    return ["-o", str(home / f"{name}.seqkern")]
+
+
+def predicted(capsys, home, name, *more, fasta="new.fasta"):
+    capsys.readouterr()
+    assert main(["predict", str(home / f"{name}.seqkern"), str(home / fasta), *more]) == 0
+    return capsys.readouterr()
+
+
+def refused(capsys, *args):
+    capsys.readouterr()
+    assert main(list(map(str, args))) in (1, 2)
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    return lines[0]
+
+
+def test_a_saved_model_decides_as_its_parts(home, models):
+    chains = read_fasta(home / "new.fasta", "protein")
+    model = models["layers"]
+    assert isinstance(model, ResidueModel)
+    residues, decided = model.decide(chains)
+    windows, expected = residue_units(chains, 7)
+    np.testing.assert_array_equal(residues.place, expected.place)
+    again = model.layers.decide(model.windows.decision(windows), expected)
+    np.testing.assert_array_equal(decided.scores, again.scores)
+    np.testing.assert_array_equal(decided.predicted, again.predicted)
+    np.testing.assert_allclose(decided.probabilities.sum(axis=1), 1)
+    assert {"H", "E", "C"} == set(model.classes)
+    residues, decided = models["gram"].decide(chains)
+    assert decided.probabilities is None
+    np.testing.assert_array_equal(decided.predicted, models["gram"].windows.decision(windows).argmax(axis=1))
+
+
+def test_it_learned_what_was_simulated(home, models):
+    chains = read_fasta(home / "new.fasta", "protein")
+    true = np.array(list("".join(line for line in (home / "new.states").read_text().split("\n") if line[:1] != ">")))
+    for name in ("layers", "gram"):
+        found = np.array(models[name].classes)[models[name].decide(chains)[1].predicted]
+        usual = max(np.mean(true == state) for state in "HEC")
+        assert np.mean(found == true) > usual + 0.1
+
+
+def test_a_chain_is_decided_alone_as_among_others(home, models):
+    chains = read_fasta(home / "new.fasta", "protein")
+    for model in models.values():
+        residues, together = model.decide(chains)
+        _, alone = model.decide(chains.take([3]))
+        np.testing.assert_array_equal(alone.scores, together.scores[residues.record == 3])
+
+
+def test_the_table_has_a_line_for_each_residue(home, models, capsys):
+    said = predicted(capsys, home, "layers", "--states", str(home / "new.states"))
+    rows = list(csv.DictReader(io.StringIO(said.out), delimiter="\t"))
+    chains = read_fasta(home / "new.fasta", "protein")
+    assert [(row["id"], int(row["position"]), row["letter"]) for row in rows] == [
+        (name, place, letter)
+        for name, text in zip(chains.ids, chains.strings(), strict=True)
+        for place, letter in enumerate(text, start=1)
+    ]
+    shares = np.array([[float(row[f"probability:{state}"]) for state in "HEC"] for row in rows])
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    right = np.mean([row["true"] == row["predicted"] for row in rows])
+    assert f"q3 {right:.4f}, " in said.err
+    assert f"{len(rows)} residues with a known state" in said.err
+    plain = predicted(capsys, home, "layers").out
+    assert [line.split("\t")[4] for line in said.out.splitlines()] == [
+        line.split("\t")[3] for line in plain.splitlines()
+    ]
+    assert "confidence" not in predicted(capsys, home, "gram").out.splitlines()[0]
+
+
+def test_one_state_against_the_others(home, models, capsys):
+    said = predicted(capsys, home, "binary", "--states", str(home / "new.states"))
+    rows = list(csv.DictReader(io.StringIO(said.out), delimiter="\t"))
+    assert {row["predicted"] for row in rows} == {"H", "not H"}
+    for row in rows:
+        assert (row["predicted"] == "H") == (float(row["decision"]) > 0)
+    right = np.mean([(row["true"] == "H") == (row["predicted"] == "H") for row in rows])
+    assert f"q2 {right:.4f}" in said.err
+
+
+def test_tracks_show_the_predicted_states(home, models, capsys):
+    rows = list(csv.DictReader(io.StringIO(predicted(capsys, home, "layers").out), delimiter="\t"))
+    states = "".join(row["predicted"] for row in rows if row["id"] == "chain2")
+    text = predicted(capsys, home, "layers", "--chain", "chain2").out
+    drawn = [line.split()[1] for line in text.splitlines() if line.startswith("predicted")]
+    assert "".join(drawn) == states
+    assert predicted(capsys, home, "layers", "--track").out.count(" residues") == 20
+    predicted(capsys, home, "layers", "--chain", "chain2", "-o", str(home / "t.svg"))
+    assert (home / "t.svg").read_text().startswith("<svg")
+    predicted(capsys, home, "layers", "--track", "-o", str(home / "t.html"))
+    assert (home / "t.html").read_text().count("<svg") == 20
+
+
+def test_dssp_states_are_reduced_as_in_training(home, capsys):
+    data = simulate("secondary_structure", n_chains=6, mean_length=30)
+    chains = data.sequences
+    dssp = {ord("H"): "G", ord("E"): "B", ord("C"): "T"}
+    states = "".join(
+        f">{name}\n{''.join(dssp[code] for code in chains.tracks['states'][a:b].tolist())}\n"
+        for name, a, b in zip(chains.ids, chains.starts, chains.stops, strict=True)
+    )
+    (home / "dssp.fasta").write_text(
+        "".join(f">{name}\n{text}\n" for name, text in zip(chains.ids, chains.strings(), strict=True))
+    )
+    (home / "dssp.states").write_text(states)
+    given = ["train", home / "dssp.fasta", "--states", home / "dssp.states", "--reduction", "HGI_EB", *GRAM]
+    assert main([*map(str, given), *out(home, "dssp")]) == 0
+    assert set(load_model(home / "dssp.seqkern").classes) == {"H", "E", "C"}
+    said = predicted(capsys, home, "dssp", "--states", str(home / "dssp.states"), fasta="dssp.fasta")
+    assert "q3" in said.err
+    assert {row["true"] for row in csv.DictReader(io.StringIO(said.out), delimiter="\t")} == {"H", "E", "C"}
+
+
+def test_mistakes_are_told_in_one_line(home, models, capsys):
+    model, new, old = home / "layers.seqkern", home / "new.fasta", home / "old.fasta"
+    assert "no chain 'x'" in refused(capsys, "predict", model, new, "--chain", "x")
+    assert "add --track" in refused(capsys, "predict", model, new, "-o", home / "x.svg")
+    assert "holds one chain" in refused(capsys, "predict", model, new, "--track", "-o", home / "x.svg")
+    assert not (home / "x.svg").exists()
+    assert "every residue" in refused(capsys, "predict", model, new, "--scan", "AG")
+    assert "ghost=…" in refused(capsys, "predict", model, new, "--track", "ghost=x.fa")
+    states = home / "short.states"
+    states.write_text(">chain1\nHHH\n")
+    assert "3 states" in refused(capsys, "predict", model, new, "--states", states)
+    assert "add --states" in refused(capsys, "train", old, *GRAM, "--layers", "segments", "-o", home / "x")
+    given = [*train(home), *FEATURES, *LAYERS, "-o", home / "x"]
+    assert "probabilities" in refused(capsys, *given, "--positive", "H", "--calibration", "platt")
+    assert "--labels" in refused(capsys, *given, "--labels", "header")
+    assert "window=8 is even" in refused(capsys, *[("8" if word == "7" else word) for word in given])
+    assert "odd number" in refused(capsys, *[("-3:+3" if word == "7" else word) for word in given])
+    assert "explain" in refused(capsys, "explain", model, new, "-o", home / "e")
