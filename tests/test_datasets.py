@@ -435,11 +435,12 @@ def rows():
 
 def test_registry_is_consistent():
     from seqkern.datasets.adapters import ADAPTERS
+    from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
 
     files = public._table("public_files.tsv", public.PublicFile)
     assert {file.dataset for file in files if file.role != public.PARAMETER} == set(public.public_sets())
     for item in public.public_sets().values():
-        assert item.adapter in ADAPTERS
+        assert item.adapter in ADAPTERS | RESIDUE_ADAPTERS
         assert item.files
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", item.name)
         assert item.description
@@ -460,7 +461,10 @@ def test_registry_follows_the_list_of_sources(shared_data):
         source = sources[file.file]
         assert file.sha256 == source["sha256"]
         if file.url:
-            assert file.url.endswith(f"/{source['repository']}/{source['commit']}/{source['path']}")
+            before, _, endings = source["path"].partition("{")  # file.{train,test}; a remark
+            paths = [before + ending for ending in endings.partition("}")[0].split(",")]
+            start = f"https://raw.githubusercontent.com/{source['repository']}/{source['commit']}"
+            assert file.url in [f"{start}/{path}" for path in paths]
 
 
 def test_a_file_that_a_parameter_names_may_be_public(tmp_path, monkeypatch):

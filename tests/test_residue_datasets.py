@@ -128,7 +128,7 @@ def test_impossible_entries_are_found_before_anything_is_read(entry, message):
 
 
 def test_an_unknown_key_of_residues_is_named():
-    with pytest.raises(ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, window"):
+    with pytest.raises(ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, track, window"):
         check_entry("d", GENERATED | {"residues": {"width": 3}}, "study.yaml")
 
 
