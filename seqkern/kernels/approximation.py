@@ -33,6 +33,11 @@ class ApproximateKernel(CompositeKernel):
     """
 
     positive_semidefinite = True
+    made_again = ("_folded",)  # attributes that follow from others; they are not pickled
+
+    def __getstate__(self):
+        """Return what is pickled."""
+        return {name: value for name, value in vars(self).items() if name not in self.made_again}
 
     def _values(self, X):
         """Return (columns, function) for units `X`.
@@ -87,10 +92,17 @@ class ApproximateKernel(CompositeKernel):
             return self._in_chunks(np.arange(len(X))[rows], values, matrix, np.empty((0, width), dtype=np.float32))
 
         def times(weights):
-            weights = weights if matrix is None else matrix.astype(np.float64) @ weights
+            weights = weights if matrix is None else self._fold_map(matrix, weights)
             return lambda rows: self._in_chunks(np.arange(len(X))[rows], values, weights, weights[:0])
 
         return FeatureBlocks((len(X), width), np.float32, compute, times)
+
+    def _fold_map(self, matrix, weights):
+        """Return ``matrix @ weights``, float64; the latest is kept, as a model has the same for every unit."""
+        folded = getattr(self, "_folded", None)
+        if folded is None or folded[0] is not matrix or not np.array_equal(folded[1], weights):
+            self._folded = folded = matrix, weights.copy(), matrix.astype(np.float64) @ weights
+        return folded[2]
 
     def _in_chunks(self, rows, values, matrix, like):
         """Return ``values(rows) @ matrix``, in chunks shared by threads, as an array of the dtype and width of `like`.

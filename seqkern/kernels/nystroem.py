@@ -59,6 +59,7 @@ class NystroemKernel(ApproximateKernel):
     name = "nystroem"
     plain = "Compares with some landmarks instead of with all training examples."
     data_dependent = True
+    made_again = (*ApproximateKernel.made_again, "_columns")
 
     def __init__(
         self,
@@ -163,10 +164,6 @@ class NystroemKernel(ApproximateKernel):
         """Return how many landmarks and features there are, and what the base learned."""
         return super().learned() | {"landmarks": len(self.landmarks_), "components": self.map_.shape[1]}
 
-    def __getstate__(self):
-        """Return what is pickled: not what is made of the landmarks again."""
-        return {**self.__dict__, "_columns": None}
-
     # ---- values ---------------------------------------------------------------------------------
 
     def _map(self):
@@ -175,7 +172,7 @@ class NystroemKernel(ApproximateKernel):
     def _values(self, X):
         if isinstance(self.landmarks_, np.ndarray):
             return len(self.landmarks_), self._vector_values(X)
-        if self._columns is None:
+        if getattr(self, "_columns", None) is None:
             self._columns = self.bases[0].prepare(self.landmarks_)
         base, cols = self.bases[0], self._columns
 
@@ -187,7 +184,7 @@ class NystroemKernel(ApproximateKernel):
     def _vector_values(self, X):
         """Return the function of `_values` where the kernel is one of vectors."""
         form = self.bases[0].vector_form()
-        if self._columns is None:
+        if getattr(self, "_columns", None) is None:
             self._columns = Comparison(form, self.landmarks_)
         compare, table = self._columns, form.vectors(X)
         if len(X) and table.width != self.landmarks_.shape[1]:

@@ -44,6 +44,7 @@ class RandomFourierKernel(ApproximateKernel):
 
     name = "random_fourier"
     plain = "Compares by random waves, which together fall off with the distance like a bell curve."
+    made_again = (*ApproximateKernel.made_again, "_drawn")
 
     def __init__(
         self,
@@ -127,10 +128,6 @@ class RandomFourierKernel(ApproximateKernel):
         if drawn is None or drawn[0] != key:
             self._drawn = drawn = key, draw_waves(*key)
         return drawn[1]
-
-    def __getstate__(self):
-        """Return what is pickled: not the waves, which can be drawn again."""
-        return {name: value for name, value in self.__dict__.items() if name != "_drawn"}
 
 
 def draw_waves(width, gamma, n_components, orthogonal, seed):
