@@ -12,6 +12,7 @@ from seqkern.datasets import load_dataset, make_dataset, save_dataset
 from seqkern.errors import ConfigError, FoldError, LabelError, ParameterError, SequenceError
 from seqkern.folds import make_folds
 from seqkern.labels import UNLABELLED
+from seqkern.profiles.profile import check_tracks
 from seqkern.simulate import simulate, write_simulated
 
 CHAINS = {"one": "MKVLAAGW", "two": "ARNDCQEGH", "three": "MKV", "four": "WWYYAC"}
@@ -106,6 +107,16 @@ def test_a_profile_of_other_letters_is_refused(files):
         make_dataset("d", entry_of() | {"profiles": {"files": "pssms"}}, files)
 
 
+def test_kernels_that_need_a_profile_everywhere_tell_that_windows_reach_beyond_the_ends(files):
+    (files / "pssms").mkdir()
+    for name, letters in CHAINS.items():
+        (files / "pssms" / f"{name}.pssm").write_text(pssm_text(letters))
+    X = make_dataset("d", entry_of() | {"profiles": {"files": "pssms"}}, files).X
+    with pytest.raises(SequenceError, match="record 'one:1': at position 1 it reaches beyond the end of its chain"):
+        check_tracks(X, ("profile",))
+    check_tracks(X, ("pssm",))
+
+
 IMPOSSIBLE = [
     (entry_of(window=14), "window=14 is even, so no residue is in the middle; take 13 or 15"),
     (entry_of(reduction="HGI_BE"), "unknown reduction of states 'HGI_BE'; did you mean 'HGI_E'"),
@@ -128,7 +139,9 @@ def test_impossible_entries_are_found_before_anything_is_read(entry, message):
 
 
 def test_an_unknown_key_of_residues_is_named():
-    with pytest.raises(ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, track, window"):
+    with pytest.raises(
+        ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, track, window"
+    ):
         check_entry("d", GENERATED | {"residues": {"width": 3}}, "study.yaml")
 
 

@@ -135,6 +135,13 @@ def check_tracks(X, names):
             bad = np.concatenate(([0], np.cumsum(~good)))
             record = int(np.argmax(bad[starts + X.lengths] > bad[starts]))
             position = int(np.argmin(good[starts[record] :])) + 1
+            place = X.starts[record] + position - 1
+            if X.codes[place] == MASK and not track[place].any():
+                raise SequenceError(
+                    f"at position {position} it reaches beyond the end of its chain, where there is no profile",
+                    record=X.ids[record],
+                    remedy="choose a kernel that knows ends of chains, such as pssm_window",
+                )
             wanted = "probabilities above 0 that sum to 1" if name == "profile" else "finite numbers"
             raise SequenceError(
                 f"row {position} of the track {name!r} is not {wanted}",
