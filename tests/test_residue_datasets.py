@@ -9,6 +9,7 @@ from test_profile_files import pssm_text
 from seqkern.cli.main import main
 from seqkern.config import check_entry
 from seqkern.datasets import load_dataset, make_dataset, save_dataset
+from seqkern.datasets.residue_adapters import cb513, jpred4, qian_sejnowski, rs126
 from seqkern.errors import ConfigError, FoldError, LabelError, ParameterError, SequenceError
 from seqkern.folds import make_folds
 from seqkern.labels import UNLABELLED
@@ -252,6 +253,42 @@ def test_smaller_training_parts_are_whole_chains_and_nested(method):
         assert any(set(a.train) != set(b.train) for a, b in zip(other, smaller[0], strict=True))
     with pytest.raises(FoldError, match=r"training part of task 'all' has \d+ units, train_size asks for 5000"):
         make_folds(labels, made.X, method, train_size=5000, **k)
+
+
+FORMATS = [
+    (rs126, "states", ">1ABC-AX\nMKV*\nHHC\n", "record '1ABC-AX': is not letters and states, each closed by"),
+    (rs126, "states", ">1ABC-AX\nMKV*\nHC*\n", "record '1ABC-A': has 2 states, its sequence 3 letters"),
+    (
+        cb513,
+        "table",
+        "input,dssp3,cb513_mask\nM K V,H C,1.0 0.0 1.0\n",
+        "record '1': has 3 letters, 2 states and 3 values",
+    ),
+    (jpred4, "states", ">d1 fold=1\nMKV\nH-\n", "record 'd1': has 3 letters and 2 states"),
+    (jpred4, "states", ">d1\nMKV\nH--\n", "record 'd1': its header has no field fold="),
+    (qian_sejnowski, "train", "<>\nM h\nK\n<end>\n", "line 3 is not a letter and a state"),
+    (qian_sejnowski, "train", "<>\nM h\nK x\n<end>\n", "record 'train1': state 'x' at position 2 is unknown"),
+]
+
+
+@pytest.mark.parametrize(("read", "role", "text", "message"), FORMATS)
+def test_damaged_files_of_public_formats_name_the_record(tmp_path, read, role, text, message):
+    (tmp_path / "in").write_text(text)
+    (tmp_path / "test").write_text("<>\nM h\n<end>\n")
+    with pytest.raises((SequenceError, LabelError), match=message) as caught:
+        read({"test": tmp_path / "test", role: tmp_path / "in"}, {"alphabet": "protein"})
+    assert str(caught.value).startswith(str(tmp_path / "in"))
+    assert caught.value.remedy
+
+
+def test_separators_of_qian_and_sejnowski_end_a_chain(tmp_path):
+    (tmp_path / "train").write_text("<>\nM h\nK h\n<end>\n<>\nV e\n<>\nA _\nC _\nend\n")
+    (tmp_path / "test").write_text("# a remark\n<>\nW _\n")
+    made = qian_sejnowski({part: tmp_path / part for part in ("train", "test")}, {"alphabet": "protein"})
+    assert made.X.strings() == ["MK", "V", "AC", "W"]
+    assert made.X.ids == ["train1", "train2", "train3", "test1"]
+    assert bytes(made.X.tracks["states"]) == b"HHECCC"
+    assert made.columns["split"] == ["train"] * 3 + ["test"]
 
 
 PUBLIC = {
