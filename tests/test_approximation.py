@@ -79,6 +79,13 @@ def test_with_all_units_as_landmarks_it_is_the_kernel(spec):
     np.testing.assert_allclose(kernel(new, train), wanted, atol=2e-4 * np.abs(wanted).max())
 
 
+def test_numbers_far_from_zero_lose_nothing():
+    values = np.round(table().values, 2)
+    near, far = FeatureTable(values), FeatureTable(values + 1000)
+    kernel = NystroemKernel(build_kernel("rbf:gamma=0.3"))
+    np.testing.assert_allclose(kernel.fit(far)(far), kernel.fit(near)(near), atol=1e-3)
+
+
 def test_kernels_of_vectors_are_known_as_such():
     for spec in (*ON_VECTORS, *TABLES[:4]):
         assert isinstance(NystroemKernel(build_kernel(spec)).fit(units(spec)[0]).landmarks_, np.ndarray)

@@ -26,8 +26,8 @@ class NystroemKernel(ApproximateKernel):
 
     `fit` draws the landmarks from the training units. If k is a function of dense vectors (window kernels, those of a
     table of numbers, ``rbf`` and ``polynomial`` on them), its values are computed in single precision, with an error of
-    about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value; otherwise in double. φ is rounded to single precision. Its bits depend on
-    x alone, on one kind of processor.
+    about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value, the mean of Z the origin; otherwise in double. φ is rounded to single
+    precision. Its bits depend on x alone, on one kind of processor.
 
     Parameters
     ----------
