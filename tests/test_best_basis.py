@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
+from seqkern.datasets.dataset import Task
 from seqkern.errors import ParameterError
+from seqkern.evaluation.crossval import InnerLoop, evaluate_fold, write_results
+from seqkern.evaluation.feature_source import FeatureSource
+from seqkern.folds import Split
+from seqkern.kernels import build_kernel
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.labels import Labels
 from seqkern.solvers import BestBasis
 from seqkern.solvers.basis_search import MAX_BRUTE
+from seqkern.tables import FeatureTable
+from seqkern.tsv import read_tsv
 
 
 def data(n=60, d=6, classes=2, seed=0):
@@ -141,6 +149,28 @@ def test_two_to_the_twenty_subsets():
     assert solver.report_["looked_at"] == 2**20
     local = BestBasis(search="local").fit(X, y)
     np.testing.assert_array_equal(local.support_, solver.support_)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_intervals_reach_the_table_of_a_fold(classes, tmp_path):
+    X, y, groups = data(n=90, classes=classes)
+    names = ("helix", "strand", "coil")[:classes]
+    kind = "binary" if classes == 2 else "multiclass"
+    labels = Labels([f"u{i}" for i in range(90)], y, kind, names, groups=groups)
+    source = FeatureSource(build_kernel("linear"), FeatureTable(X, labels.ids, list("ACDEFG")))
+    split = Split("1", np.arange(60), np.arange(60, 90))
+    result = evaluate_fold(Task("all", labels), split, {"linear": source}, [{"solver": "best_basis"}], InnerLoop())
+    write_results(tmp_path, [result])
+    rows = read_tsv(tmp_path / "intervals.tsv")
+    assert [(row["class"], row["feature"]) for row in rows] == list(
+        itertools.product(names[1:] if classes == 2 else names, "ACDEFG")
+    )
+    table = BestBasis().fit(X[:60], y[:60], groups[:60]).table_.reshape(-1, 6)
+    for row, own in zip(rows, table, strict=True):
+        columns = ("weight", "low", "high", "full_weight", "full_low", "full_high")
+        found = [float(row[key]) if row[key] else np.nan for key in columns]
+        np.testing.assert_allclose(found, own, rtol=1e-9)
+        assert row["selected"] == str(int(np.isfinite(own[0])))
 
 
 def test_what_is_refused():

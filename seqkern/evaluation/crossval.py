@@ -18,7 +18,7 @@ from ..solvers import common_input, make_solver
 from ..solvers.base import ConstantColumnWarning
 from ..solvers.specs import value_text
 from ..tsv import write_tsv
-from .feature_source import chosen_features
+from .feature_source import chosen_features, interval_rows
 from .held_out import fit_held_out, fit_layers
 from .metrics import brier, codes_of, scores
 from .residue_results import residue_scores
@@ -29,6 +29,10 @@ from .sources import check_source
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
 FEATURE_COLUMNS = (*PLACE_COLUMNS, "feature", "column", "rank", "weight", "class")
+INTERVAL_COLUMNS = (
+    *(*PLACE_COLUMNS, "class", "feature", "column", "selected"),
+    *("weight", "low", "high", "full_weight", "full_low", "full_high"),
+)
 BIAS_COLUMNS = (*PLACE_COLUMNS, "n_features")
 INNER_COLUMNS = (*PLACE_COLUMNS, "candidate", "kernel", "solver", "fold", "score", "chosen")
 SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
@@ -53,6 +57,7 @@ class FoldResult:
     fit: dict
     inner: list = field(default_factory=list)
     features: list = field(default_factory=list)
+    intervals: list = field(default_factory=list)
     bias: list = field(default_factory=list)
     cost: list = field(default_factory=list)
 
@@ -172,9 +177,10 @@ def evaluate_fold(
         predicted = solver.predict(K_test) if threshold is None else decisions > threshold.value
         probabilities = None if calibration is None else calibration.probabilities(decisions)
     clock.lap("predict")
-    features, bias = [], []
+    features, intervals, bias = [], [], []
     if taken == "features":
         features = chosen_features(sources[choice.kernel], solver, split, y[split.train], labels.classes)
+        intervals = interval_rows(sources[choice.kernel], solver, split, y[split.train], labels.classes)
         if selection_bias and solver.selects:
             parts, above = (y[split.train], y[split.test]), None if threshold is None else threshold.value
             bias = [biased_scores(solver, (K_train, K_test), parts, labels, split.test, above)]
@@ -191,6 +197,7 @@ def evaluate_fold(
         fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place} | told,
         inner=[place | row for row in _inner_rows(choice)],
         features=[place | row for row in features],
+        intervals=[place | row for row in intervals],
         bias=[place | row for row in bias],
         cost=[place | row for row in clock.laps],
     )
@@ -307,6 +314,7 @@ def write_results(folder, results):
     write_tsv(folder / "choices.tsv", CHOICE_COLUMNS, (row for result in results for row in result.choices))
     write_tsv(folder / "inner_scores.tsv", INNER_COLUMNS, (row for result in results for row in result.inner))
     write_tsv(folder / "features.tsv", FEATURE_COLUMNS, (row for result in results for row in result.features))
+    write_tsv(folder / "intervals.tsv", INTERVAL_COLUMNS, (row for result in results for row in result.intervals))
     bias = [row for result in results for row in result.bias]
     write_tsv(folder / "selection_bias.tsv", _columns(bias) or BIAS_COLUMNS, bias)
     write_tsv(folder / "fits.tsv", FIT_COLUMNS, (result.fit for result in results))

@@ -160,6 +160,35 @@ def chosen_features(source, solver, split, y_train, classes=()):
     return feature_rows(solver, names, columns, [classes[int(code)] for code in solver.classes_] if several else ())
 
 
+def interval_rows(source, solver, split, y_train, classes):
+    """Return the confidence intervals that a fitted solver has for the coefficients of the features, as a table.
+
+    Parameters
+    ----------
+    source, solver, split, y_train, classes
+        As in `chosen_features`.
+
+    Returns
+    -------
+    list of dict
+        Empty for a solver without; else for each class, or the second of two, and each feature: ``class``,
+        ``feature``, ``column`` (from 1), ``selected`` (1 or 0), ``weight``, ``low`` and ``high``, as if the selected
+        features had been known before, and ``full_weight``, ``full_low`` and ``full_high``, of all features together.
+    """
+    found = solver.intervals()
+    if found is None:
+        return []
+    names = source.names(np.arange(found.shape[1]), split.train, y_train)
+    owners = classes[1:] if len(found) == 1 else [classes[int(code)] for code in solver.classes_]
+    keys = ("weight", "low", "high", "full_weight", "full_low", "full_high")
+    return [
+        {"class": owner, "feature": name, "column": column, "selected": int(np.isfinite(own[0]))}
+        | {key: None if np.isnan(value) else value for key, value in zip(keys, own.tolist(), strict=True)}
+        for owner, rows in zip(owners, found, strict=True)
+        for column, (name, own) in enumerate(zip(names, rows, strict=True), start=1)
+    ]
+
+
 def feature_rows(solver, names, columns, classes=()):
     """Return the features that a fitted solver selected, as rows of a table.
 

@@ -163,6 +163,10 @@ class BestBasis(AnyClassSolver):
         """Return the coefficients of several classes, (c, s)."""
         return None if len(self.coef_) == 1 else self.coef_
 
+    def intervals(self):
+        """Return `table_`."""
+        return self.table_
+
     def fitted_state(self):
         """Return the coefficients and their intervals."""
         return {}, {"coef": self.coef_, "intercept": self.intercept_, "table": self.table_}

@@ -156,6 +156,17 @@ class Solver(Stored, Parameters, BaseEstimator):
         """
         return None
 
+    def intervals(self):
+        """Return the coefficients of all features with confidence intervals, or None: by default.
+
+        Returns
+        -------
+        ndarray of float64, shape (classes, features, 6)
+            Of each class, or of the second of two: coefficient and both ends of its interval where the features were
+            selected, and the same without a selection; NaN for a feature that is not among them.
+        """
+        return None
+
     def chosen(self):
         """Return what `fit` chose by itself, a dict of a parameter's name to its value."""
         return {}

@@ -17,6 +17,7 @@ rule evaluate:
             inner_scores="inner_scores.tsv",
             fits="fits.tsv",
             features="features.tsv",
+            intervals="intervals.tsv",
             selection_bias="selection_bias.tsv",
             states="states.txt",
             segments="segments.tsv",
