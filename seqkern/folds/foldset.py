@@ -186,34 +186,40 @@ def read_folds(path, ids, labels=None):
     names = [name for name in rows[0] if name not in RESERVED] if rows else []
     if not names or "id" not in rows[0]:
         raise FoldError("no table of folds", file=path, remedy="give a column id and one for each split")
-    place = {name: i for i, name in enumerate(ids)}
-    cells = np.full((len(ids), len(names)), None, dtype=object)
-    groups = np.full(len(ids), -1, dtype=np.int64) if GROUP in rows[0] else None
-    for row in rows:
-        record = row["id"]
-        values = [row[name] for name in names]
-        if record not in place:
-            raise FoldError("is not in the data set", file=path, record=record, remedy="make the folds again")
-        if cells[place[record], 0] is not None:
-            raise FoldError("occurs twice", file=path, record=record, remedy="name every unit once")
-        odd = set(values) - {"", *PARTS}
-        if odd:
-            raise FoldError(f"is marked {min(odd)!r}", file=path, record=record, remedy="use train, test or nothing")
-        cells[place[record]] = values
-        if groups is not None and row[GROUP]:
-            groups[place[record]] = _group_number(row[GROUP], path, record)
-    absent = np.flatnonzero(np.equal(cells[:, 0], None))
-    if len(absent):
-        raise FoldError("has no row here", file=path, record=ids[absent[0]], remedy="make the folds again")
-    splits = tuple(
-        Split(name, *(np.flatnonzero(cells[:, c] == part) for part in PARTS)) for c, name in enumerate(names)
-    )
+    order = _rows_of_units(ids, [row["id"] for row in rows], path)
+    splits, groups = [], None
+    for name in names:
+        cells = [row[name] for row in rows]
+        for odd in set(cells) - {"", *PARTS}:
+            record = rows[cells.index(odd)]["id"]
+            raise FoldError(f"is marked {odd!r}", file=path, record=record, remedy="use train, test or nothing")
+        cells = np.array(cells)[order]
+        splits.append(Split(name, *(np.flatnonzero(cells == part) for part in PARTS)))
+    if GROUP in rows[0]:
+        numbers = [_group_number(row[GROUP], path, row["id"]) for row in rows]
+        groups = np.array(numbers, dtype=np.int64)[order]
     if labels is not None:
         for split in splits:
             _check_labels(labels, split, path)
             _check_part(labels, path.stem, split.name, "training", split.train, file=path)
             _check_part(labels, path.stem, split.name, "test", split.test, every_class=False, file=path)
-    return FoldSet(path.stem, ids, splits, groups)
+    return FoldSet(path.stem, ids, tuple(splits), groups)
+
+
+def _rows_of_units(ids, named, path):
+    """Return int64: the row of each unit in a table; FoldError unless it names each once, and no other."""
+    place = {name: row for row, name in enumerate(named)}
+    if len(place) < len(named):
+        twice = next(name for row, name in enumerate(named) if place[name] != row)
+        raise FoldError("occurs twice", file=path, record=twice, remedy="name every unit once")
+    strange = place.keys() - set(ids)
+    if strange:
+        first = min(strange, key=place.get)
+        raise FoldError("is not in the data set", file=path, record=first, remedy="make the folds again")
+    if len(place) < len(ids):
+        absent = next(name for name in ids if name not in place)
+        raise FoldError("has no row here", file=path, record=absent, remedy="make the folds again")
+    return np.array([place[name] for name in ids], dtype=np.int64)
 
 
 def _check_labels(labels, split, path):
@@ -231,7 +237,9 @@ def _check_labels(labels, split, path):
 
 
 def _group_number(text, path, record):
-    """Return a cell of the column of groups as a number."""
+    """Return a cell of the column of groups as a number, −1 where it is empty."""
+    if not text:
+        return -1
     if not text.isdecimal():
         raise FoldError(f"its group {text!r} is no number", file=path, record=record, remedy="make the folds again")
     return int(text)

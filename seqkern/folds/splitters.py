@@ -24,7 +24,13 @@ def merge_groups(n, *partitions, pairs=None):
     ndarray of int64, shape (n,)
         Groups numbered in the order of their first units.
     """
-    parent = np.arange(n, dtype=np.int64)
+    partitions = [np.asarray(partition) for partition in partitions if partition is not None]
+    group = _numbered(partitions[0]) if partitions else np.arange(n, dtype=np.int64)
+    links = [] if pairs is None else [group[np.asarray(pairs, dtype=np.int64).reshape(-1, 2)]]
+    for partition in partitions[1:]:
+        _, first, other = np.unique(partition, return_index=True, return_inverse=True)
+        links.append(np.stack((group, group[first[other]]), axis=1))
+    parent = list(range(int(group.max(initial=-1)) + 1))
 
     def root(i):
         while parent[i] != i:
@@ -32,21 +38,18 @@ def merge_groups(n, *partitions, pairs=None):
             i = parent[i]
         return i
 
-    def join(i, j):
+    # groups are joined, not units, of which there may be very many
+    for i, j in np.unique(np.concatenate(links), axis=0).tolist() if links else ():
         a, b = root(i), root(j)
         parent[max(a, b)] = min(a, b)
+    roots = np.array([root(i) for i in range(len(parent))], dtype=np.int64)
+    return np.unique(roots[group], return_inverse=True)[1].astype(np.int64)
 
-    for partition in partitions:
-        if partition is None:
-            continue
-        _, first, group = np.unique(np.asarray(partition), return_index=True, return_inverse=True)
-        leader = first[group]
-        for i in np.flatnonzero(leader != np.arange(n)):
-            join(i, leader[i])
-    for i, j in np.asarray([] if pairs is None else pairs, dtype=np.int64).reshape(-1, 2):
-        join(i, j)
-    roots = np.array([root(i) for i in range(n)], dtype=np.int64)
-    return np.unique(roots, return_inverse=True)[1].astype(np.int64)
+
+def _numbered(partition):
+    """Return int64: the groups of a partition numbered in the order of their first units."""
+    _, first, group = np.unique(partition, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[group]
 
 
 def _level(counts, units, totals):
