@@ -192,8 +192,11 @@ def _few(view):
     if dataset.kind == "binary":
         positive = {task: dataset.classes(task)[-1:] for task in rows["task"].unique()}
         rows = rows[[name in positive[task] for task, name in zip(rows["task"], rows["class"], strict=True)]]
-    what = "positives" if dataset.kind == "binary" else view.said("sequences of some class")
-    effects = {"test": f"one {view.said('sequence')} moves the score far", "training": "there is little to learn from"}
+    what = "positives" if dataset.kind == "binary" else view.said_of_units("sequences of some class")
+    effects = {
+        "test": f"one {view.said_of_units('sequence')} moves the score far",
+        "training": "there is little to learn from",
+    }
     for part, column in (("test", "test"), ("training", "train")):
         splits = rows.groupby(["task", "split"], sort=False)[column].min()
         few = splits[splits < FEW]
@@ -215,8 +218,8 @@ def _one_class(view):
         return None
     link = view.link("the rankings, not the predicted classes", "scores")
     return Markup(
-        f"{method_names(found)} ranked the {view.said('sequences')} better than chance, but put nearly all of them in "
-        f"one class: use {link}. {_remedy(view, found)}"
+        f"{method_names(found)} ranked the {view.said_of_units('sequences')} better than chance, but put nearly all of "
+        f"them in one class: use {link}. {_remedy(view, found)}"
     )
 
 

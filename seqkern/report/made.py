@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import platform
+import re
 
 from .. import __version__
 from ..kernels import KERNELS
@@ -17,7 +18,8 @@ def numbers_section(views):
     """Return what each metric used means."""
     names = dict.fromkeys(name for view in views for name in view.ranking.scores)
     multiclass = any(view.dataset.kind == "multiclass" for view in views)
-    known = [metric(name) for name in names]
+    # of metrics of single states one stands for all: "Q of a state"
+    known = [metric(name) for name in dict.fromkeys(re.sub(":.*", ":a state", name) for name in names)]
     items = [part for one in known for part in (tag("dt", one.name), tag("dd", one.explained(multiclass) or "–"))]
     spread = (
         tag("dt", "mean ± standard deviation"),

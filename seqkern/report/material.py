@@ -11,7 +11,7 @@ def about_section(view):
     dataset, summary = view.dataset, view.dataset.summary
     if summary is None:
         return view.section("about", "The data", paragraph("No summary of this data set was found.", class_="missing"))
-    facts = [("Size", _units(summary))]
+    facts = [("Size", _units(view))]
     length = summary.get("length")
     if length:
         low, middle, high = (number(length.get(key), 0) for key in ("min", "median", "max"))
@@ -41,10 +41,14 @@ def about_section(view):
     return view.section("about", "The data", paragraph(title) if title else None, tag("dl", items, class_="facts"))
 
 
-def _units(summary):
+def _units(view):
     """Return number and kind of the units."""
+    summary = view.dataset.summary
     kind = summary.get("kind", "sequences")
-    what = {"sequences": "sequences", "features": "samples with numeric features"}.get(kind, f"objects with {kind}")
+    what = {
+        "sequences": "residues, a window around each" if view.dataset.residues else "sequences",
+        "features": "samples with numeric features",
+    }.get(kind, f"objects with {kind}")
     name = summary.get("alphabet") or ""
     alphabet = f" ({name.upper() if name in ('dna', 'rna') else name})" if name else ""
     return Markup(f"{number(summary.get('n'), 0)} {tag('span', what + alphabet)}")

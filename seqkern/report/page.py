@@ -21,6 +21,7 @@ from .overview import make_overview, overview_section
 from .plots import curves_section, gram_section
 from .predictions import confusion_section, hard_section
 from .reliability import reliability_section
+from .residues import residues_section
 from .results import Study
 from .scores import scores_section, units_section
 from .selected_features import features_section, selection_bias_section
@@ -32,6 +33,7 @@ from .weights import weights_section
 
 LINKS = (
     ("scores", "scores"),
+    ("residues", "residues"),
     ("families", "families"),
     ("comparisons", "tests"),
     ("roc", "curves"),
@@ -52,6 +54,7 @@ SECTIONS = (
     folds_section,
     leakage_section,
     scores_section,
+    residues_section,
     families_section,
     comparisons_section,
     curves_section,

@@ -42,7 +42,7 @@ def curves_section(view):
         lines = f"Each line is one class against all the others, averaged over the {view.words}."
     elif pooled:
         lines = "The curve pools the test parts of all splits, because single ones hold one class only."
-    intro = view.said(
+    intro = view.said_of_units(
         "Going down the list of test sequences, from the most to the least confident prediction, a ROC curve "
         "rises with every true positive and moves right with every false one. The more it hugs the upper "
         f"left corner the better; the dotted diagonal is guessing. {lines}"
@@ -70,7 +70,7 @@ def _roc(view, method, result):
 def _scatter_section(view):
     """Return predicted against true values of each method."""
     shown = {m: result.points for m, result in view.outcomes.items() if result.points is not None}
-    intro = view.said(
+    intro = view.said_of_units(
         "Each point is one test sequence; on the dotted line the prediction is right. Of more than "
         f"{figures.MOST_POINTS} points, that many are shown, evenly spread over the true values."
     )

@@ -36,7 +36,7 @@ def reliability_section(view):
     if not panels:
         return None
     return view.section(
-        "probabilities", "Probabilities", paragraph(view.said(INTRO)), small_multiples(panels, "combinations")
+        "probabilities", "Probabilities", paragraph(view.said_of_units(INTRO)), small_multiples(panels, "combinations")
     )
 
 

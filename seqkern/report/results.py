@@ -231,6 +231,11 @@ class DatasetResults:
         return text.assign(**{c: numbers(text[c]) for c in text.columns if c not in ("kernel", "solver", *KEYS)})
 
     @cached_property
+    def residues(self):
+        """Whether the units are residues of chains, with states that are predicted."""
+        return "sov99" in self.metrics_text
+
+    @cached_property
     def choices(self):
         """DataFrame of all ``choices.tsv``."""
         table = self._all("choices")

@@ -64,7 +64,8 @@ def _headline_cell(view, method, count):
 def _all_metrics(view):
     """Return all metrics of all methods, best method first."""
     ranking = view.ranking
-    names = list(ranking.scores)
+    # of residues the share that is right has its own name, and scores of single states their own section
+    names = [name for name in ranking.scores if not view.dataset.residues or (":" not in name and name != "accuracy")]
     tops = {name: _top(ranking, name) for name in names}
     rows = []
     for method in [*ranking.order, *(m for m in view.dataset.methods if m not in ranking.order)]:

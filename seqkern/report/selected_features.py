@@ -35,6 +35,7 @@ def features_section(view):
 def _of_method(view, kernel, solver, part, n_splits):
     """Return the table of one method: features by how often they were selected."""
     part = part.drop_duplicates([*KEYS, "feature"])  # there may be a weight for each class
+    part = part.drop_duplicates([*KEYS, "feature"])  # with several classes a feature has a weight for each
     counted = part.groupby("feature", sort=False)["rank"].agg(["count", "mean"]).reset_index()
     counted = counted.sort_values(["count", "mean", "feature"], ascending=[False, True, True])
     sizes = part.groupby(KEYS, sort=False).size()

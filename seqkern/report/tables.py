@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..tsv import write_tsv
 from .results import KEYS, Method
-from .words import HEADLINE, metric
+from .words import HEADLINE, SHARE_RIGHT, metric
 
 Score = namedtuple("Score", ["mean", "sd", "n", "median"], defaults=[np.nan])
 
@@ -53,7 +53,7 @@ class Ranking:
     Attributes
     ----------
     metric : str
-        ``"auc"``, ``"accuracy"`` or ``"rmse"``; None where there are no scores.
+        ``"auc"``, ``"accuracy"`` or ``"rmse"``, of residues ``"q3"``; None where there are no scores.
     scores : dict
         What `scores` returns.
     order : list of Method
@@ -67,7 +67,8 @@ class Ranking:
 
     def __init__(self, dataset):
         self.scores = scores(dataset)
-        names = [name for name in HEADLINE[dataset.kind] if name in self.scores]
+        states = [name for name in self.scores if SHARE_RIGHT.fullmatch(name)] if dataset.residues else []
+        names = [*states, *(name for name in HEADLINE[dataset.kind] if name in self.scores)]
         self.metric = names[0] if names else None
         self.order, self.best, self.within = [], [], []
         if self.metric is None:

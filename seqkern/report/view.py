@@ -37,6 +37,10 @@ class View:
         """Return one of the page's own texts about sequences, for another kind of data about its units."""
         return said_of((self.dataset.summary or {}).get("kind"), text)
 
+    def said_of_units(self, text):
+        """Return what `said` does; of residues, where a text speaks of what is predicted, not of whole sequences."""
+        return said_of("residues", text) if self.dataset.residues else self.said(text)
+
     def link(self, text, section):
         """Return a link to one of the data set's sections."""
         return tag("a", text, href=f"#{self.anchor}-{section}")

@@ -1,7 +1,8 @@
 """What every number means, in a sentence that a biologist can read."""
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from ..errors import SeqkernError
 
@@ -66,6 +67,17 @@ METRICS = {
         "perfect; one constant probability reaches p(1 − p), with p the share of positives; lower is better.",
         higher=False,
     ),
+    "sov94": Metric(
+        "SOV'94",
+        "How well predicted segments (helices, strands, loops) overlap with the true ones, as defined in 1994. 1 is "
+        "perfect, but a true segment that is predicted in pieces may count above 1: compare with SOV'94 alone.",
+    ),
+    "sov99": Metric(
+        "SOV'99",
+        "How well predicted segments overlap with the true ones, as corrected in 1999: 1 is perfect, and pieces count "
+        "less than wholes. Pooled over all segments of the test part.",
+    ),
+    "sov99_chain": Metric("SOV'99 by chain", "SOV'99 of each chain, averaged over the chains of the test part."),
     "rmse": Metric(
         "RMSE",
         "Root mean squared error: the typical distance between predicted and true value, in the units of the "
@@ -86,7 +98,7 @@ METRICS = {
     "spearman": Metric("Spearman ρ", "The correlation between the ranks of predicted and true values; 1 is perfect."),
 }
 
-UNITS = {"features": "sample", "similarities": "object", "dissimilarities": "object"}
+UNITS = {"features": "sample", "similarities": "object", "dissimilarities": "object", "residues": "residue"}
 """What one unit of a data set is, by the kind of data, where it is no sequence."""
 
 # What methods are ranked by: the first that has a value (single-sequence test parts have no AUC).
@@ -136,8 +148,26 @@ EXPLAINED = (
 )
 
 
+STATE_METRICS = {
+    "q": Metric("Q of {}", "The share of the residues in a state that are predicted to be in it."),
+    "precision": Metric("precision of {}", "The share of the residues predicted to be in a state that are in it."),
+    "mcc": Metric("MCC of {}", "Matthews correlation coefficient of a state against all others."),
+    "sov99": Metric("SOV'99 of {}", "SOV'99 of the segments of a state."),
+}
+"""Metrics of single states, whose columns are called ``q:H`` and the like."""
+
+SHARE_RIGHT = re.compile(r"q(\d+)")
+"""Name of the share of residues that are right, with the number of states: the headline of data sets of residues."""
+
+
 def metric(key):
     """Return the Metric of a column; of an unknown one its plain name."""
+    if key is not None and (states := SHARE_RIGHT.fullmatch(key)):
+        sentence = f"The share of residues whose state, one of {states[1]}, is predicted correctly; 1 is perfect."
+        return Metric(key.upper(), sentence)
+    if key is not None and (parts := key.partition(":"))[0] in STATE_METRICS and parts[1]:
+        one = STATE_METRICS[parts[0]]
+        return replace(one, name=one.name.format(parts[2]))
     return METRICS.get(key) or Metric(key.replace("_", " "), "")
 
 

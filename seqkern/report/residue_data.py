@@ -1,0 +1,232 @@
+"""What the report says of residues, in numbers: from ``states.txt`` of each method, read once."""
+
+import re
+from functools import cached_property
+from types import SimpleNamespace
+
+import numpy as np
+
+from ..evaluation.comparison import signed_rank_test
+from ..evaluation.residue_results import NOT_JUDGED, read_states, state_letters
+from ..evaluation.states import run_starts, state_scores
+from ..multiple_testing import holm
+from .results import KEYS
+
+DEFAULT_WINDOW, WIDEST = 15, 21
+MODERATE = (60, 200)
+"""Residues of a chain that is shown, where there are such."""
+DISTANCES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 21, 31)
+"""Where each range of distances from an end of the chain begins within which residues are counted together."""
+BY_HYDROPHOBICITY = "IVLFCMAGTSWYPHDENQKR"
+"""Order of the scale of Kyte & Doolittle 1982, J. Mol. Biol. 157:105-132; equal values by the alphabet."""
+POSITIONED = re.compile(r"([+-]?\d+):(.|end)")
+END = "end"
+
+
+class Judged:
+    """The tested residues of a method, chain after chain.
+
+    Attributes
+    ----------
+    chains : list of ChainStates
+    true, predicted : ndarray of int64, shape (n,)
+        Codes of states.
+    chain, place : ndarray of int64, shape (n,)
+    """
+
+    def __init__(self, chains, classes):
+        self.chains, self.classes = chains, list(classes)
+        self.lengths = np.array([len(one.letters) for one in chains], dtype=np.int64)
+        code = np.full(256, -1, dtype=np.int64)
+        code[[ord(letter) for letter in state_letters(classes)]] = np.arange(len(classes))
+        true, predicted = (code[_bytes(getattr(one, name) for one in chains)] for name in ("true", "predicted"))
+        known = (true >= 0) & (predicted >= 0)
+        self.true, self.predicted = true[known], predicted[known]
+        self.chain = np.repeat(np.arange(len(chains)), self.lengths)[known]
+        first = np.cumsum(self.lengths) - self.lengths
+        self.place = np.flatnonzero(known) - first[self.chain]
+
+    @cached_property
+    def scores(self):
+        """Dict of every score, pooled over all residues and segments."""
+        return state_scores(self.true, self.predicted, self.chain, self.place, self.classes)
+
+    @cached_property
+    def right(self):
+        """float64 (chains,): the share of each chain's residues that are right; NaN where none was tested."""
+        counts = np.bincount(self.chain, minlength=len(self.chains))
+        right = np.bincount(self.chain, self.true == self.predicted, len(self.chains))
+        return np.divide(right, counts, out=np.full(len(self.chains), np.nan), where=counts > 0)
+
+    def segment_lengths(self, predicted=False):
+        """Return the lengths of the segments of each state, a list of int64 arrays."""
+        states = self.predicted if predicted else self.true
+        starts = run_starts(states, self.chain, self.place)
+        lengths = np.diff(np.append(starts, len(states)))
+        return [lengths[states[starts] == code] for code in range(len(self.classes))]
+
+    def near_termini(self):
+        """Return the share of right residues in each range of distances from the nearer end of the chain."""
+        far = np.minimum(self.place, self.lengths[self.chain] - 1 - self.place)
+        part = np.searchsorted(DISTANCES, far, side="right") - 1
+        n = np.bincount(part, minlength=len(DISTANCES))
+        right = np.bincount(part, self.true == self.predicted, len(DISTANCES))
+        return np.divide(right, n, out=np.full(len(DISTANCES), np.nan), where=n > 0)
+
+
+def _bytes(lines):
+    """Return lines of states as one array of letters."""
+    return np.frombuffer("".join(lines).encode("latin-1"), dtype=np.uint8)
+
+
+def judged_residues(dataset, methods):
+    """Return {method: Judged} of a data set's first task, in the order given; empty where units are no residues.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+    methods : list of Method
+    """
+    found, task = {}, next(iter(dataset.tasks), None)
+    for method in methods:
+        path = dataset.folder("evaluate") / method.kernel / method.solver / "states.txt"
+        chains = [one for one in read_states(path) if one.task == task] if path.exists() else []
+        if chains:
+            found[method] = Judged(chains, dataset.classes(task))
+    return found
+
+
+def against_best(judged):
+    """Return {method: (chains ahead, chains behind, p corrected by Holm)} of each method against the first.
+
+    The share of right residues of each chain is compared by the signed-rank test: chains are independent of one
+    another, as residues of one chain are not.
+    """
+    (_, first), *others = judged.items()
+    own = {(one.split, one.name): share for one, share in zip(first.chains, first.right, strict=True)}
+    tests = {}
+    for method, other in others:
+        pairs = [
+            (own[one.split, one.name], share)
+            for one, share in zip(other.chains, other.right, strict=True)
+            if (one.split, one.name) in own
+        ]
+        if pairs:
+            tests[method] = signed_rank_test(*np.array(pairs).T)
+    corrected = holm([test.p for test in tests.values()])
+    return {
+        method: (test.losses, test.wins, float(p)) for (method, test), p in zip(tests.items(), corrected, strict=True)
+    }
+
+
+def chosen_chain(judged, asked=None):
+    """Return the number of the chain to show: the one that was asked for, else one of median accuracy.
+
+    Parameters
+    ----------
+    judged : Judged
+    asked : str, optional
+        Name of a chain; one that is not there is told by None.
+
+    Returns
+    -------
+    int or None
+        Of the chains of moderate length, where there are any, the one whose share of right residues is the median.
+    """
+    if asked is not None:
+        return next((i for i, one in enumerate(judged.chains) if one.name == str(asked)), None)
+    known = np.flatnonzero(~np.isnan(judged.right))
+    moderate = known[(judged.lengths[known] >= MODERATE[0]) & (judged.lengths[known] <= MODERATE[1])]
+    among = moderate if len(moderate) else known
+    middle = np.argsort(judged.right[among], kind="stable")[(len(among) - 1) // 2]
+    return int(among[middle])
+
+
+def weights_by_position(features, classes):
+    """Return the mean weight of each letter at each place of the window for each state; None where there are none.
+
+    Parameters
+    ----------
+    features : DataFrame
+        Rows of ``features.tsv`` of one method, with names such as ``-7:A`` and ``-7:end``.
+    classes : sequence of str
+
+    Returns
+    -------
+    Importance or None
+        `values` ndarray of float64 (states, letters, places), minus their mean over the letters of a place, which says
+        nothing: one letter stands at each place.
+    """
+    parts = features["feature"].str.extract(f"^{POSITIONED.pattern}$")
+    known = parts[0].notna() & (features["weight"] != "")
+    if not known.any():
+        return None
+    names = features["class"] if "class" in features else np.full(len(features), "")
+    table = features.assign(place=parts[0], letter=parts[1], state=names)[known]
+    table = table.assign(place=table["place"].astype(int), weight=table["weight"].astype(float))
+    splits = len(table[KEYS].drop_duplicates())
+    shown = [name for name in classes if (table["state"] == name).any()]
+    if not shown:  # two classes: one weight speaks for the second
+        shown, table = [classes[-1]], table.assign(state=classes[-1])
+    letters, places = letter_order(table["letter"].unique()), np.unique(table["place"])
+    values = np.zeros((len(shown), len(letters), len(places)))
+    rows = [np.searchsorted(places, table["place"].to_numpy())]
+    for order, name in ((letters, "letter"), (shown, "state")):
+        rows.insert(0, table[name].map({value: i for i, value in enumerate(order)}).to_numpy())
+    inside = ~np.isnan(rows[0].astype(float))
+    np.add.at(values, tuple(row[inside].astype(int) for row in rows), table["weight"].to_numpy()[inside] / splits)
+    values -= values.mean(axis=1, keepdims=True)
+    return SimpleNamespace(values=values, states=shown, letters=letters, places=places)
+
+
+def letter_order(letters):
+    """Return letters by hydrophobicity, others after them, the place beyond the chain last."""
+    known = BY_HYDROPHOBICITY
+    return sorted(letters, key=lambda c: (c == END, known.index(c) if c in known else len(known), c))
+
+
+def information(judged, window):
+    """Return the information that each letter at each place of a window has on each state.
+
+    ln [f(S, R) / f(not S, R)] − ln [f(S) / f(not S)] from the counts of true states and letters of the tested chains,
+    each count one more than it is: 0 says nothing, below 0 speaks against the state.
+
+    Parameters
+    ----------
+    judged : Judged
+    window : int
+        Odd.
+
+    References
+    ----------
+    Garnier, Osguthorpe & Robson 1978, J. Mol. Biol. 120:97-120.
+    """
+    half = min(window, WIDEST) // 2
+    letters = np.unique(_bytes(one.letters for one in judged.chains))
+    names = letter_order([*(chr(c) for c in letters), END])
+    code = np.full(256, names.index(END))
+    for i, name in enumerate(names):
+        if name != END:
+            code[ord(name)] = i
+    # every chain is followed by `half` places beyond its end, which also stand before the next one
+    text = _bytes([" " * half, *(one.letters + " " * half for one in judged.chains)])
+    first = half + np.cumsum(judged.lengths + half) - (judged.lengths + half)
+    centre, codes = first[judged.chain] + judged.place, code[text]
+    places, n_states = np.arange(-half, half + 1), len(judged.classes)
+    total = np.bincount(judged.true, minlength=n_states) + 1.0
+    values = np.zeros((n_states, len(names), len(places)))
+    for j, offset in enumerate(places):
+        cell = judged.true * len(names) + codes[centre + offset]
+        counts = np.bincount(cell, minlength=n_states * len(names)).reshape(n_states, -1) + 1.0
+        against = counts.sum(axis=0) - counts
+        values[:, :, j] = np.log(counts / against) - np.log(total / (total.sum() - total))[:, None]
+    return SimpleNamespace(values=values, states=judged.classes, letters=names, places=places)
+
+
+def track_of(judged, i):
+    """Return the Track of one chain."""
+    from ..track_picture import Track
+
+    one = judged.chains[i]
+    sure = [0.0 if digit == NOT_JUDGED else (int(digit) + 1) / 10 for digit in one.confidence]
+    return Track(one.name, one.letters, one.predicted, one.true, sure)

@@ -1,0 +1,246 @@
+"""The section on data sets whose units are residues: states of whole chains, as people who predict them judge it."""
+
+from ..track_picture import track_svg
+from . import residue_data as data
+from .contested import exponent
+from .figures import MOST_NAMED
+from .markup import Column, Markup, details, number, plural, table, tag, text_of
+from .plots import panel
+from .residue_figures import lengths_figure, letters_figure, state_title, termini_figure
+from .scores import STAR, marked
+from .tables import SHOWN_DIGITS
+from .view import method_name, paragraph
+
+MOST_LINES = 3
+"""Methods drawn beside the true segments."""
+WIDE_STATES = 4
+"""From so many states on, scores of single states have a table of their own each, folded."""
+OVERALL = {
+    "sov94": ("SOV'94", "segment overlap as defined in 1994: above 1 where helices are cut to pieces"),
+    "sov99": ("SOV'99", "segment overlap as corrected in 1999"),
+    "sov99_chain": ("SOV'99, mean of chains", "each chain counts alike"),
+}
+STATE_SCORES = {
+    "q": ("Q", "share of the residues in this state that are predicted so"),
+    "mcc": ("MCC", "Matthews' correlation of this state against all others"),
+    "sov99": ("SOV'99", "segment overlap of this state"),
+}
+INTRO = (
+    "Here every test residue of all splits counts once: {q} is the share of residues whose state is right, Q of a "
+    "state that of the residues in it, and SOV asks how well whole segments (helices, strands, the loops between) are "
+    "found, pooled over all segments. SOV'94 (Rost, Sander & Schneider 1994) and SOV'99 (Zemla and others 1999) are "
+    "two scores, not two estimates of one: SOV'94 is often ten points higher or more, so compare each with itself "
+    "alone. The section on scores has means over {words} instead, with their spread."
+)
+CHAINS = (
+    "Residues of one chain are not independent of one another, chains are. The last columns therefore compare the "
+    "share of right residues chain by chain (Wilcoxon's signed-rank test against the first method, p corrected by "
+    "Holm's method): tests that count residues, as those further down, give a p that is too small."
+)
+GAPS = " Residues without label are not judged; segments end at them."
+
+
+def residues_section(view):
+    """Return what is known of states and segments; None where the units are no residues."""
+    dataset = view.dataset
+    order = [*view.ranking.order, *(m for m in dataset.done if m not in view.ranking.order)]
+    judged = data.judged_residues(dataset, order)
+    if not judged:
+        return None
+    best = next(iter(judged.values()))
+    gaps = GAPS if len(best.true) < best.lengths.sum() else ""
+    intro = INTRO.format(q=f"Q{len(best.classes)}", words=view.words) + gaps
+    return view.section(
+        "residues",
+        "Residues: states and segments",
+        paragraph(intro),
+        _scores(view, judged),
+        _states(view, judged),
+        _segments(view, judged),
+        _termini(view, judged),
+        _track(view, judged),
+        _importance(view, judged),
+    )
+
+
+def _text(method):
+    """Return the name of a method as plain text."""
+    return f"{method.kernel}, {method.solver}"
+
+
+def _best_marked(judged, keys):
+    """Return one list of cells for each method, the best of each column marked."""
+    values = [[one.scores[key] for key in keys] for one in judged.values()]
+    tops = [
+        max((round(v, SHOWN_DIGITS) for v in column if v == v), default=None) for column in zip(*values, strict=True)
+    ]
+    several = len(judged) > 1
+    return [
+        [marked(number(v), several and round(v, SHOWN_DIGITS) == top) for v, top in zip(row, tops, strict=True)]
+        for row in values
+    ]
+
+
+def _scores(view, judged):
+    """Return the table of scores over all states, with the comparison by chain."""
+    classes = next(iter(judged.values())).classes
+    q = f"q{len(classes)}"
+    tests = data.against_best(judged)
+    rows = []
+    for method, cells in zip(judged, _best_marked(judged, [q, *OVERALL]), strict=True):
+        if tests:
+            ahead, behind, p = tests.get(method, (None, None, None))
+            cells += [number(None), number(None)] if p is None else [f"{ahead} : {behind}", exponent(p)]
+        rows.append([method_name(method), *cells])
+    columns = [Column("Kernel with solver", False), Column(q.upper(), hint="share of residues that are right")]
+    columns += [Column(name, hint=hint) for name, hint in OVERALL.values()]
+    if tests:
+        columns += [
+            Column("Chains better : worse", hint="than by the first method"),
+            Column("p, by chain", hint="that it differs from the first method"),
+        ]
+    first = next(iter(judged.values()))
+    caption = [
+        f"{view.dataset.name}: {plural(len(first.true), 'residue')} of {plural(len(first.chains), 'test chain')}. "
+    ]
+    caption += [STAR, " best of each column."] if len(judged) > 1 else []
+    return [table(caption, columns, rows), paragraph(CHAINS, class_="note") if tests else None]
+
+
+def _states(view, judged):
+    """Return the scores of each state: in one table, or with many states one for each score."""
+    classes = next(iter(judged.values())).classes
+    if len(classes) < WIDE_STATES:
+        keys = [f"{key}:{state}" for state in classes for key in STATE_SCORES]
+        cells = _best_marked(judged, keys)
+        first = [tag("th", "Kernel with solver", scope="col", rowspan="2")]
+        first += [
+            tag("th", state_title(state), scope="colgroup", colspan=str(len(STATE_SCORES)), class_="span")
+            for state in classes
+        ]
+        second = [
+            tag("th", name, scope="col", class_="num", title=hint)
+            for _ in classes
+            for name, hint in STATE_SCORES.values()
+        ]
+        head = Markup(tag("tr", first) + tag("tr", second))
+        rows = [[method_name(method), *row] for method, row in zip(judged, cells, strict=True)]
+        columns = [Column("Kernel with solver", False), *keys]
+        return table(f"{view.dataset.name}: scores of each state", columns, rows, head=head, class_="dense")
+    tables = []
+    for key, (name, hint) in STATE_SCORES.items():
+        cells = _best_marked(judged, [f"{key}:{state}" for state in classes])
+        rows = [[method_name(method), *row] for method, row in zip(judged, cells, strict=True)]
+        columns = [Column("Kernel with solver", False), *(Column(state_title(state)) for state in classes)]
+        tables.append(table(f"{view.dataset.name}: {name} of each state, the {hint}", columns, rows, class_="dense"))
+    return details(f"Scores of each of {len(classes)} states", tables)
+
+
+def _segments(view, judged):
+    """Return how long segments are: figures of the best methods, and a table of all."""
+    items = list(judged.items())
+    classes, best = items[0][1].classes, items[0][1]
+    true = best.segment_lengths()
+    predicted = {method: one.segment_lengths(predicted=True) for method, one in items}
+    figures = []
+    for code, state in enumerate(classes):
+        shown = [(_text(method), lengths[code]) for method, lengths in list(predicted.items())[:MOST_LINES]]
+        label = f"{view.dataset.name}: lengths of the segments in state {state}, true and predicted"
+        figures.append(panel(lengths_figure(state, true[code], shown, label)))
+    rows = [["true states", *_length_cells(true)]]
+    rows += [[method_name(method), *_length_cells(lengths)] for method, lengths in predicted.items()]
+    columns = [Column("States", False), *(Column(state_title(state)) for state in classes)]
+    caption = f"{view.dataset.name}: segments, and their mean length"
+    few = f" They show the best {MOST_LINES} methods." if len(judged) > MOST_LINES else ""
+    text = (
+        "A predictor that looks at each residue alone cuts helices and strands to pieces, and finds too many short "
+        f"ones. The figures count segments by length, on a logarithmic scale.{few}"
+    )
+    drawn = tag("div", figures, class_="thirds")
+    return [tag("h4", "How long segments are"), paragraph(text), drawn, table(caption, columns, rows, class_="dense")]
+
+
+def _length_cells(lengths):
+    """Return the number of segments of each state with their mean length."""
+    return [[number(len(one), 0), tag("small", " × "), number(one.mean() if len(one) else None, 1)] for one in lengths]
+
+
+def _termini(view, judged):
+    """Return the accuracy by distance to the end of the chain."""
+    shown = list(judged.items())[:MOST_NAMED]
+    series = [(_text(method), one.near_termini()) for method, one in shown]
+    label = f"{view.dataset.name}: share of right residues by distance to the nearer end of the chain"
+    text = (
+        "A window near an end of the chain holds fewer letters; then again ends are mostly coil. Numbers by split are "
+        "in termini.tsv of each method."
+    )
+    drawn = tag("figure", termini_figure(series, label), class_="wide")
+    return [tag("h4", "Near the ends of the chain"), paragraph(text), drawn]
+
+
+def _track(view, judged):
+    """Return the track of one chain."""
+    method, one = next(iter(judged.items()))
+    asked = (view.dataset.entry.get("residues") or {}).get("track")
+    place = data.chosen_chain(one, asked)
+    note = None
+    if place is None:
+        note = paragraph(f"The chain {asked!r} that the configuration names was not tested.", class_="missing")
+        place = data.chosen_chain(one)
+    track = data.track_of(one, place)
+    middle = f" {track.name} is the chain of moderate length whose share of right residues is the median."
+    text = [
+        "States of one chain, predicted by ",
+        method_name(method),
+        f" when it was in a test part.{'' if asked and not note else middle}",
+    ]
+    text.append(" All chains are in states.txt of each method.")
+    drawn = tag(
+        "div",
+        tag("div", track_svg(track), class_="scroll", tabindex="0", role="region", aria_label=track.head()),
+        class_="positions",
+    )
+    return [tag("h4", f"One chain: {track.head()}"), note, paragraph(text), drawn]
+
+
+def _importance(view, judged):
+    """Return which letters at which places speak for which state."""
+    features, classes = view.dataset.features, next(iter(judged.values())).classes
+    for method in judged:
+        own = features[(features["kernel"] == method.kernel) & (features["solver"] == method.solver)]
+        found = data.weights_by_position(own, classes)
+        if found is not None:
+            text = [
+                "Weights of ",
+                method_name(method),
+                ": what each letter at each place around a residue adds to the score of a state, less the mean over "
+                f"the letters of the place; means over {view.words}.",
+            ]
+            break
+    else:
+        best = next(iter(judged.values()))
+        window = (view.dataset.entry.get("residues") or {}).get("window") or data.DEFAULT_WINDOW
+        found = data.information(best, window)
+        text = [
+            "No method here has a weight for each letter and place. Shown is what the data themselves say (information "
+            "values of Garnier, Osguthorpe & Robson 1978): how much more often a letter stands at a place from "
+            "residues in a state than from others, as the logarithm of the ratio of odds."
+        ]
+    scale = (
+        " Blue speaks for the state, brown against it. The residue itself is at 0; letters go from the most "
+        "hydrophobic to the least, “end” is beyond the end of the chain."
+    )
+    label = f"{view.dataset.name}: importance of letters and places. {text_of(text)}"
+    drawn = tag(
+        "div",
+        tag(
+            "div",
+            letters_figure(found, label),
+            class_="scroll",
+            tabindex="0",
+            role="region",
+            aria_label="Importance of letters",
+        ),
+        class_="positions",
+    )
+    return [tag("h4", "Which letters matter where"), paragraph(text, scale), drawn]

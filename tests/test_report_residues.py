@@ -1,0 +1,178 @@
+"""The report's section on residues: numbers against naive ones, a chain's track, letters that matter."""
+
+import re
+
+import numpy as np
+import pytest
+from naive_states import naive_sov
+from residue_sample import write_residue_study
+from test_report import Page
+
+from seqkern.evaluation.residue_results import read_states
+from seqkern.report import build_report
+from seqkern.report.markup import Markup, text_of
+from seqkern.report.residue_data import (
+    against_best,
+    chosen_chain,
+    information,
+    judged_residues,
+    letter_order,
+    weights_by_position,
+)
+from seqkern.report.residues import residues_section
+from seqkern.report.results import Method, Study
+from seqkern.report.view import View
+
+BLOSUM, WINDOW = Method("blosum", "svm"), Method("window", "svm")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_residue_study(tmp_path_factory.mktemp("residues") / "study")
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return build_report(folder, folder / "report").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def dataset(folder):
+    return Study(folder).datasets[0]
+
+
+@pytest.fixture(scope="module")
+def judged(dataset):
+    return judged_residues(dataset, [BLOSUM, WINDOW])
+
+
+def section(folder):
+    return residues_section(View(Study(folder).datasets[0], "d1"))
+
+
+def test_page_is_well_formed_and_has_the_section(page):
+    Page(page)
+    assert 'id="d1-residues"' in page
+    assert 'href="#d1-residues"' in page
+    assert "SOV'94 is often ten points higher" in text_of(Markup(page))
+
+
+def test_methods_are_ranked_by_the_share_of_right_residues(dataset, page):
+    view = View(dataset, "d1")
+    assert view.ranking.metric == "q3"
+    assert view.ranking.order == [BLOSUM, WINDOW]
+    assert "residues, a window around each" in page
+    assert "residues of one chain are not independent" in page
+    assert "q:H" not in text_of(Markup(page))
+    assert "SOV'99 of a state" in text_of(Markup(page))
+
+
+def test_scores_are_pooled_over_all_chains(folder, judged):
+    for method, one in judged.items():
+        chains = read_states(folder / "evaluate" / "chains" / method.kernel / "svm" / "states.txt")
+        lines = [[[None if s == "?" else s for s in line] for line in (c.true, c.predicted)] for c in chains]
+        pairs = [(a, b) for true, predicted in lines for a, b in zip(true, predicted, strict=True) if a is not None]
+        assert one.scores["q3"] == pytest.approx(np.mean([a == b for a, b in pairs]), rel=1e-12)
+        assert one.scores["sov99"] == pytest.approx(naive_sov(lines, "99"), rel=1e-12)
+        assert one.scores["sov94"] == pytest.approx(naive_sov(lines, "94"), rel=1e-12)
+        assert one.scores["sov99:E"] == pytest.approx(naive_sov(lines, "99", "E"), rel=1e-12)
+
+
+def test_methods_are_compared_chain_by_chain(judged):
+    better, worse, p = against_best(judged)[WINDOW]
+    differences = judged[BLOSUM].right - judged[WINDOW].right
+    assert (better, worse) == ((differences < 0).sum(), (differences > 0).sum())
+    assert 0 < p < 0.05
+    assert against_best({BLOSUM: judged[BLOSUM]}) == {}
+
+
+def test_near_the_ends(judged):
+    shares = judged[BLOSUM].near_termini()
+    hits, count = 0, 0
+    for one in judged[BLOSUM].chains:
+        for i, (a, b) in enumerate(zip(one.true, one.predicted, strict=True)):
+            if min(i, len(one.letters) - 1 - i) in (8, 9) and a != "?":
+                hits, count = hits + (a == b), count + 1
+    assert shares[7] == pytest.approx(hits / count)
+
+
+def test_chosen_chain(judged):
+    one = judged[BLOSUM]
+    assert one.chains[chosen_chain(one, "1abc3")].name == "1abc3"
+    assert chosen_chain(one, "nowhere") is None
+    middle = chosen_chain(one)
+    among = one.right[(one.lengths >= 60) & (one.lengths <= 200)]
+    assert one.right[middle] == np.sort(among)[(len(among) - 1) // 2]
+
+
+def test_track_of_the_configured_chain(tmp_path):
+    text = section(write_residue_study(tmp_path / "a", chains=4, track="1abc2"))
+    assert "One chain: 1abc2:" in text
+    assert "the median" not in text
+    missing = section(write_residue_study(tmp_path / "b", chains=4, track="<9xyz>"))
+    assert "&lt;9xyz&gt;" in missing
+    assert "was not tested" in text_of(missing)
+
+
+def test_weights_by_position(dataset):
+    found = weights_by_position(dataset.features, "HEC")
+    assert found.values.shape == (3, 21, 15)
+    assert found.letters == [*"IVLFCMAGTSWYPHDENQKR", "end"]
+    assert found.places.tolist() == list(range(-7, 8))
+    rows = dataset.features
+    own = {}
+    for row in rows[(rows["class"] == "E") & rows["feature"].str.startswith("2:")].itertuples():
+        own.setdefault(row.feature[2:], []).append(float(row.weight))
+    means = {letter: np.mean(values) for letter, values in own.items()}
+    expected = means["K"] - np.mean(list(means.values()))
+    assert found.values[1, found.letters.index("K"), 9] == pytest.approx(expected)
+    other = dataset.features.assign(feature="CA")
+    assert weights_by_position(other, "HEC") is None
+
+
+def test_information_without_weights(tmp_path):
+    folder = write_residue_study(tmp_path / "study", weights=False)
+    assert "Garnier, Osguthorpe" in section(folder)
+    one = judged_residues(Study(folder).datasets[0], [BLOSUM])[BLOSUM]
+    found = information(one, 15)
+    with_letter = {True: 1, False: 1}
+    states = {True: 1, False: 1 + 1}
+    for chain in one.chains:
+        for i, state in enumerate(chain.true):
+            if state == "?":
+                continue
+            states[state == "H"] += 1
+            if i >= 3 and chain.letters[i - 3] == "W":
+                with_letter[state == "H"] += 1
+    with_letter[False] += 1  # one more for each state
+    expected = np.log(with_letter[True] / with_letter[False]) - np.log(states[True] / states[False])
+    assert found.values[0, found.letters.index("W"), 4] == pytest.approx(expected)
+    assert letter_order(["end", "R", "x", "I"]) == ["I", "R", "x", "end"]
+
+
+def test_eight_states(tmp_path):
+    text = section(write_residue_study(tmp_path / "study", chains=6, classes="HGIEBTSC", masked=False))
+    Page(text)
+    assert "Q8" in text
+    assert "Scores of each of 8 states" in text
+    assert "3-10 helix (G)" in text
+    assert "without label" not in text
+
+
+def test_other_data_sets_have_no_section(tmp_path, folder):
+    for path in (folder / "evaluate").rglob("states.txt"):
+        copy = tmp_path / "evaluate" / path.relative_to(folder / "evaluate")
+        copy.parent.mkdir(parents=True)
+        (copy.parent / "metrics.tsv").write_bytes((path.parent / "metrics.tsv").read_bytes())
+        copy.write_text(path.read_text().split("\n")[0] + "\n")
+    (tmp_path / "datasets").symlink_to(folder / "datasets")
+    (tmp_path / "config.yaml").write_bytes((folder / "config.yaml").read_bytes())
+    assert section(tmp_path) is None
+
+
+def test_gaps_are_told(page):
+    assert "Residues without label are not judged" in page
+
+
+def test_selected_features_count_splits_once(page):
+    assert re.search(r"takes 315 features in the median", text_of(Markup(page)))
