@@ -48,14 +48,18 @@ def class_probabilities(evidence, model):
     return out / out.sum(axis=1, keepdims=True)
 
 
-def windows(scores, record, place, width):
+def windows(scores, record, place, weights):
     """Return the window of each row by going through all rows: its scores and flags, one place after the other."""
+    width = len(weights)
     rows = {(r, p): i for i, (r, p) in enumerate(zip(record, place, strict=True))}
     out = []
     for r, p in zip(record, place, strict=True):
         values = []
         for step in range(-(width // 2), width // 2 + 1):
             i = rows.get((r, p + step))
-            values += [*([0.0] * scores.shape[1] if i is None else scores[i]), 1.0 if i is None else 0.0]
+            found = [*([0.0] * scores.shape[1] if i is None else scores[i]), 1.0 if i is None else 0.0]
+            values += [weights[step + width // 2] * value for value in found]
+        own = [i for (other, _), i in rows.items() if other == r]
+        values += list(np.mean(scores[own], axis=0))
         out.append(values)
     return np.array(out)

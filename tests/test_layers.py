@@ -10,6 +10,7 @@ import pytest
 from seqkern.errors import FoldError, LabelError, ModelError, ParameterError
 from seqkern.layers import LAYERS, Layers, as_columns, build_layer, build_layers, layer_from_state
 from seqkern.layers.multinomial import fit_multinomial, log_probabilities
+from seqkern.layers.score_windows import Landmarks, ScoreWindows
 from seqkern.layers.segment_model import SegmentModel, Steps, best_path, class_probabilities
 from seqkern.layers.segments import count_transitions
 from seqkern.residues import Residues
@@ -226,7 +227,8 @@ def test_what_does_not_fit_is_refused(name):
         ("structur", "did you mean 'structure'"),
         ("structure:windw=5", "did you mean 'window'"),
         ("structure:window=4", "even"),
-        ("structure:features=cubic", "fourier"),
+        ("structure:features=cubic", "linear"),
+        ("structure:position_weights=[1,2]", "position_weights"),
         ("structure:C=0", "C=0"),
         ("segments:weight=2", "weight"),
         ("segments:shortest=H3", "H:3 E:2"),
@@ -357,6 +359,23 @@ def test_windows_of_scores_know_the_ends_of_chains():
     chains, y, scores = noisy([6, 1, 4])
     there = np.array([0, 1, 2, 4, 5, 6, 8, 9, 10])
     part = chains.take(there)
-    linear = build_layer("structure:window=5,features=linear").fit(scores, chains, y)
-    expected = naive.windows((scores[there] - linear.mean_) / linear.scale_, part.record, part.place, 5)
-    np.testing.assert_allclose(linear._blocks(scores[there], part).block(0, len(there)), expected, rtol=1e-6)
+    fitted = build_layer("structure:window=5,features=linear,position_weights=[1,2,3,4,5]").fit(scores, chains, y)
+    expected = naive.windows((scores[there] - fitted.mean_) / fitted.scale_, part.record, part.place, [1, 2, 3, 4, 5])
+    expected[:, -3:] /= fitted.chain_scale_
+    found = fitted._windows(scores[there], part)
+    np.testing.assert_allclose(found.take(slice(0, len(there))), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(found.take(np.array([3, 1])), found.take(slice(None))[[3, 1]])
+
+
+def test_features_of_an_rbf_kernel():
+    chains, _, scores = noisy([30, 25])
+    windows = ScoreWindows(scores, scores, chains, 5, "gaussian")
+    vectors = windows.take(slice(None)).astype(np.float64)
+    exact = np.exp(-0.1 * ((vectors[:, None] - vectors[None]) ** 2).sum(axis=2))
+    whole = Landmarks.draw(windows, 100, 0.1, 1)  # every window is a landmark
+    F = whole.features(windows.take(slice(None))).astype(np.float64)
+    np.testing.assert_allclose(F @ F.T, exact, atol=1e-3)
+    few = Landmarks.draw(windows, 20, 0.1, 1)
+    assert few.map.shape[0] == 20
+    rows = np.array([40, 3, 17])
+    np.testing.assert_array_equal(few.features(windows.take(rows)), few.features(windows.take(slice(None)))[rows])

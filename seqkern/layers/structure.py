@@ -3,46 +3,52 @@
 import numpy as np
 
 from ..archive import nest, unnest
-from ..kernels.feature_blocks import FeatureBlocks
+from ..kernels.window_vectors import check_position_weights, position_weights
 from ..memory import available_memory
 from ..parameters import check_choice, check_integer, check_real
 from ..residues import check_window
 from ..solvers import build_solver, solver_from_state
 from .base import Layer
+from .score_windows import Landmarks, ScoreWindows, feature_blocks
 
-FEATURES = ("fourier", "linear")
+FEATURES = ("rbf", "linear")
 
 
 class StructureLayer(Layer):
     """A support vector machine on the scores of the residues around each residue.
 
     The window holds the scores of all classes, made of mean 0 and spread 1 over the training part, and for each place
-    a flag that says that there is no residue, or that nothing is known of it. On it learns a linear machine, or one
-    with an RBF kernel by random Fourier features.
+    a flag that says that there is no residue, or that nothing is known of it. Beside it stand the mean scores of the
+    chain: how much helix and strand it seems to have. On these learns a linear machine, or one with an RBF kernel by
+    Nyström's features.
 
     Parameters
     ----------
     window : int
         Residues that are looked at, an odd number.
-    features : {"fourier", "linear"}
-        Random Fourier features of the RBF kernel, or the window itself.
+    position_weights : {"flat", "triangle", "gaussian"} or list of float
+        How much each place counts, as of `WindowKernel`.
+    features : {"rbf", "linear"}
+        Of an RBF kernel, or the window itself.
     n_components : int
-        How many random features.
+        How many landmarks the RBF kernel's features rest on.
     gamma : float, optional
-        exp(−γ ‖u − v‖²) of windows u and v; by default 0.3 over the number of coordinates of a window.
+        exp(−γ ‖u − v‖²) of windows u and v; by default 1 over the number of coordinates of a window.
     C : float
         Cost of a margin error.
     loss : {"squared_hinge", "squared"}
         Of the machine (`PrimalSVC`).
     seed : int
-        Of the random features.
+        Of the landmarks.
 
     Attributes
     ----------
     mean_, scale_ : ndarray of float64, shape (classes,)
         Of the scores.
+    chain_scale_ : ndarray of float64, shape (classes,)
+        Spread of the mean standardised scores of chains.
+    landmarks_ : Landmarks or None
     solver_ : PrimalSVC
-    frequencies_, phases_ : ndarray of float32, shapes (coordinates, n_components) and (n_components,), or None
 
     References
     ----------
@@ -51,7 +57,7 @@ class StructureLayer(Layer):
     Rost, Sander: Prediction of protein secondary structure at better than 70% accuracy. J. Mol. Biol. 232:584, 1993.
     Guo, Chen, Sun, Lin: A novel method for protein secondary structure prediction using dual-layer SVM and profiles.
     Proteins 54:738, 2004.
-    Rahimi, Recht: Random features for large-scale kernel machines. NIPS 2007.
+    Williams, Seeger: Using the Nyström method to speed up kernel machines. NIPS 2000.
     """
 
     name = "structure"
@@ -60,8 +66,9 @@ class StructureLayer(Layer):
     def __init__(
         self,
         *,
-        window=15,
-        features="fourier",
+        window=21,
+        position_weights="gaussian",
+        features="rbf",
         n_components=500,
         gamma=None,
         C=1.0,
@@ -69,6 +76,7 @@ class StructureLayer(Layer):
         seed=1,
     ):
         self.window = window
+        self.position_weights = position_weights
         self.features = features
         self.n_components = n_components
         self.gamma = gamma
@@ -79,6 +87,8 @@ class StructureLayer(Layer):
     def check_parameters(self):
         """Raise ParameterError for a parameter outside its domain."""
         check_window(self.window)
+        check_position_weights(self.position_weights)
+        position_weights(self.position_weights, self.window)
         check_choice("features", self.features, FEATURES)
         check_integer("n_components", self.n_components, 1)
         if self.gamma is not None:
@@ -91,59 +101,61 @@ class StructureLayer(Layer):
         return build_solver({"solver": "primal_svc", "C": self.C, "loss": self.loss})
 
     def _fit(self, scores, chains, y):
-        """Learn means and spreads, draw the features, and train."""
-        self.mean_, scale = scores.mean(axis=0), scores.std(axis=0)
-        self.scale_ = np.where(scale > 0, scale, 1.0)
-        coordinates = self.window * (scores.shape[1] + 1)
-        self.frequencies_ = self.phases_ = None
-        if self.features == "fourier":
-            rng = np.random.default_rng(self.seed)
-            gamma = 0.3 / coordinates if self.gamma is None else self.gamma
-            frequencies = np.sqrt(2.0 * gamma) * rng.standard_normal((coordinates, self.n_components))
-            self.frequencies_ = frequencies.astype(np.float32)
-            self.phases_ = rng.uniform(0.0, 2.0 * np.pi, self.n_components).astype(np.float32)
-        blocks = self._blocks(scores, chains).keep(available_memory() // 4)
+        """Learn means and spreads, draw the landmarks, and train."""
+        self.mean_, self.scale_ = scores.mean(axis=0), _spread(scores)
+        self.chain_scale_ = _spread(_chain_means((scores - self.mean_) / self.scale_, chains))
+        windows = self._windows(scores, chains)
+        self.landmarks_ = None
+        if self.features == "rbf":
+            gamma = 1.0 / windows.width if self.gamma is None else self.gamma
+            self.landmarks_ = Landmarks.draw(windows, self.n_components, gamma, self.seed)
+        blocks = feature_blocks(windows, self.landmarks_).keep(available_memory() // 4)
         self.solver_ = self._machine().fit(blocks, y)
         self.not_converged_ = self.solver_.count_not_converged()
 
-    def _blocks(self, scores, chains):
-        """Return the features of the windows around some residues, FeatureBlocks of float32."""
-        known = np.zeros((len(scores) + 1, scores.shape[1] + 1), dtype=np.float32)
-        known[:-1, :-1] = (scores - self.mean_) / self.scale_
-        known[-1, -1] = 1.0  # neighbours that are not there have the row −1
-        around = chains.neighbours(self.window // 2)
-
-        def compute(rows):
-            windows = known[around[rows]].reshape(len(around[rows]), -1)
-            if self.frequencies_ is None:
-                return windows
-            angles = windows @ self.frequencies_
-            angles += self.phases_
-            np.cos(angles, out=angles)
-            angles *= np.float32(np.sqrt(2.0 / self.n_components))
-            return angles
-
-        width = self.window * known.shape[1] if self.frequencies_ is None else self.n_components
-        return FeatureBlocks((len(scores), width), np.float32, compute)
+    def _windows(self, scores, chains):
+        """Return the vectors of residues, a ScoreWindows."""
+        scores = (scores - self.mean_) / self.scale_
+        means = _chain_means(scores, chains) / self.chain_scale_
+        return ScoreWindows(scores, means, chains, self.window, self.position_weights)
 
     def transform(self, scores, chains):
         """Return the decisions of the second machine; see `Layer.transform`."""
         scores = np.asarray(scores, dtype=np.float64)
         if not len(scores):
             return np.zeros((0, len(self.classes_)))
-        decisions = self.solver_.decision_function(self._blocks(scores, chains))
+        decisions = self.solver_.decision_function(feature_blocks(self._windows(scores, chains), self.landmarks_))
         return np.column_stack([-decisions / 2, decisions / 2]) if decisions.ndim == 1 else decisions
 
     def fitted_state(self):
         """Return (JSON dict, dict of arrays) of what `fit` learned."""
         header, arrays = self.solver_.state()
-        arrays = nest("solver", arrays) | {"mean": self.mean_, "scale": self.scale_}
-        if self.frequencies_ is not None:
-            arrays |= {"frequencies": self.frequencies_, "phases": self.phases_}
-        return {"solver": header}, arrays
+        arrays = nest("solver", arrays) | {name: getattr(self, f"{name}_") for name in ("mean", "scale", "chain_scale")}
+        if self.landmarks_ is not None:
+            arrays |= {"landmarks": self.landmarks_.vectors, "map": self.landmarks_.map}
+        return {"solver": header, "gamma": None if self.landmarks_ is None else self.landmarks_.gamma}, arrays
 
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
-        self.mean_, self.scale_ = arrays["mean"], arrays["scale"]
-        self.frequencies_, self.phases_ = arrays.get("frequencies"), arrays.get("phases")
+        for name in ("mean", "scale", "chain_scale"):
+            setattr(self, f"{name}_", arrays[name])
+        self.landmarks_ = None
+        if self.features == "rbf":
+            self.landmarks_ = Landmarks(arrays["landmarks"], arrays["map"], header["gamma"])
         self.solver_ = solver_from_state(header["solver"], unnest("solver", arrays))
+
+
+def _spread(values):
+    """Return the standard deviation of each column, 1 where it is 0."""
+    spread = values.std(axis=0)
+    return np.where(spread > 0, spread, 1.0)
+
+
+def _chain_means(scores, chains):
+    """Return for each row the mean of the rows of its chain, float64 (n, classes)."""
+    _, chain = np.unique(chains.record, return_inverse=True)
+    sizes = np.bincount(chain)
+    # in the order of places: a chain has the same bits in every company
+    order = np.lexsort((chains.place, chains.record))
+    sums = np.column_stack([np.bincount(chain[order], column[order]) for column in scores.T])
+    return (sums / sizes[:, None])[chain]

@@ -1,0 +1,105 @@
+"""Windows of scores around residues, and explicit features of an RBF kernel on them."""
+
+import numpy as np
+
+from ..kernels.feature_blocks import FeatureBlocks
+from ..kernels.window_vectors import position_weights
+from ..solvers.threads import one_thread
+
+CHUNK_ROWS = 512
+TOLERANCE = 1e-6
+"""Directions in which landmarks vary by less than this share of the largest are rounding errors of single precision."""
+
+
+class ScoreWindows:
+    """Vectors of residues: the scores around them, flags of neighbours that are missing, means of their chains.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n, classes)
+        Of mean 0 and spread 1.
+    means : ndarray of float64, shape (n, classes)
+        Of all rows of the residue's chain, of spread 1 too.
+    chains : Residues
+    window : int
+    weights : str or list of float
+        As `seqkern.kernels.window_vectors.position_weights` takes them.
+    """
+
+    def __init__(self, scores, means, chains, window, weights):
+        # neighbours that are missing have the row −1: scores 0, and the flag
+        self.known = np.zeros((len(scores) + 1, scores.shape[1] + 1), dtype=np.float32)
+        self.known[:-1, :-1] = scores
+        self.known[-1, -1] = 1.0
+        self.means = means.astype(np.float32)
+        self.around = chains.neighbours(window // 2)
+        self.weights = position_weights(weights, window).astype(np.float32)[:, None]
+        self.width = self.known.shape[1] * window + means.shape[1]
+
+    def __len__(self):
+        return len(self.around)
+
+    def take(self, rows):
+        """Return the vectors of some residues (slice or integer array), float32 (len(rows), width)."""
+        around = self.around[rows]
+        out = np.empty((len(around), self.width), dtype=np.float32)
+        split = self.width - self.means.shape[1]
+        np.multiply(self.known[around], self.weights, out=out[:, :split].reshape(*around.shape, -1))
+        out[:, split:] = self.means[rows]
+        return out
+
+
+class Landmarks:
+    """Features φ with φ(u)·φ(v) near exp(−γ ‖u − v‖²), from the kernel with some vectors of the training part.
+
+    Attributes
+    ----------
+    vectors : ndarray of float32, shape (m, width)
+    map : ndarray of float32, shape (m, features)
+        The inverse root of the kernel among the landmarks.
+    gamma : float
+    """
+
+    def __init__(self, vectors, map, gamma):
+        self.vectors = vectors
+        self.map = map
+        self.gamma = gamma
+        self._squares = np.einsum("ij,ij->i", vectors, vectors)
+
+    @classmethod
+    def draw(cls, windows, count, gamma, seed):
+        """Return landmarks drawn at random among `windows`, a ScoreWindows."""
+        rng = np.random.default_rng(seed)
+        vectors = windows.take(np.sort(rng.choice(len(windows), min(count, len(windows)), replace=False)))
+        exact = vectors.astype(np.float64)
+        squares = (exact**2).sum(axis=1)
+        with one_thread():
+            K = np.exp(-gamma * np.maximum(squares[:, None] + squares - 2.0 * (exact @ exact.T), 0.0))
+            eigenvalues, eigenvectors = np.linalg.eigh(K)
+        kept = np.flatnonzero(eigenvalues > TOLERANCE * eigenvalues[-1])[::-1]
+        return cls(vectors, (eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])).astype(np.float32), gamma)
+
+    def features(self, windows):
+        """Return φ of vectors, float32 (n, features): the bits of a row depend on that row alone."""
+        out = np.empty((len(windows), self.map.shape[1]), dtype=np.float32)
+        filled = np.zeros((CHUNK_ROWS, windows.shape[1]), dtype=np.float32)  # all products have one shape
+        with one_thread():
+            for start in range(0, len(windows), CHUNK_ROWS):
+                chunk = windows[start : start + CHUNK_ROWS]
+                filled[: len(chunk)] = chunk
+                near = filled @ self.vectors.T
+                near *= 2.0
+                near -= np.einsum("ij,ij->i", filled, filled)[:, None]
+                near -= self._squares
+                near *= np.float32(self.gamma)
+                np.exp(np.minimum(near, 0.0, out=near), out=near)
+                out[start : start + len(chunk)] = (near @ self.map)[: len(chunk)]
+        return out
+
+
+def feature_blocks(windows, landmarks):
+    """Return the FeatureBlocks of the features by `landmarks`, or without these of the windows themselves."""
+    if landmarks is None:
+        return FeatureBlocks((len(windows), windows.width), np.float32, windows.take)
+    shape = len(windows), landmarks.map.shape[1]
+    return FeatureBlocks(shape, np.float32, lambda rows: landmarks.features(windows.take(rows)))
