@@ -284,16 +284,23 @@ def _check_choices(name, entry, config, kernels, file):
 
 
 def _check_profiles(name, entry, config, names, kernels, file):
-    """Raise ConfigError if a kernel that runs on a data set needs profiles, and the data set has none."""
-    if "profiles" in entry:
-        return
+    """Raise ConfigError if a kernel that runs on a data set needs profiles, and the data set has none.
+
+    Of residues the data set itself must have them: a kernel that searches is given windows, too short to find any.
+    """
     for kernel in names:
-        if any(set(PROFILE_TRACKS) & set(behind.tracks) for behind in kernels[kernel]):
-            raise ConfigError(
-                f"datasets.{name}: kernel {kernel!r} needs profiles",
-                file=file,
-                remedy="add profiles: to the data set, search: training to the kernel, or list the data set's kernels",
-            )
+        searching = any(getattr(behind, "search", None) == "training" for behind in kernels[kernel])
+        if searching and is_residue_entry(entry):
+            problem = f"kernel {kernel!r} would search with windows around residues, not with chains"
+            remedy = "leave out search: training, and add profiles: to the data set"
+        elif "profiles" not in entry and any(set(PROFILE_TRACKS) & set(behind.tracks) for behind in kernels[kernel]):
+            problem = f"kernel {kernel!r} needs profiles"
+            remedy = "add profiles: to the data set, search: training to the kernel, or list the data set's kernels"
+            if is_residue_entry(entry):
+                remedy = "add profiles: to the data set, or list the data set's kernels"
+        else:
+            continue
+        raise ConfigError(f"datasets.{name}: {problem}", file=file, remedy=remedy)
 
 
 def _check_methods(name, entry, config, kernels, kind, file):

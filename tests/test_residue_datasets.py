@@ -7,7 +7,7 @@ import pytest
 from test_profile_files import pssm_text
 
 from seqkern.cli.main import main
-from seqkern.config import check_entry
+from seqkern.config import check_config, check_entry
 from seqkern.datasets import load_dataset, make_dataset, save_dataset
 from seqkern.datasets.residue_adapters import cb513, jpred4, qian_sejnowski, rs126
 from seqkern.errors import ConfigError, FoldError, LabelError, ParameterError, SequenceError
@@ -137,6 +137,20 @@ def test_impossible_entries_are_found_before_anything_is_read(entry, message):
     assert str(caught.value).startswith("study.yaml: datasets.d")
     with pytest.raises((ConfigError, ParameterError), match=message):
         make_dataset("d", entry)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        ({"kernel": "pssm_window"}, "kernel 'k' needs profiles; add profiles: to the data set, or list"),
+        ({"kernel": "profile", "search": "training"}, "kernel 'k' would search with windows around residues, not with"),
+    ],
+)
+def test_profiles_of_residues_belong_to_the_data_set(kernel, message):
+    solvers = {"s": {"solver": "csvc"}}
+    study = {"study": "s", "datasets": {"d": GENERATED}, "kernels": {"k": kernel}, "solvers": solvers}
+    with pytest.raises(ConfigError, match=f"datasets.d: {message}"):
+        check_config(study)
 
 
 def test_an_unknown_key_of_residues_is_named():
