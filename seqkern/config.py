@@ -21,7 +21,7 @@ from .gram.transforms import build_transform
 from .kernels import build_kernel, check_kind
 from .layers import build_layers
 from .memory import parse_bytes
-from .methods import dataset_methods, kernel_candidates, split_layers, split_transforms
+from .methods import dataset_methods, kernel_candidates, needs_residues, split_layers, split_transforms
 from .resource_files import open_resource
 from .solvers import common_input, expand_grid
 from .tracks import PROFILE_TRACKS
@@ -324,9 +324,9 @@ def _check_layers(name, entry, config, file):
     if is_residue_entry(entry):
         return
     for solver in entry.get("solvers", ()):
-        if split_layers(config["solvers"][solver])[1]:
+        if needs_residues(config["solvers"][solver]):
             raise ConfigError(
-                f"datasets.{name}.solvers: {solver!r} has layers, and only residues of chains have neighbours",
+                f"datasets.{name}.solvers: {solver!r} has layers that look at neighbours, which only residues have",
                 file=file,
                 remedy="name a solver without layers, or add residues: {window: 15} to the data set",
             )

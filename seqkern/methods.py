@@ -4,6 +4,7 @@ from .datasets import entry_kind, is_residue_entry
 from .errors import ConfigError, SeqkernError
 from .gram.transforms import repair_transforms
 from .kernels import build_kernel
+from .layers import Layers
 from .solvers import common_input, expand_grid
 
 
@@ -28,6 +29,14 @@ def split_layers(spec):
         return spec, []
     layers = spec.get("layers") or []
     return {key: value for key, value in spec.items() if key != "layers"}, layers
+
+
+def needs_residues(spec):
+    """Tell whether the layers of a solver entry look at neighbours; True where a layer is not known here."""
+    try:
+        return Layers(split_layers(spec)[1]).needs_chains()
+    except SeqkernError:
+        return True
 
 
 def kernel_candidates(config, name):
@@ -77,7 +86,7 @@ def dataset_methods(config, name, kind=None):
         The kernels and solvers that its entry lists; by default all kernels that take its kind of data, all solvers. A
         kernel that names its own solvers runs with these only, one that chooses among kernels with those that all of
         them allow. A solver that takes no Gram matrix runs on kernels that give what it takes, without transforms; one
-        with layers on data sets of residues.
+        with layers that look at neighbours on data sets of residues.
 
     Raises
     ------
@@ -95,7 +104,7 @@ def dataset_methods(config, name, kind=None):
         ]
     solvers = entry.get("solvers") or config["solvers"]
     if not is_residue_entry(entry):
-        solvers = [solver for solver in solvers if not split_layers(config["solvers"][solver])[1]]
+        solvers = [solver for solver in solvers if not needs_residues(config["solvers"][solver])]
     wanted = {solver: _input(config["solvers"][solver]) for solver in solvers}
     able = {(kernel, what): _gives(config, kernel, what) for kernel in kernels for what in set(wanted.values())}
     return [

@@ -199,7 +199,7 @@ def test_the_same_seed_gives_the_same_bits():
 def test_a_class_of_one():
     X, _ = data(6)
     labels = make_labels(X.ids, ["a", "b", "b", "b", "b", "b"], positive="a")
-    with pytest.raises(FoldError, match=r"and probabilities and thresholds need folds; .*do without"):
+    with pytest.raises(FoldError, match=r"and probabilities, thresholds and layers need folds; .*do without"):
         held_out_decisions(Spy(np.eye(6)).pair, labels, SPEC, make_solver)
 
 

@@ -243,6 +243,11 @@ def test_layers_need_residues(tmp_path, capsys):
     words = ["evaluate", data, "--folds", folds, "--kernel", "spectrum:k=2", "--solver", "csvc"]
     assert main([*words, "--layers", "segments", "-o", str(tmp_path / "out")]) == 1
     assert "no residues of chains" in capsys.readouterr().err
+    assert main([*words, "--layers", "probabilities", "-o", str(tmp_path / "out")]) == 0
+    rows = read_tsv(tmp_path / "out" / "decisions.tsv")
+    for row in rows:
+        assert float(row["probability"]) == pytest.approx(1 / (1 + np.exp(-float(row["decision"]))), abs=1e-8)
+    assert (tmp_path / "out" / "states.txt").read_text().count("\n") == 1
     assert load_dataset(data).residues is None
 
 
@@ -254,7 +259,10 @@ def config(**solvers):
     return {
         "study": "toy",
         "datasets": {"residues": dict(ENTRY), "plain": plain},
-        "kernels": {"window": {"kernel": "window", "vector_kernel": "linear"}, "spectrum": {"kernel": "spectrum", "k": 2}},
+        "kernels": {
+            "window": {"kernel": "window", "vector_kernel": "linear"},
+            "spectrum": {"kernel": "spectrum", "k": 2},
+        },
         "solvers": {"plain": {"solver": "csvc"}, **solvers},
     }
 
@@ -264,6 +272,8 @@ def test_layers_of_a_study():
     assert split_layers(study["solvers"]["layered"]) == (SOLVER, [LAYERS[0], {"layer": "segments"}])
     assert ("window", "layered") in dataset_methods(study, "residues")
     assert "layered" not in {solver for _, solver in dataset_methods(study, "plain")}
+    study = check_config(config(layered={**SOLVER, "layers": ["probabilities"]}))
+    assert ("spectrum", "layered") in dataset_methods(study, "plain")
     assert not needs_gram(study["solvers"]["layered"])
     assert checked_methods(study, "residues")["layered"]["solver"] == SOLVER
 
@@ -286,7 +296,7 @@ def test_wrong_layers_of_a_study(layers, words):
 def test_a_data_set_without_residues_cannot_name_a_solver_with_layers():
     study = config(layered={**SOLVER, "layers": ["segments"]})
     study["datasets"]["plain"]["solvers"] = ["layered"]
-    with pytest.raises(ConfigError, match=r"datasets\.plain\.solvers: 'layered' has layers"):
+    with pytest.raises(ConfigError, match=r"datasets\.plain\.solvers: 'layered' has layers that look"):
         check_config(study)
 
 

@@ -115,14 +115,14 @@ def run(args):
 
 
 def _checked_layers(texts, dataset):
-    """Return the specs of layers, a list of dict; ParameterError unless the data set's units are residues."""
+    """Return the specs of layers, a list of dict; ParameterError unless they can follow a solver on this data set."""
     from ..layers import Layers
 
     layers = Layers(texts)
-    if layers.layers and dataset.residues is None:
+    if layers.needs_chains() and dataset.residues is None:
         raise ParameterError(
             f"the units of data set {dataset.name!r} are no residues of chains, so that they have no neighbours",
-            remedy="leave out --layers",
+            remedy="leave out --layers, or give --layers probabilities alone",
         )
     for task in dataset.tasks.values() if layers.layers else ():
         if task.labels.kind not in ("binary", "multiclass"):

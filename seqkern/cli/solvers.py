@@ -1,4 +1,4 @@
-"""``seqkern solvers``: list the solvers, selectors and the scaler with their parameters, or one of them in full."""
+"""``seqkern solvers``: list solvers, selectors, the scaler and layers with their parameters, or one of them in full."""
 
 from .listing import entry, in_full
 
@@ -12,17 +12,18 @@ def add_arguments(parser):
     parser.add_argument(
         "name",
         nargs="?",
-        help=f"show this solver, this selector of features or the {SCALER} in full (default: list all)",
+        help=f"show this solver, selector of features, layer or the {SCALER} in full (default: list all)",
     )
 
 
 def run(args):
-    """Print the list, or one solver, selector or the scaler in full."""
+    """Print the list, or one solver, selector, layer or the scaler in full."""
     from ..errors import unknown_name
+    from ..layers import LAYERS
     from ..solvers import SOLVERS
     from ..solvers.selectors import SELECTORS, ExpressionScaler
 
-    known = {**SOLVERS.classes, **SELECTORS.classes, SCALER: ExpressionScaler}
+    known = {**SOLVERS.classes, **SELECTORS.classes, SCALER: ExpressionScaler, **LAYERS.classes}
     if args.name:
         if args.name not in known:
             raise unknown_name("solver", args.name, known)
@@ -42,6 +43,10 @@ def run(args):
     print("The scaler of the solver selected. In a config scaler: {normalize: log, floor: 20}, on the command line")
     print("scaler=quantile, or all of the solver as JSON.\n")
     print(entry(ExpressionScaler, name=SCALER))
+    print("Layers after a solver, most for residues of chains. In a config layers: [{layer: structure, window: 15}, …]")
+    print("of the solver's entry, on the command line --layers structure:window=15 segments.\n")
+    for cls in LAYERS.classes.values():
+        print(entry(cls))
 
 
 def _targets(cls):

@@ -114,7 +114,7 @@ def evaluate_fold(
     residues : Residues, optional
         Which residue each unit of the data set is: then the scores of states are computed too.
     layers : list, optional
-        Specs of the layers that follow the solver (`seqkern.layers`), where units are residues; they are fitted to
+        Specs of the layers that follow the solver (`seqkern.layers`), most of which need residues; they are fitted to
         decisions about held-out units, and give decisions, predictions and, if the last one does, probabilities:
         calibration and threshold of the inner loop are not asked for then.
 
@@ -154,7 +154,7 @@ def evaluate_fold(
         held_out = {"folds": inner.folds, "seed": inner.seed}
         calibration = threshold = layered = None
         if layers:
-            chains = residues.take(split.train)
+            chains = None if residues is None else residues.take(split.train)
             layered, _, held_out_failed = fit_layers(
                 layers, pair, train_labels, choice.spec, make, chains=chains, lap=clock.lap, **held_out
             )
@@ -172,7 +172,8 @@ def evaluate_fold(
     told = {"inner_not_converged": failed, "weights_converged": not weights if learned else None, **eigenvalues}
     decisions = solver.decision_function(K_test) if labels.kind != "real" else solver.predict(K_test)
     if layered is not None:
-        decisions, predicted, probabilities = _after_layers(layered, decisions, residues.take(split.test), labels.kind)
+        chains = None if residues is None else residues.take(split.test)
+        decisions, predicted, probabilities = _after_layers(layered, decisions, chains, labels.kind)
     else:
         predicted = solver.predict(K_test) if threshold is None else decisions > threshold.value
         probabilities = None if calibration is None else calibration.probabilities(decisions)

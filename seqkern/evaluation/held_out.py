@@ -134,8 +134,8 @@ def fit_layers(layers, pair, labels, spec, make_solver, *, chains, folds, seed, 
         Specs, as `seqkern.layers.build_layers` takes them.
     pair, labels, spec, make_solver, folds, seed
         As in `held_out_decisions`; units without groups are kept together by chain.
-    chains : Residues
-        Of the units.
+    chains : Residues or None
+        Of the units; None where they are no residues, if no layer needs chains.
     lap : callable, optional
         Told the name of each stage when it is over.
 
@@ -149,7 +149,7 @@ def fit_layers(layers, pair, labels, spec, make_solver, *, chains, folds, seed, 
     LabelError, FoldError
         As `held_out_decisions` and `Layers.fit`.
     """
-    if labels.groups is None:
+    if labels.groups is None and chains is not None:
         labels = replace(labels, groups=chains.record.astype(str))
     scores, n_fits, failed = held_out_decisions(pair, labels, spec, make_solver, folds=folds, seed=seed)
     lap("hold out")

@@ -17,6 +17,8 @@ class Layer(Parameters):
         One sentence for readers of a report.
     calibrated : bool
         Whether what `transform` gives are natural logarithms of probabilities.
+    needs_chains : bool
+        Whether it looks at neighbours; else it follows a solver on any data of classes.
     decides : bool
         Whether `predict` says something else than the class with the largest score.
     classes_ : tuple of str
@@ -28,6 +30,7 @@ class Layer(Parameters):
     name = None
     plain = ""
     calibrated = False
+    needs_chains = True
     decides = False
 
     def check_parameters(self):

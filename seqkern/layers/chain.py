@@ -50,6 +50,10 @@ class Layers:
         """Return the layers as a config would write them, a list of dict."""
         return [layer.spec() for layer in self.layers]
 
+    def needs_chains(self):
+        """Tell whether a layer looks at neighbours, so that units are to be residues."""
+        return any(layer.needs_chains for layer in self.layers)
+
     def check_classes(self, classes):
         """Raise ParameterError where a layer's parameters name other classes."""
         for layer in self.layers:
@@ -65,8 +69,8 @@ class Layers:
         ----------
         scores : array_like of float64, shape (n, classes), or (n,) for two classes
             About each residue by a machine trained on folds without it; NaN where there is none.
-        chains : Residues
-            Of the n rows.
+        chains : Residues or None
+            Of the n rows; None for units that are no residues, if no layer needs chains.
         y : array_like of int, shape (n,)
             Columns of the true classes.
         parts : list of (ndarray of int, ndarray of int)
@@ -86,6 +90,7 @@ class Layers:
             If no residue has a score, or a class has none.
         """
         scores, y = as_columns(scores), np.asarray(y, dtype=np.int64)
+        chains = _units(scores, chains)
         names = [str(c) for c in (range(scores.shape[1]) if classes is None else classes)]
         fitted = []
         for place, layer in enumerate(self.layers):
@@ -111,9 +116,10 @@ class Layers:
         Parameters
         ----------
         scores : array_like of float64, shape (n, classes), or (n,) for two classes
-        chains : Residues
+        chains : Residues or None
         """
         scores = as_columns(scores)
+        chains = _units(scores, chains)
         path = None
         for layer in self.layers_:
             if layer.decides:
@@ -160,6 +166,11 @@ def as_columns(scores):
 def as_decisions(scores, kind):
     """Return scores as decisions of one kind of labels: of two classes the second column less the first."""
     return scores[:, 1] - scores[:, 0] if kind == "binary" else scores
+
+
+def _units(scores, chains):
+    """Return the chains of rows; without any, numbers that can be taken by rows in their place."""
+    return np.arange(len(scores)) if chains is None else chains
 
 
 def _fit_known(layer, scores, chains, y, names):

@@ -10,7 +10,8 @@ class ProbabilityLayer(Layer):
     """Multinomial logistic regression on the scores of all classes.
 
     log P(c | f) = f · w_c + b_c + constant: what Platt's sigmoid is for two classes. It is fitted to scores about
-    held-out residues by greatest likelihood with a small penalty on the weights, and looks at no neighbours.
+    held-out residues by greatest likelihood with a small penalty on the weights. It looks at no neighbours, so that it
+    also follows solvers on units that are no residues.
 
     Attributes
     ----------
@@ -31,6 +32,7 @@ class ProbabilityLayer(Layer):
     name = "probabilities"
     plain = "Scores become probabilities of the states, by logistic regression on held-out residues."
     calibrated = True
+    needs_chains = False
 
     def _fit(self, scores, chains, y):
         """Find the weights of greatest likelihood."""
