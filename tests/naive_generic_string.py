@@ -5,17 +5,16 @@ import math
 import numpy as np
 
 
-def generic_string_pair(x, y, length, sigma_p, sigma_c, vectors):
-    """Return the kernel of two strings; `vectors` has ψ of each letter, and none of a masked one."""
+def generic_string_pair(x, y, length, sigma_p, sigma_c, squares):
+    """Return the kernel of two strings; `squares` has ‖ψ(a) − ψ(b)‖² of each two letters, and none of a masked one."""
     total = 0.0
     for words in range(1, length + 1):
         for i in range(len(x) - words + 1):
             for j in range(len(y) - words + 1):
-                a, b = x[i : i + words], y[j : j + words]
-                if any(letter not in vectors for letter in a + b):
-                    continue
-                square = sum(((vectors[s] - vectors[t]) ** 2).sum() for s, t in zip(a, b, strict=True))
-                total += bell((i - j) ** 2, sigma_p) * bell(square, sigma_c)
+                pairs = list(zip(x[i : i + words], y[j : j + words], strict=True))
+                if all(pair in squares for pair in pairs):
+                    square = sum(squares[pair] for pair in pairs)
+                    total += bell((i - j) ** 2, sigma_p) * bell(square, sigma_c)
     return total
 
 
@@ -26,6 +25,8 @@ def bell(square, sigma):
     return math.exp(-square / (2 * sigma**2)) if sigma else float(square == 0)
 
 
-def generic_string(strings, *rule, others=None):
-    """Return the matrix, not normalised."""
+def generic_string(strings, length, sigma_p, sigma_c, vectors, others=None):
+    """Return the matrix, not normalised; `vectors` has ψ of each letter, and none of a masked one."""
+    squares = {(a, b): float(((vectors[a] - vectors[b]) ** 2).sum()) for a in vectors for b in vectors}
+    rule = length, sigma_p, sigma_c, squares
     return np.array([[generic_string_pair(x, y, *rule) for y in others or strings] for x in strings])

@@ -64,6 +64,21 @@ def test_equals_the_naive_twin(rule, level):
     np.testing.assert_allclose(kernel.diagonal(X), np.diagonal(expected), **CLOSE)
 
 
+def test_long_sequences_equal_the_naive_twin():
+    # More than 64 letters are too many for a panel: lanes are diagonals.
+    strings = [*random_strings(1, 20, 21, PROTEIN.letters), "WY" * 9 + "*" + "W" * 48, "ACD"]
+    X, highest = encode(strings, PROTEIN), _product.level()
+    for rule in [(2, 1.0, 0.3), (6, 3.0, 0.7), (9, None, 0.5)]:
+        expected = generic_string(strings[:1], *rule, PROTEIN_VECTORS, others=strings)
+        try:
+            for level in range(highest + 1):
+                _product.set_level(level)
+                np.testing.assert_allclose(generic(*rule)(X.take([0]), X), expected, **CLOSE)
+                np.testing.assert_allclose(generic(*rule)(X)[:, :1], expected.T, **CLOSE)
+        finally:
+            _product.set_level(highest)
+
+
 @pytest.mark.parametrize("alphabet", ["dna", "rna", "HEC"])
 def test_other_alphabets_are_one_hot(alphabet):
     letters = as_alphabet(alphabet).letters
@@ -100,6 +115,8 @@ def test_every_level_and_order_has_the_same_bits():
                 matrices.append(generic(*rule)(X))
                 np.testing.assert_array_equal(generic(*rule)(back)[::-1, ::-1], matrices[-1])
                 np.testing.assert_array_equal(generic(*rule)(X.take([4]), X.take([6])), matrices[-1][4:5, 6:])
+                # Short ones among themselves are columns of a panel.
+                np.testing.assert_array_equal(generic(*rule)(X, X.take([1, 4, 2, 0])), matrices[-1][:, [1, 4, 2, 0]])
         finally:
             _product.set_level(highest)
         for other in matrices[1:]:

@@ -10,7 +10,10 @@
  * Vector lanes are adjacent diagonals. Of a row's letter and of all lanes, w is one load from the *profile* of y: for
  * each letter its w with y_0, y_1, …, then zeros, so that lanes whose diagonal has ended add nothing. Diagonals on the
  * left of x_0, y_0 are those of y with the profile of x. So each diagonal is summed from its first cell on, whichever
- * sequence is the row, whatever the width of vectors: the sums have the same bits, and K(x, y) those of K(y, x). */
+ * sequence is the row, whatever the width of vectors: the sums have the same bits, and K(x, y) those of K(y, x).
+ *
+ * Of short sequences there are few diagonals. There lanes are the sequences of a *panel* of columns, whose profile has
+ * for each letter its w with their letters at 0, at 1, …; the sums are the same, one diagonal after the other. */
 #ifndef SEQKERN_GENERIC_STRING_H
 #define SEQKERN_GENERIC_STRING_H
 
@@ -22,8 +25,11 @@
 #include "_simd.h"
 
 /* PADDING: zeros after a profile's row. SUMS: in which the diagonals are added up. CHAINED: the longest words for which
- * U_1 … U_L are kept side by side. GROUP: rows whose profiles are kept at once, if they fit PROFILE_NUMBERS. */
-enum { PADDING = 32, SUMS = 8, CHAINED = 6, GROUP = 32, PROFILE_NUMBERS = 1 << 17 };
+ * U_1 … U_L are kept side by side. GROUP: rows whose profiles are kept at once, if they fit PROFILE_NUMBERS. PANEL:
+ * columns in the lanes of a panel, if none is longer than SHORT. */
+enum { PADDING = 32, SUMS = 8, CHAINED = 6, GROUP = 32, PROFILE_NUMBERS = 1 << 17, PANEL = 8, SHORT = 64 };
+
+#define ADD_UP(a, b, c, d, e, f, g, h) ((((a) + (e)) + ((c) + (g))) + (((b) + (f)) + ((d) + (h))))
 
 /* letters: those of the alphabet and the masked one, the last, whose w are 0. tolerance: of distances 0 … reach − 1,
  * all that are not 0, then SUMS zeros. */
@@ -107,7 +113,7 @@ static double sum_of_diagonals(const generic_rule *rule, const double *right, co
     for (ptrdiff_t d = 0; d < count; d += SUMS)
         for (int c = 0; c < SUMS; ++c)
             sums[c] += rule->tolerance[d + c] * (right[d + c] + left[d + c]);
-    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+    return ADD_UP(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]);
 }
 
 /* Numbers that `generic_pair` needs room for: the sums of diagonals on both sides, and of a block of words. */
@@ -132,45 +138,111 @@ static double generic_pair(int level, const generic_rule *rule, const uint8_t *x
     return sum_of_diagonals(rule, right, left, count);
 }
 
+/* Write the profile of the columns j … j + PANEL − 1, (letters, m, PANEL), with zeros after the end of each. */
+static void make_panel(const generic_rule *rule, const generic_records *cols, ptrdiff_t j, ptrdiff_t m, double *profile)
+{
+    memset(profile, 0, sizeof(double) * rule->letters * m * PANEL);
+    for (int c = 0; c < PANEL && j + c < cols->n; ++c) {
+        const uint8_t *y = cols->codes + cols->start[j + c];
+        for (ptrdiff_t p = 0; p < generic_length(cols, j + c); ++p)
+            for (ptrdiff_t a = 0; a < rule->letters; ++a)
+                profile[(a * m + p) * PANEL + c] = rule->weight[a * rule->letters + y[p]];
+    }
+}
+
+/* Where a thread works: `room` as `room_of_pair` says, the profiles of a column or a panel, and of a group of rows. */
+typedef struct {
+    double *room, *column, *group;
+    ptrdiff_t group_size;
+} generic_space;
+
+/* Fill the columns of a panel from j on, whose longest has m letters. */
+static void fill_panel(int level, const generic_rule *rule, const generic_records *rows, const generic_records *cols,
+                       ptrdiff_t j, ptrdiff_t m, int upper, const generic_space *space, double *out, ptrdiff_t step)
+{
+    const ptrdiff_t columns = cols->n - j < PANEL ? cols->n - j : PANEL;
+    double values[PANEL];
+    make_panel(rule, cols, j, m, space->column);
+    for (ptrdiff_t i = 0; i < rows->n && (!upper || i < j + columns); ++i) {
+        const ptrdiff_t n = generic_length(rows, i), longest = n > m ? n : m;
+        const ptrdiff_t count = longest < rule->reach ? longest : rule->reach;
+        CALL_LEVEL(level, sum_panel, rule, rows->codes + rows->start[i], n, space->column, m, count, space->room,
+                   values);
+        for (ptrdiff_t c = upper && i > j ? i - j : 0; c < columns; ++c)
+            out[i * step + j + c] = values[c];
+    }
+}
+
+/* Fill the columns j … end − 1 by pairs. */
+static void fill_pairs(int level, const generic_rule *rule, const generic_records *rows, const generic_records *cols,
+                       ptrdiff_t j, ptrdiff_t end, int upper, const generic_space *space, double *out, ptrdiff_t step)
+{
+    for (ptrdiff_t first = 0, last; first < rows->n; first = last) {
+        const double *px[GROUP];
+        double *next = space->group;
+        for (last = first; last < rows->n && last - first < GROUP; ++last) {
+            const ptrdiff_t n = generic_length(rows, last);
+            if (last > first && next - space->group + profile_size(rule, n) > space->group_size)
+                break;
+            make_profile(rule, rows->codes + rows->start[last], n, next);
+            px[last - first] = next;
+            next += profile_size(rule, n);
+        }
+        for (ptrdiff_t k = upper && first > j ? first : j; k < end; ++k) {
+            const uint8_t *y = cols->codes + cols->start[k];
+            const ptrdiff_t m = generic_length(cols, k);
+            make_profile(rule, y, m, space->column);
+            for (ptrdiff_t i = first; i < last && (!upper || i <= k); ++i) {
+                const ptrdiff_t n = generic_length(rows, i);
+                const uint8_t *x = rows->codes + rows->start[i];
+                out[i * step + k] =
+                    n && m ? generic_pair(level, rule, x, n, px[i - first], y, m, space->column, space->room) : 0;
+            }
+        }
+    }
+}
+
+/* Return the letters of the longest of the columns j … j + PANEL − 1. */
+static ptrdiff_t panel_length(const generic_records *cols, ptrdiff_t j)
+{
+    generic_records some = *cols;
+    some.start += j;
+    some.stop += j;
+    some.n = cols->n - j < PANEL ? cols->n - j : PANEL;
+    return longest_record(&some);
+}
+
 /* out[i, j] = K(row i, column j). With `upper` the rows are the first columns, and that square is computed once.
  * Returns whether there was too little memory. */
 static int generic_block(int level, const generic_rule *rule, const generic_records *rows,
                          const generic_records *cols, int upper, double *out, ptrdiff_t step)
 {
     const ptrdiff_t wide = longest_record(cols), tall = longest_record(rows), both = wide > tall ? wide : tall;
-    const ptrdiff_t one = profile_size(rule, tall) > PROFILE_NUMBERS ? profile_size(rule, tall) : PROFILE_NUMBERS;
-    double *room = malloc(sizeof(double) * (room_of_pair(rule, both) + profile_size(rule, wide) + one));
-    if (!room)
+    const ptrdiff_t panel = rule->letters * SHORT * PANEL, room = room_of_pair(rule, both);
+    const ptrdiff_t column = profile_size(rule, wide) > panel ? profile_size(rule, wide) : panel;
+    generic_space space = {0};
+    space.group_size = profile_size(rule, tall) > PROFILE_NUMBERS ? profile_size(rule, tall) : PROFILE_NUMBERS;
+    space.room = malloc(sizeof(double) * (room + column + space.group_size));
+    if (!space.room)
         return 1;
-    double *py = room + room_of_pair(rule, both), *group = py + profile_size(rule, wide);
-    for (ptrdiff_t first = 0, last; first < rows->n; first = last) {
-        const double *px[GROUP];
-        double *next = group;
-        for (last = first; last < rows->n && last - first < GROUP; ++last) {
-            const ptrdiff_t n = generic_length(rows, last);
-            if (last > first && next - group + profile_size(rule, n) > one)
-                break;
-            make_profile(rule, rows->codes + rows->start[last], n, next);
-            px[last - first] = next;
-            next += profile_size(rule, n);
+    space.column = space.room + room;
+    space.group = space.column + column;
+    for (ptrdiff_t j = 0, end; j < cols->n; j = end) {
+        const ptrdiff_t m = panel_length(cols, j);
+        end = j + PANEL;
+        if (m <= SHORT) {
+            fill_panel(level, rule, rows, cols, j, m, upper, &space, out, step);
+            continue;
         }
-        for (ptrdiff_t j = upper ? first : 0; j < cols->n; ++j) {
-            const uint8_t *y = cols->codes + cols->start[j];
-            const ptrdiff_t m = generic_length(cols, j);
-            make_profile(rule, y, m, py);
-            for (ptrdiff_t i = first; i < last && (!upper || i <= j); ++i) {
-                const ptrdiff_t n = generic_length(rows, i);
-                out[i * step + j] = n && m ? generic_pair(level, rule, rows->codes + rows->start[i], n,
-                                                          px[i - first], y, m, py, room)
-                                           : 0;
-            }
-        }
+        while (end < cols->n && panel_length(cols, end) > SHORT)
+            end += PANEL;
+        fill_pairs(level, rule, rows, cols, j, end < cols->n ? end : cols->n, upper, &space, out, step);
     }
     if (upper)
         for (ptrdiff_t i = 0; i < rows->n; ++i)
             for (ptrdiff_t j = 0; j < i; ++j)
                 out[i * step + j] = out[j * step + i];
-    free(room);
+    free(space.room);
     return 0;
 }
 

@@ -7,6 +7,9 @@ cdef extern from "_generic_string.h" nogil:
     enum:
         SUMS
         PROFILE_NUMBERS
+        PADDING
+        PANEL
+        SHORT
     ctypedef struct generic_rule:
         Py_ssize_t longest
         Py_ssize_t letters
@@ -28,6 +31,9 @@ cdef extern from "_generic_string.h" nogil:
 
 TOLERANCE_PADDING = SUMS
 GROUP_NUMBERS = PROFILE_NUMBERS
+ROW_PADDING = PADDING
+PANEL_COLUMNS = PANEL
+SHORT_LENGTH = SHORT
 
 
 cdef class Rule:

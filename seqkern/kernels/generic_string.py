@@ -17,13 +17,13 @@ from .scores import matrix_names
 
 ONE_HOT, PROPERTIES = "one_hot", "properties"
 
-# CPU nanoseconds for a pair of letters, for one letter more in the longest words, and for a pair of sequences.
+# CPU nanoseconds for a pair of letters, for one letter more in the longest words, and for a pair of short and of other
+# sequences; for each level of instructions.
 CELL_NS = (0.13, 0.09, 0.075)
 LETTER_NS = (0.09, 0.045, 0.033)
 DEAREST_LETTERS = 4.5  # longer words cost no more; words of any length, as much as those of two letters
-PAIR_NS = 100.0
+PAIR_NS = 15.0, 100.0
 LEAST_BLOCK_ROWS = 32  # fewer share too little of what is made of a column
-PADDING = 32
 
 
 class GenericStringKernel(ScaleParameter, Kernel):
@@ -194,13 +194,20 @@ class GenericStringKernel(ScaleParameter, Kernel):
         cells = share * work.row_letters * work.col_letters / (2 if work.symmetric else 1)
         more = min(self.length - 1, DEAREST_LETTERS) if self.length < mean else 1
         each = CELL_NS[level] + LETTER_NS[level] * more
-        threads = available_threads(GIVEN_THREADS.get() or self.n_threads)
-        profile = (X.alphabet.size + 1) * (longest + PADDING)
-        room = max(_generic_string.GROUP_NUMBERS, profile) + profile + PADDING * min(self.length, longest)
-        own = Cost((each * cells + PAIR_NS * work.pairs) * 1e-9, 8 * threads * room + work.letters)
+        pair = PAIR_NS[mean > _generic_string.SHORT_LENGTH]
+        own = Cost((each * cells + pair * work.pairs) * 1e-9, self._bytes(X.alphabet.size + 1, longest) + work.letters)
         total = own + work.output(self.n_threads)
         reason = f"{cells:.3g} pairs of letters, {each:.2g} ns each; {work.pairs:.3g} pairs of sequences"
         return Plan("diagonals", total.seconds, total.bytes, reason)
+
+    def _bytes(self, letters, longest):
+        """Return the memory that all threads need, for sequences of up to `longest` letters of so many kinds."""
+        profile = letters * (longest + _generic_string.ROW_PADDING)
+        panel = letters * _generic_string.SHORT_LENGTH * _generic_string.PANEL_COLUMNS
+        group = max(profile, _generic_string.GROUP_NUMBERS)
+        room = (min(self.length, longest) + 4) * _generic_string.ROW_PADDING + 2 * longest
+        threads = available_threads(GIVEN_THREADS.get() or self.n_threads)
+        return 8 * threads * (max(profile, panel) + group + room)
 
     def _attribute(self, X, support, coefficients):
         """Share what two words add equally by the letters of the one in `X`."""
