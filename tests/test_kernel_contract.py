@@ -455,10 +455,13 @@ def test_an_alphabet_has_one_name_in_specs(kernel):
 # ---- files ---------------------------------------------------------------------------------------
 
 SCORES = " A C G T\nA 5 -4 -4 -4\nC -4 5 -4 -4\nG -4 -4 5 -4\nT -4 -4 -4 {}\n"
+SCALES = "letter\tsize\nA\t1\nC\t2\nG\t{}\n"
 FILES = {
     "smith_waterman": ("matrix", SCORES, (5, 7)),
     "local_alignment": ("matrix", SCORES, (5, 7)),
     "motif": ("motifs", "A-C\nG-x-{}\n", ("T", "A")),
+    "property": ("scales", SCALES, (3, 4)),
+    "generic_string": ("descriptors", SCALES, (3, 4)),
 }
 COMPOSITES = [name for name, cls in KERNELS.classes.items() if issubclass(cls, CompositeKernel)]
 
