@@ -9,8 +9,10 @@ from residue_sample import write_residue_study
 from test_report import Page
 
 from seqkern.evaluation.residue_results import read_states
-from seqkern.report import build_report
-from seqkern.report.markup import Markup, text_of
+from seqkern.report import build_report, trials
+from seqkern.report.files import read_table
+from seqkern.report.markup import Markup, escape, text_of
+from seqkern.report.reliability import reliability_section
 from seqkern.report.residue_data import (
     against_best,
     chosen_chain,
@@ -19,8 +21,9 @@ from seqkern.report.residue_data import (
     letter_order,
     weights_by_position,
 )
-from seqkern.report.residues import residues_section
+from seqkern.report.residues import importance_parts, residues_section, track_parts
 from seqkern.report.results import Method, Study
+from seqkern.report.trials import read_trial
 from seqkern.report.view import View
 
 BLOSUM, WINDOW = Method("blosum", "svm"), Method("window", "svm")
@@ -48,6 +51,12 @@ def judged(dataset):
 
 def section(folder):
     return residues_section(View(Study(folder).datasets[0], "d1"))
+
+
+def small_study(folder, **what):
+    """Return the View of a study of few chains, and its judged residues."""
+    view = View(Study(write_residue_study(folder, chains=4, **what)).datasets[0], "d1")
+    return view, judged_residues(view.dataset, [BLOSUM])
 
 
 def test_page_is_well_formed_and_has_the_section(page):
@@ -106,10 +115,12 @@ def test_chosen_chain(judged):
 
 
 def test_track_of_the_configured_chain(tmp_path):
-    text = section(write_residue_study(tmp_path / "a", chains=4, track="1abc2"))
+    view, judged = small_study(tmp_path / "a", track="1abc2")
+    text = escape(track_parts(view, judged))
     assert "One chain: 1abc2:" in text
     assert "the median" not in text
-    missing = section(write_residue_study(tmp_path / "b", chains=4, track="<9xyz>"))
+    view, judged = small_study(tmp_path / "b", track="<9xyz>")
+    missing = escape(track_parts(view, judged))
     assert "&lt;9xyz&gt;" in missing
     assert "was not tested" in text_of(missing)
 
@@ -131,9 +142,9 @@ def test_weights_by_position(dataset):
 
 
 def test_information_without_weights(tmp_path):
-    folder = write_residue_study(tmp_path / "study", weights=False)
-    assert "Garnier, Osguthorpe" in section(folder)
-    one = judged_residues(Study(folder).datasets[0], [BLOSUM])[BLOSUM]
+    view, judged = small_study(tmp_path / "study", weights=False)
+    assert "Garnier, Osguthorpe" in escape(importance_parts(view, judged))
+    one = judged[BLOSUM]
     found = information(one, 15)
     with_letter = {True: 1, False: 1}
     states = {True: 1, False: 1 + 1}
@@ -157,6 +168,41 @@ def test_eight_states(tmp_path):
     assert "Scores of each of 8 states" in text
     assert "3-10 helix (G)" in text
     assert "without label" not in text
+
+
+def test_probabilities_of_each_state(tmp_path):
+    folder = write_residue_study(tmp_path / "study", chains=6, probabilities=True)
+    view = View(Study(folder).datasets[0], "d1")
+    text = reliability_section(view)
+    assert text.count("<svg") == 2
+    table = view.dataset.decisions(BLOSUM)
+    shares = table[[f"probability:{state}" for state in "HEC"]].to_numpy()
+    truth = np.array([["H", "E", "C"]]) == table["label"].to_numpy()[:, None]
+    assert f"Brier {((shares - truth) ** 2).sum(axis=1).mean():.3f}" in text_of(text)
+    constant = 1 - (truth.mean(axis=0) ** 2).sum()
+    assert f"(constant {constant:.3f})" in text_of(text)
+    one = read_states(folder / "evaluate" / "chains" / "blosum" / "svm" / "states.txt")[0]
+    row = table[table["id"] == f"{one.name}:1"].iloc[0]
+    margin = np.sort([row[f"probability:{state}"] for state in "HEC"])
+    assert int(one.confidence[0]) == int(10 * (margin[2] - margin[1]))
+
+
+def test_equal_tables_are_read_as_unequal_ones(folder, dataset, monkeypatch):
+    fast = read_trial(dataset)
+    monkeypatch.setattr(trials, "_all_alike", lambda tables: False)
+    slow = read_trial(dataset)
+    for name in ("ids", "splits", "labels"):
+        assert np.array_equal(getattr(fast, name), getattr(slow, name))
+    for method in (BLOSUM, WINDOW):
+        assert np.array_equal(fast.predicted[method], slow.predicted[method])
+
+
+def test_numbers_of_a_table_with_gaps(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("id\tdecision\n1\t0.5\n2\t\n3\tnone\n")
+    table = read_table(path, ["id"], ("decision",))
+    assert table["id"].tolist() == ["1", "2", "3"]
+    assert np.array_equal(table["decision"], [0.5, np.nan, np.nan], equal_nan=True)
 
 
 def test_other_data_sets_have_no_section(tmp_path, folder):

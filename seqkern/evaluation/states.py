@@ -92,7 +92,7 @@ def segment_overlap(pairs, version="99"):
         δ = min(maxov − minov, minov, ⌊len(true) / 2⌋, ⌊len(predicted) / 2⌋) and is divided by the lengths of the true
         segments, each counted once for every predicted segment that it overlaps, or once if there is none. SOV'94 is
         read as Zemla et al. and their program read it: a true segment adds once for every predicted segment that it
-        overlaps, so that cutting a helix to pieces raises it above 1.
+        overlaps, so that cutting a helix to pieces raises it above 1. (Figure 3a of 1994 counts it with one of them.)
 
     Returns
     -------

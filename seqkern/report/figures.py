@@ -142,6 +142,28 @@ def reliability_panel(bins, label):
     return render(draw, (2.0, 2.0), label)
 
 
+def class_reliability_panel(lines, label):
+    """Return a small plot of observed shares against probabilities with one line for each class.
+
+    Parameters
+    ----------
+    lines : list of (str, list of seqkern.evaluation.reliability.Bin)
+    label : str
+    """
+
+    def draw(figure):
+        axes = _unit_axes(figure)
+        for i, (name, bins) in enumerate(lines):
+            x, y = [one.predicted for one in bins], [one.observed for one in bins]
+            style = {"color": COLOURS[i % 8], "marker": MARKERS[i % 8], "markersize": 2.5, "linewidth": 1.0}
+            axes.plot(x, y, label=short(name, 14), **style)
+        axes.set(xlabel="probability", ylabel="share of the class")
+        if len(lines) <= len(COLOURS):
+            axes.legend(loc="upper left", fontsize=6.5, handlelength=1.8, borderpad=0.1, labelspacing=0.2)
+
+    return render(draw, (2.0, 2.0), label)
+
+
 def class_roc_panel(curves, label):
     """Return a small ROC plot with one line for each class against the rest.
 

@@ -9,6 +9,13 @@ from .plots import panel, small_multiples
 from .positive import positive_class
 from .view import method_name, paragraph
 
+SEVERAL = (
+    "Each line is one class, each point a tenth of the test sequences, those with probabilities of this class near one "
+    "another: how many of them are of the class (upwards), against the probability that they were given (to the "
+    "right). On the diagonal the probabilities are true. They were fitted to decisions about held-out parts of the "
+    "training data, never to test sequences. The Brier score is the mean over sequences of the squared errors of all "
+    "probabilities, summed; lower is better; beside it stands what the shares of the classes would reach as constants."
+)
 INTRO = (
     "Each point is a tenth of the test sequences, those with probabilities near one another: how many of them are "
     "positive (upwards, with a 95 % interval), against the probability that they were given (to the right). On the "
@@ -22,8 +29,11 @@ def reliability_section(view):
     """Return a reliability diagram for each method with probabilities, the best first; None where there are none."""
     panels = []
     for method in view.outcomes:
+        if not view.dataset.has_probabilities(method):
+            continue
         table = view.dataset.decisions(method)
-        if "probability" not in table:
+        if view.dataset.kind == "multiclass":
+            panels.append(_several(view, method, table))
             continue
         p = numbers(table["probability"]).to_numpy()
         positive = _positive(view.dataset, table)
@@ -35,9 +45,24 @@ def reliability_section(view):
         panels.append(panel(figures.reliability_panel(bins, label), caption))
     if not panels:
         return None
+    intro = SEVERAL if view.dataset.kind == "multiclass" else INTRO
     return view.section(
-        "probabilities", "Probabilities", paragraph(view.said_of_units(INTRO)), small_multiples(panels, "combinations")
+        "probabilities", "Probabilities", paragraph(view.said_of_units(intro)), small_multiples(panels, "combinations")
     )
+
+
+def _several(view, method, table):
+    """Return the diagram of a method with probabilities of several classes."""
+    names = [column.removeprefix("probability:") for column in table if column.startswith("probability:")]
+    shares = table[[f"probability:{name}" for name in names]].to_numpy(dtype=float)
+    code = {name: i for i, name in enumerate(names)}
+    labels = table["label"].map(code).to_numpy()
+    lines = [(name, reliability(labels == i, shares[:, i])) for i, name in enumerate(names)]
+    label = f"{view.dataset.name}: reliability of kernel {method.kernel} with solver {method.solver}, by class"
+    constant = 1 - sum(float((labels == i).mean()) ** 2 for i in range(len(names)))
+    score = number(brier(labels, shares))
+    caption = [method_name(method), tag("br"), "Brier ", score, f" (constant {number(constant)})"]
+    return panel(figures.class_reliability_panel(lines, label), caption)
 
 
 def _positive(dataset, table):

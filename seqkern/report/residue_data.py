@@ -2,7 +2,7 @@
 
 import re
 from functools import cached_property
-from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,23 @@ BY_HYDROPHOBICITY = "IVLFCMAGTSWYPHDENQKR"
 """Order of the scale of Kyte & Doolittle 1982, J. Mol. Biol. 157:105-132; equal values by the alphabet."""
 POSITIONED = re.compile(r"([+-]?\d+):(.|end)")
 END = "end"
+
+
+class Importance(NamedTuple):
+    """What letters around a residue say of its state.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (states, letters, places)
+    states, letters : list of str
+    places : ndarray of int64
+        Distances from the residue.
+    """
+
+    values: np.ndarray
+    states: list
+    letters: list
+    places: np.ndarray
 
 
 class Judged:
@@ -154,8 +171,7 @@ def weights_by_position(features, classes):
     Returns
     -------
     Importance or None
-        `values` ndarray of float64 (states, letters, places), minus their mean over the letters of a place, which says
-        nothing: one letter stands at each place.
+        Weights minus their mean over the letters of a place, which says nothing: one letter stands at each place.
     """
     parts = features["feature"].str.extract(f"^{POSITIONED.pattern}$")
     known = parts[0].notna() & (features["weight"] != "")
@@ -176,7 +192,7 @@ def weights_by_position(features, classes):
     inside = ~np.isnan(rows[0].astype(float))
     np.add.at(values, tuple(row[inside].astype(int) for row in rows), table["weight"].to_numpy()[inside] / splits)
     values -= values.mean(axis=1, keepdims=True)
-    return SimpleNamespace(values=values, states=shown, letters=letters, places=places)
+    return Importance(values, shown, letters, places)
 
 
 def letter_order(letters):
@@ -196,6 +212,10 @@ def information(judged, window):
     judged : Judged
     window : int
         Odd.
+
+    Returns
+    -------
+    Importance
 
     References
     ----------
@@ -220,7 +240,7 @@ def information(judged, window):
         counts = np.bincount(cell, minlength=n_states * len(names)).reshape(n_states, -1) + 1.0
         against = counts.sum(axis=0) - counts
         values[:, :, j] = np.log(counts / against) - np.log(total / (total.sum() - total))[:, None]
-    return SimpleNamespace(values=values, states=judged.classes, letters=names, places=places)
+    return Importance(values, judged.classes, names, places)
 
 
 def track_of(judged, i):

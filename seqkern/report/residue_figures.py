@@ -6,7 +6,7 @@ from matplotlib.container import BarContainer
 
 from ..track_picture import NAMES, shape_of
 from .figures import COLOURS, DASHES, MARKERS, render, short
-from .residue_data import DISTANCES
+from .residue_data import DISTANCES, END
 
 LONGEST = {"helix": 36, "strand": 18}
 OTHER_LONGEST = 24
@@ -40,7 +40,8 @@ def lengths_figure(state, true, predicted, label):
     x = np.arange(1, longest + 1)
 
     def counted(lengths):
-        return np.bincount(np.minimum(lengths, longest), minlength=longest + 1)[1:]
+        counts = np.bincount(np.minimum(lengths, longest), minlength=longest + 1)[1:].astype(float)
+        return np.where(counts > 0, counts, np.nan)
 
     def draw(figure):
         axes = figure.add_subplot()
@@ -104,13 +105,14 @@ def letters_figure(importance, label):
     Parameters
     ----------
     importance : Importance
-        What `seqkern.report.residue_data.information` returns.
+        Of `seqkern.report.residue_data`.
     label : str
     """
     values, states = importance.values, importance.states
     columns = min(len(states), PANELS if len(states) > 3 else 3)
     rows = -(-len(states) // columns)
-    most = float(np.quantile(np.abs(values), 0.995)) or 1.0
+    inside = [letter != END for letter in importance.letters]
+    most = float(np.quantile(np.abs(values[:, inside]), 0.995)) or 1.0
     ends = (importance.places[0] - 0.5, importance.places[-1] + 0.5, len(importance.letters) - 0.5, -0.5)
     step = 5 if len(importance.places) > 11 else 2
 

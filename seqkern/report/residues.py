@@ -58,8 +58,8 @@ def residues_section(view):
         _states(view, judged),
         _segments(view, judged),
         _termini(view, judged),
-        _track(view, judged),
-        _importance(view, judged),
+        track_parts(view, judged),
+        importance_parts(view, judged),
     )
 
 
@@ -178,7 +178,7 @@ def _termini(view, judged):
     return [tag("h4", "Near the ends of the chain"), paragraph(text), drawn]
 
 
-def _track(view, judged):
+def track_parts(view, judged):
     """Return the track of one chain."""
     method, one = next(iter(judged.items()))
     asked = (view.dataset.entry.get("residues") or {}).get("track")
@@ -203,15 +203,17 @@ def _track(view, judged):
     return [tag("h4", f"One chain: {track.head()}"), note, paragraph(text), drawn]
 
 
-def _importance(view, judged):
+def importance_parts(view, judged):
     """Return which letters at which places speak for which state."""
     features, classes = view.dataset.features, next(iter(judged.values())).classes
     for method in judged:
         own = features[(features["kernel"] == method.kernel) & (features["solver"] == method.solver)]
         found = data.weights_by_position(own, classes)
         if found is not None:
+            layered = view.dataset.study.spec("solvers", method.solver).get("layers")
             text = [
                 "Weights of ",
+                "the first machine of " if layered else "",
                 method_name(method),
                 ": what each letter at each place around a residue adds to the score of a state, less the mean over "
                 f"the letters of the place; means over {view.words}.",

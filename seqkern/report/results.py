@@ -307,6 +307,14 @@ class DatasetResults:
         columns = TABLES["decisions"] + (["decision"] if self.kind != "multiclass" else [])
         return read_table(self._path(method, "decisions.tsv"), columns, ("decision", "probability"))
 
+    def has_probabilities(self, method):
+        """Tell whether the decisions of a method have probabilities, by the head of their table alone."""
+        try:
+            with open(self._path(method, "decisions.tsv"), encoding="utf-8") as file:
+                return "\tprobability" in file.readline()
+        except FileNotFoundError:
+            return False
+
     @cached_property
     def done(self):
         """Methods that gave scores, in order."""

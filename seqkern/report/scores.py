@@ -64,8 +64,9 @@ def _headline_cell(view, method, count):
 def _all_metrics(view):
     """Return all metrics of all methods, best method first."""
     ranking = view.ranking
-    # of residues the share that is right has its own name, and scores of single states their own section
-    names = [name for name in ranking.scores if not view.dataset.residues or (":" not in name and name != "accuracy")]
+    names = list(ranking.scores)
+    if view.dataset.residues:  # the share that is right has its own name, and the next section has more of states
+        names = [name for name in names if ":" not in name and name not in ("accuracy", "sov99_chain")]
     tops = {name: _top(ranking, name) for name in names}
     rows = []
     for method in [*ranking.order, *(m for m in view.dataset.methods if m not in ranking.order)]:

@@ -12,8 +12,8 @@ from .words import footnote, metric
 
 MOST_PAIRS = 500
 DEPENDENT = (
-    "Here each residue counts, but residues of one chain are not independent, so that p is too small: the section on "
-    "residues compares methods chain by chain."
+    "Here each residue counts, but residues of one chain are not independent, so that p is too small and intervals are "
+    "too narrow: the section on residues compares methods chain by chain."
 )
 EVERY = "All numbers, of every metric compared, are in comparisons.tsv."
 

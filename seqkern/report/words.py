@@ -66,6 +66,7 @@ METRICS = {
         "The mean squared difference of the probability from what is true (1 for a positive, 0 for a negative). 0 is "
         "perfect; one constant probability reaches p(1 − p), with p the share of positives; lower is better.",
         higher=False,
+        classes="With several classes the squared differences of all their probabilities are summed.",
     ),
     "sov94": Metric(
         "SOV'94",
