@@ -22,12 +22,13 @@ from seqkern.tables import FeatureTable
 OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
 BY_MATRIX = {"polynomial", "product", "rbf", "sigmoid", "string"}
 BY_MATRIX |= {"locality_improved", "codon_improved", "local_alignment", "profile_alignment", "smith_waterman"}
-BY_MATRIX |= {"pssm_window", "window"}  # unless linear
+BY_MATRIX |= {"generic_string"}
+BY_MATRIX |= {"property", "pssm_window", "window"}  # unless linear
 BY_MATRIX |= {"weighted_degree", "shifted_weighted_degree"}  # of few sequences; of many see test_position_weights
 
 
 WORDLESS = {"locality_improved", "codon_improved", "fisher", "profile", "pssm_window", "salzberg", "window"}
-WORDLESS |= {"nystroem", "random_fourier"}
+WORDLESS |= {"generic_string", "nystroem", "property", "random_fourier"}
 WORDLESS |= {"local_alignment", "profile_alignment", "smith_waterman"}
 
 

@@ -38,6 +38,7 @@ NO_WORDS |= {key for key in EXAMPLES if key.startswith(("fisher-", "profile-", "
 NO_WORDS |= {key for key in EXAMPLES if key.startswith("smith_waterman-")}
 NO_WORDS |= {key for key in EXAMPLES if key.startswith("local_alignment-")}
 NO_WORDS |= {key for key in EXAMPLES if key.startswith(("pssm_window-", "window-", "nystroem-", "random_fourier-"))}
+NO_WORDS |= {key for key in EXAMPLES if key.startswith(("generic_string-", "property-"))}
 OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
 
 
