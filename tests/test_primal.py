@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from seqkern.errors import GramError, ParameterError
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.solvers import CSVC, LinearSVC, PrimalSVC
+from seqkern.solvers import CSVC, LinearSVC, PrimalSVC, primal_rows
 from seqkern.solvers import primal_conditioner as conditioner
 from seqkern.solvers.primal_conditioner import DiagonalConditioner, FullConditioner
 from seqkern.solvers.primal_newton import PrimalMachines
@@ -194,7 +194,7 @@ def test_preconditioners_agree_on_one_feature():
     np.testing.assert_allclose(solved[0], 1 / np.array([[11.0, 4.0], [41.0, 16.0]]))
 
 
-def test_products_with_rows():
+def test_products_with_rows(monkeypatch):
     X, _, _ = problem(n=2500)
     rng = np.random.default_rng(0)
     weights, coefficients = rng.normal(size=(3, 8)), rng.normal(size=(3, 2500))
@@ -207,8 +207,26 @@ def test_products_with_rows():
         both = rows.both(weights, coefficients)
         np.testing.assert_allclose(both[0], dots.T, atol=1e-10)
         np.testing.assert_allclose(both[1], (coefficients * dots.T) @ augmented, atol=1e-8)
-        np.testing.assert_allclose(rows.second_moments(), augmented.T @ augmented, atol=1e-8)
+        with monkeypatch.context() as patch:
+            patch.setattr(primal_rows, "SAMPLED", 8000)
+            np.testing.assert_allclose(rows.second_moments(), augmented.T @ augmented, atol=1e-8)
         np.testing.assert_allclose(rows.squares(), np.diag(augmented.T @ augmented), atol=1e-8)
+        with monkeypatch.context() as patch:
+            patch.setattr(primal_rows, "SAMPLED", 100)  # every third row
+            third = augmented[::3]
+            np.testing.assert_allclose(rows.second_moments(), third.T @ third * (2500 / len(third)), rtol=1e-9)
+
+
+def test_a_part_of_the_rows_makes_a_good_preconditioner(monkeypatch):
+    X, y, new = problem(n=4000)
+    monkeypatch.setattr(primal_rows, "SAMPLED", 8000)
+    for loss in ("squared_hinge", "squared"):
+        whole = PrimalSVC(loss=loss, tol=1e-10).fit(X, y)
+        with monkeypatch.context() as patch:
+            patch.setattr(primal_rows, "SAMPLED", 8)
+            part = PrimalSVC(loss=loss, tol=1e-10).fit(X, y)
+        assert part.report_["iterations"] <= whole.report_["iterations"] + 2
+        np.testing.assert_allclose(part.decision_function(new), whole.decision_function(new), atol=1e-5)
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -254,8 +272,12 @@ def test_features_that_are_no_numbers():
     X, y, _ = problem(n=3000)
     X = X.astype(np.float32)
     X[2700, 3] = np.nan
-    with pytest.raises(GramError, match="row 2700"):
-        PrimalSVC().fit(FeatureBlocks.of(X), y)
+    for features in (FeatureBlocks.of(X), FeatureBlocks.of(csr_array(X))):
+        with pytest.raises(GramError, match="row 2700"):
+            PrimalSVC().fit(features, y)
+    X[2700, 3] = 1.0
+    with pytest.raises(GramError, match="too large"):
+        PrimalSVC().fit(FeatureBlocks.of(X * np.float32(1e30)), y)
 
 
 def test_who_takes_no_blocks_says_so():

@@ -72,7 +72,7 @@ class PrimalSVC(AnyClassSolver):
 
     @property
     def iterative(self):
-        """Whether the fit goes on until `tol`: least squares take one step."""
+        """Whether the fit goes on until `tol`: least squares take one step, or hardly more."""
         return self.loss == "squared_hinge"
 
     def check_parameters(self):

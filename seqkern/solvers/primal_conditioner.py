@@ -3,6 +3,8 @@
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ..errors import GramError
+
 MOST_SQUARE = 8192
 """For more features the matrix of their products is not computed: it would take as long as many passes."""
 
@@ -10,6 +12,7 @@ SHARES = 4
 """Factors for so many values of κ between one and its double."""
 
 SMALL = 1e-9
+TRIES = 20
 
 
 def make_conditioner(rows):
@@ -18,7 +21,7 @@ def make_conditioner(rows):
 
 
 class FullConditioner:
-    """J + 2κ Σ_i x_i x_iᵀ by its Cholesky factor.
+    """J + 2κ Σ_i x_i x_iᵀ by its Cholesky factor, the sum from a part of the rows where they are many.
 
     κ is rounded, so that machines with about as many active rows share a factor, from one step to the next too.
     """
@@ -49,7 +52,7 @@ class FullConditioner:
         diagonal = np.ones(len(self.moments))
         diagonal[-1] = SMALL
         more = SMALL * 2 * kappa * np.trace(self.moments) / len(self.moments)
-        while True:
+        for _ in range(TRIES if np.isfinite(self.moments).all() else 0):
             matrix = 2 * kappa * self.moments
             matrix[np.diag_indices_from(matrix)] += diagonal
             try:
@@ -57,6 +60,7 @@ class FullConditioner:
             except np.linalg.LinAlgError:
                 diagonal = diagonal + more
                 more *= 10
+        raise GramError("products of features are too large", remedy="scale the features, or normalise the kernel")
 
 
 class DiagonalConditioner:

@@ -5,7 +5,7 @@ maximum, the rows with ξ_i > 0 alone make the Hessian J + 2 Σ c_i x_i x_iᵀ (
 for the bias, which is not penalised); the function is quadratic where they stay the same (Keerthi & DeCoste 2005,
 Chapelle 2007). A Newton step solves for the Hessian by conjugate gradients, one pass over the rows for each product,
 for all machines at once. What makes them few is the preconditioner J + 2 κ Σ x_i x_iᵀ, κ the mean of the c_i of those
-rows: its matrix is the same for all machines, all steps and all costs.
+rows: its matrix, from a part of the rows where they are many, is the same for all machines, all steps and all costs.
 
 A pair of primal and dual points bounds how far the value is above its minimum. With α_i = 2 c_i ξ_i, and b at its
 optimum for the given w, so that Σ α_i s_i = 0, the duality gap is ½‖w − Σ α_i s_i x_i‖²: half the squared gradient.
@@ -19,6 +19,9 @@ from .primal_search import best_step
 
 SOLVED = 0.1
 """A Newton step is solved for when conjugate gradients have reduced the error so much: the next one starts anew."""
+
+SOLVED_WHOLLY = 1e-4
+"""The same where one step leads to the minimum, since all rows are active whatever the weights are."""
 
 MOST_PRODUCTS = 250
 """At most so many products with the Hessian in a Newton step."""
@@ -138,7 +141,7 @@ class PrimalMachines:
         errors = -gradient
         directions = self.conditioner.solve(errors, prepared)
         sizes = _dots(errors, directions)
-        enough = SOLVED**2 * sizes
+        enough = (SOLVED_WHOLLY if self.squared else SOLVED) ** 2 * sizes
         open_ = np.flatnonzero(sizes > 0)
         for _ in range(MOST_PRODUCTS):
             if not len(open_):

@@ -10,12 +10,16 @@ from scipy.sparse import issparse
 
 from ..errors import GramError
 from ..kernels.feature_blocks import FeatureBlocks
+from .machines import take_rows
 
 CUT = 512
 """Rows that are multiplied and summed together."""
 
 TOGETHER = 4 * CUT
-"""Rows of one product X Xᵀ, and of a block that is computed anew."""
+"""Rows of one product Xᵀ X, and of a block that is computed anew."""
+
+SAMPLED = 8
+"""Rows for each feature from which the sum of x_i x_iᵀ is told well enough."""
 
 
 class Rows:
@@ -55,8 +59,16 @@ class Rows:
         return self._pass(weights, None)[0]
 
     def sums(self, coefficients):
-        """Return Σ_i c_i x_i for each row of `coefficients`, (k, n): float64 (k, d + 1)."""
-        return self._pass(None, lambda _, span: coefficients[:, span])[1]
+        """Return Σ_i c_i x_i for each row of `coefficients`, (k, n): float64 (k, d + 1).
+
+        Raises
+        ------
+        GramError
+            If a feature is NaN or inf.
+        """
+        sums = self._pass(None, lambda _, span: coefficients[:, span])[1]
+        self._check_finite(sums)
+        return sums
 
     def both(self, weights, factors):
         """Return x_i·w, and Σ_i f_i (x_i·w) x_i, after one pass.
@@ -94,37 +106,45 @@ class Rows:
         return dots, sums
 
     def second_moments(self):
-        """Return Σ_i x_i x_iᵀ, float64 (d + 1, d + 1).
+        """Return Σ_i x_i x_iᵀ nearly, float64 (d + 1, d + 1).
 
-        Raises
-        ------
-        GramError
-            If a feature is NaN or inf.
+        Of many rows only every second, third, … is looked at, `SAMPLED` for each feature at least.
         """
-        out = np.zeros((self.shape[1], self.shape[1]))
-        for span, block in self._blocks(TOGETHER):
+        n, d = self.shape
+        step = max(1, n // (SAMPLED * d))
+        rows = self if step == 1 else Rows(take_rows(self.X, slice(0, n, step)))
+        out = np.zeros((d, d))
+        for _, block in rows._blocks(TOGETHER):
             if self.sparse:
                 out[:-1, :-1] = (block.T @ block).toarray()
-                of_one = np.asarray(block.sum(axis=0)).reshape(-1)
+                out[-1, :-1] = np.asarray(block.sum(axis=0)).reshape(-1)
             else:
-                out[:-1, :-1] += block.T @ block
-                of_one = block.sum(axis=0, dtype=np.float64)
-            _check_finite(of_one, block, span)
-            out[-1, :-1] += of_one
+                with np.errstate(over="ignore", invalid="ignore"):  # who uses it looks
+                    out[:-1, :-1] += block.T @ block
+                out[-1, :-1] += block.sum(axis=0, dtype=np.float64)
         out[:-1, -1] = out[-1, :-1]
-        out[-1, -1] = self.shape[0]
-        return out
+        out[-1, -1] = rows.shape[0]
+        return out if step == 1 else out * (n / rows.shape[0])
 
     def squares(self):
-        """Return Σ_i x_ij² of each feature, float64 (d + 1,); raises as `second_moments`."""
+        """Return Σ_i x_ij² of each feature, float64 (d + 1,)."""
         out = np.zeros(self.shape[1])
-        for span, block in self._blocks(CUT):
+        for _, block in self._blocks(CUT):
             part = block.power(2).sum(axis=0) if self.sparse else np.einsum("ij,ij->j", block, block)
-            part = np.asarray(part, dtype=np.float64).reshape(-1)
-            _check_finite(part, block, span)
-            out[:-1] += part
+            out[:-1] += np.asarray(part, dtype=np.float64).reshape(-1)
         out[-1] = self.shape[0]
         return out
+
+    def _check_finite(self, sums):
+        """Raise GramError if sums over all rows are not finite, which a row may be to blame for."""
+        if np.isfinite(sums).all():
+            return
+        for span, block in self._blocks(CUT):
+            good = np.isfinite(block.toarray() if self.sparse else block).all(axis=1)
+            if not good.all():
+                place = f"row {span.start + np.argmin(good)} of the features contains NaN or inf"
+                raise GramError(place, remedy="mend the kernel's parameters or leave the record out")
+        raise GramError("sums of features are too large", remedy="scale the features, or normalise the kernel")
 
 
 def _times(block, weights):
@@ -140,12 +160,3 @@ def _summed(block, coefficients):
     if issparse(block):
         return (block.T @ coefficients.T).T
     return np.stack([one @ block for one in coefficients])
-
-
-def _check_finite(sums, block, span):
-    """Raise GramError if the sums over the rows of a block are not finite."""
-    if np.isfinite(sums).all():
-        return
-    rows = np.flatnonzero(~np.isfinite(block.toarray() if issparse(block) else block).all(axis=1))
-    place = f"row {span.start + rows[0]} of the features" if len(rows) else "the sum of the features"
-    raise GramError(f"{place} contains NaN or inf", remedy="mend the kernel's parameters or leave the record out")
