@@ -454,6 +454,7 @@ class Kernel(Parameters):
         Returns
         -------
         ndarray or scipy.sparse.csr_matrix of float64, shape (n, features)
+            Approximations of other kernels give float32.
 
         Raises
         ------
