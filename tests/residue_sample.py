@@ -12,7 +12,7 @@ import numpy as np
 import yaml
 
 from seqkern.cost import write_cost
-from seqkern.evaluation.crossval import FEATURE_COLUMNS, FIT_COLUMNS, FoldResult
+from seqkern.evaluation.fold_tables import FEATURE_COLUMNS, FIT_COLUMNS, FoldResult
 from seqkern.evaluation.metrics import brier, scores
 from seqkern.evaluation.residue_results import residue_scores, write_residue_results
 from seqkern.labels import UNLABELLED, Labels

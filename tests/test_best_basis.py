@@ -8,8 +8,9 @@ from scipy.stats import t as student
 
 from seqkern.datasets.dataset import Task
 from seqkern.errors import ParameterError
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold, write_results
+from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.feature_source import FeatureSource
+from seqkern.evaluation.fold_tables import write_results
 from seqkern.folds import Split
 from seqkern.kernels import build_kernel
 from seqkern.kernels.feature_blocks import FeatureBlocks

@@ -10,7 +10,7 @@ from test_cli_predict import fails, records, write
 from seqkern.cli.common import unrecognised
 from seqkern.cli.main import main
 from seqkern.errors import ParameterError
-from seqkern.evaluation.crossval import _choice_rows
+from seqkern.evaluation.fold_tables import choice_rows
 from seqkern.evaluation.selection import Choice
 from seqkern.kernels.specs import parse_spec
 from seqkern.model import load_model
@@ -98,7 +98,7 @@ def test_a_specification_as_text_can_be_given_again(text):
 def test_choices_hold_texts_that_can_be_given_again():
     spec = {"solver": "selected", "selector": {"selector": "golub"}, "n_features": [2, 5], "scaler": {"floor": 1}}
     choice = Choice("linear", spec, 0.5, [], np.empty((1, 0)))
-    rows = {row["parameter"]: row["value"] for row in _choice_rows(choice, ["linear"], {}, None, {})}
+    rows = {row["parameter"]: row["value"] for row in choice_rows(choice, ["linear"], {}, None, {})}
     assert rows == {"selector": "golub", "n_features": "[2,5]", "scaler": '{"floor": 1}'}
     assert value_text(None) is None
 

@@ -13,7 +13,8 @@ from seqkern.cli.main import main
 from seqkern.datasets import Dataset, Task, save_dataset
 from seqkern.errors import ParameterError
 from seqkern.evaluation import crossval
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold, write_results
+from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
+from seqkern.evaluation.fold_tables import write_results
 from seqkern.evaluation.sources import FittedKernel, StoredGram
 from seqkern.folds import make_folds, read_folds
 from seqkern.gram import compute_gram, open_gram

@@ -7,6 +7,7 @@ import pytest
 from conftest import ROOT
 
 from seqkern.cli.listing import _parameter
+from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
 
 HEADINGS = {"Two classes": "binary", "Several classes": "multiclass", "Real labels": "real", "No labels": "none"}
@@ -35,3 +36,19 @@ def test_a_row_is_true(heading, name, parameters):
     assert HEADINGS[heading] == cls.targets[0]
     texts = [_parameter(parameter) for parameter in inspect.signature(cls).parameters.values()]
     assert parameters == [text for text in texts if text.split("=")[0] not in TECHNICAL]
+
+
+def test_every_layer_has_its_parameters():
+    part = (ROOT / "docs" / "solvers.md").read_text().split("\n## Layers after a solver")[1].split("\n## ")[0]
+    found = {}
+    for line in part.splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if cells and cells[0].startswith("`"):
+            found[cells[0].strip("`")] = re.findall(r"`([^`]*)`", cells[2])
+    expected = {
+        name: [_parameter(parameter) for parameter in inspect.signature(cls).parameters.values()]
+        for name, cls in LAYERS.classes.items()
+    }
+    assert found == {
+        name: [text for text in texts if text.split("=")[0] not in TECHNICAL] for name, texts in expected.items()
+    }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqkern.errors import FileError
-from seqkern.evaluation.crossval import FoldResult
+from seqkern.evaluation.fold_tables import FoldResult
 from seqkern.evaluation.residue_results import (
     read_states,
     residue_scores,

@@ -53,9 +53,10 @@ def run(args):
     """Run ``seqkern evaluate``."""
     from ..datasets import load_dataset
     from ..evaluation.candidates import make_candidates
-    from ..evaluation.crossval import FoldResult, InnerLoop, evaluate_fold, write_results
+    from ..evaluation.crossval import InnerLoop, evaluate_fold
     from ..evaluation.feasible import check_training_part
     from ..evaluation.feature_source import feature_form
+    from ..evaluation.fold_tables import FoldResult, write_results
     from ..evaluation.held_out import check_afterwards
     from ..evaluation.residue_results import write_residue_results
     from ..folds import read_folds

@@ -4,8 +4,9 @@
 are in `significance.py` (DeLong), `bootstrap.py` and `paired.py` (McNemar, 5×2cv), tests over many tasks in
 `comparison.py` (Wilcoxon with Holm) and `friedman.py`; `contests.py` chooses the test that the folds allow, and
 `trial.py` says where they allow none.
-`selection.py` is the inner loop. `crossval.py` runs the outer folds with kernel values from `sources.py`, and writes
-what `seqkern report` reads.
+`selection.py` is the inner loop, `held_out.py` what is fitted to decisions about held-out units: probabilities,
+thresholds, and layers after the solver. `crossval.py` runs the outer folds with kernel values from `sources.py`, and
+`fold_tables.py` writes what `seqkern report` reads.
 """
 
 from ..multiple_testing import holm

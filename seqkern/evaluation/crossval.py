@@ -1,24 +1,28 @@
-"""Train and test a method on every fold of every task, and write what came out.
+"""Train and test a method on every fold of every task.
 
 One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparameters on the training part
 alone, the solver is fitted on the whole training part, and the test part is decided once.
 """
 
 import functools
-import math
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from ..archive import canonical_json
 from ..convergence import telling, unconverged
-from ..cost import Clock, write_cost
+from ..cost import Clock
 from ..gram.spectrum import spectrum
 from ..layers.chain import as_decisions
 from ..solvers import common_input, make_solver
 from ..solvers.base import ConstantColumnWarning
-from ..solvers.specs import value_text
-from ..tsv import write_tsv
 from .feature_source import chosen_features, interval_rows
+from .fold_tables import (
+    FIT_COLUMNS,
+    SPECTRUM_COLUMNS,
+    FoldResult,
+    choice_rows,
+    decision_rows,
+    inner_rows,
+)
 from .held_out import fit_held_out, fit_layers
 from .metrics import brier, codes_of, scores
 from .residue_results import residue_scores
@@ -26,40 +30,8 @@ from .selection import select
 from .selection_bias import biased_scores
 from .sources import check_source
 
-PLACE_COLUMNS = ("task", "split")
-CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")
-FEATURE_COLUMNS = (*PLACE_COLUMNS, "feature", "column", "rank", "weight", "class")
-INTERVAL_COLUMNS = (
-    *(*PLACE_COLUMNS, "class", "feature", "column", "selected"),
-    *("weight", "low", "high", "full_weight", "full_low", "full_high"),
-)
-BIAS_COLUMNS = (*PLACE_COLUMNS, "n_features")
-INNER_COLUMNS = (*PLACE_COLUMNS, "candidate", "kernel", "solver", "fold", "score", "chosen")
-SPECTRUM_COLUMNS = ("smallest_eigenvalue", "negative_share", "eigenvalues")
-FIT_COLUMNS = (
-    *PLACE_COLUMNS,
-    *("converged", "iterations", "residual", "gap", "n_support", "support_share", "constant_columns", "remark"),
-    *("inner_not_converged", "weights_converged"),
-    *SPECTRUM_COLUMNS,
-)
-
 EXACT_UNITS = 1500
 """Of larger training parts the spectrum is estimated: else it would take longer than training."""
-
-
-@dataclass(frozen=True)
-class FoldResult:
-    """What one outer fold gave, as rows of the tables that are written."""
-
-    decisions: list
-    metrics: dict
-    choices: list
-    fit: dict
-    inner: list = field(default_factory=list)
-    features: list = field(default_factory=list)
-    intervals: list = field(default_factory=list)
-    bias: list = field(default_factory=list)
-    cost: list = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -185,18 +157,21 @@ def evaluate_fold(
         if selection_bias and solver.selects:
             parts, above = (y[split.train], y[split.test]), None if threshold is None else threshold.value
             bias = [biased_scores(solver, (K_train, K_test), parts, labels, split.test, above)]
+    from_layers = {} if layered is None else layered.learned()
     place = {"task": task.name, "split": split.name}
     test = labels.take(split.test)
     sizes = {"n_train": len(split.train), "n_test": len(split.test)}
     return FoldResult(
-        decisions=[place | row for row in _decision_rows(test, decisions, predicted, probabilities)],
+        decisions=[place | row for row in decision_rows(test, decisions, predicted, probabilities)],
         metrics=place
         | sizes
         | _scores(labels.kind, test.y, decisions, predicted, probabilities)
         | residue_scores(residues, split.test, test, predicted),
-        choices=[place | row for row in _choice_rows(choice, sources, solver.chosen(), threshold, learned, layered)],
+        choices=[
+            place | row for row in choice_rows(choice, sources, solver.chosen(), threshold, learned | from_layers)
+        ],
         fit=place | {key: solver.report_.get(key) for key in FIT_COLUMNS if key not in place} | told,
-        inner=[place | row for row in _inner_rows(choice)],
+        inner=[place | row for row in inner_rows(choice)],
         features=[place | row for row in features],
         intervals=[place | row for row in intervals],
         bias=[place | row for row in bias],
@@ -244,85 +219,3 @@ def _scores(kind, labels, decisions, predicted, probabilities):
 def _within(source, rows, told):
     """Return the `pair` of a source for rows that count within the training part `rows`; see `telling`."""
     return telling(lambda train, valid, y_train: source.pair(rows[train], rows[valid], y_train), told)
-
-
-def _decision_rows(labels, decisions, predicted, probabilities):
-    """Return one row for each test unit: its label, decision values, probability if there is one, and prediction."""
-    names = labels.names()
-    codes = codes_of(labels.kind, predicted)
-    for i, name in enumerate(labels.ids):
-        row = {"id": name, "label": names[i]}
-        if labels.kind == "multiclass":
-            row |= {f"decision:{c}": float(value) for c, value in zip(labels.classes, decisions[i], strict=True)}
-        else:
-            row["decision"] = float(decisions[i])
-        if probabilities is not None and probabilities.ndim == 2:
-            row |= {f"probability:{c}": float(p) for c, p in zip(labels.classes, probabilities[i], strict=True)}
-        elif probabilities is not None:
-            row["probability"] = float(probabilities[i])
-        row["predicted"] = float(codes[i]) if labels.kind == "real" else labels.classes[int(codes[i])]
-        yield row
-
-
-def _choice_rows(choice, kernels, own, threshold, learned, layered):
-    """Return rows for the chosen kernel, where there were several, the solver's parameters, and what was learned.
-
-    What the solver chose by itself, `own`, takes the place of the values that it was given to choose from.
-    """
-    chosen = [("kernel", choice.kernel)] if len(kernels) > 1 else []
-    for name, value in (*chosen, *(choice.spec | own).items()):
-        if name != "solver":
-            yield {"parameter": name, "value": value_text(value), "inner_score": choice.score}
-    if threshold is not None:
-        yield {"parameter": "threshold", "value": threshold.value, "inner_score": math.nan}
-    from_layers = {} if layered is None else layered.learned()
-    for name, value in (learned | from_layers).items():
-        yield {"parameter": name, "value": value, "inner_score": math.nan}
-
-
-def _inner_rows(choice):
-    """Return one row for each candidate and inner fold: its score, and whether the candidate was chosen."""
-    for i, (kernel, spec) in enumerate(choice.candidates):
-        for fold, score in enumerate(choice.scores[i].tolist(), start=1):
-            yield {
-                "candidate": i + 1,
-                "kernel": kernel,
-                "solver": canonical_json(spec),
-                "fold": fold,
-                "score": score,
-                "chosen": i == choice.place,
-            }
-
-
-def write_results(folder, results):
-    """Write decisions, metrics, choices, scores of the inner loop, fits and cost of all folds to `folder`.
-
-    Parameters
-    ----------
-    folder : Path
-    results : list of FoldResult
-        The columns are those that their rows have, in order of appearance.
-
-    Raises
-    ------
-    FileError
-        If a file cannot be written.
-    """
-    decisions = [row for result in results for row in result.decisions]
-    metrics = [result.metrics for result in results]
-    write_tsv(folder / "decisions.tsv", _columns(decisions, last="predicted"), decisions)
-    write_tsv(folder / "metrics.tsv", _columns(metrics), metrics)
-    write_tsv(folder / "choices.tsv", CHOICE_COLUMNS, (row for result in results for row in result.choices))
-    write_tsv(folder / "inner_scores.tsv", INNER_COLUMNS, (row for result in results for row in result.inner))
-    write_tsv(folder / "features.tsv", FEATURE_COLUMNS, (row for result in results for row in result.features))
-    write_tsv(folder / "intervals.tsv", INTERVAL_COLUMNS, (row for result in results for row in result.intervals))
-    bias = [row for result in results for row in result.bias]
-    write_tsv(folder / "selection_bias.tsv", _columns(bias) or BIAS_COLUMNS, bias)
-    write_tsv(folder / "fits.tsv", FIT_COLUMNS, (result.fit for result in results))
-    write_cost(folder / "cost.json", [row for result in results for row in result.cost])
-
-
-def _columns(rows, last=None):
-    """Return the keys of all rows in order of appearance, the key `last` at the end."""
-    columns = dict.fromkeys(key for row in rows for key in row if key != last)
-    return [*columns, last] if last else [*columns]
