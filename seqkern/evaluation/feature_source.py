@@ -73,7 +73,7 @@ class FeatureSource:
         """
         if self.blocks:
             blocks = kernel.feature_blocks(X, counts)
-            return blocks if blocks.sparse is None else blocks.sparse
+            return blocks.sparse if self.sparse and blocks.sparse is not None else blocks
         vectors = feature_vectors(kernel, X, counts)
         if self.sparse or not issparse(vectors):
             return vectors

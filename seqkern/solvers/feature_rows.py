@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from ..kernels.feature_blocks import FeatureBlocks
+from ..kernels.feature_blocks import FeatureBlocks, filled
 from .expansion import weighted_sums
 
 ROWS = 1024
@@ -24,15 +24,8 @@ def blocks_of_columns(K, columns):
 
 
 def fixed_product(block, weights):
-    """Return block @ weights, for at most ROWS rows; bits of a row depend on it alone.
-
-    A product by BLAS chooses its way by the shapes, so that the block is filled up to ROWS rows.
-    """
-    if len(block) == ROWS:
-        return block @ weights
-    filled = np.zeros((ROWS, block.shape[1]), dtype=block.dtype)
-    filled[: len(block)] = block
-    return (filled @ weights)[: len(block)]
+    """Return block @ weights, for at most ROWS rows; bits of a row depend on it alone."""
+    return (filled(block, ROWS) @ weights)[: len(block)]
 
 
 def weighted_features(K, columns, weights):

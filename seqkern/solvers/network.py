@@ -52,10 +52,11 @@ class Network(AnyClassSolver):
 
     Notes
     -----
-    Qian & Sejnowski, J. Mol. Biol. 202:865-884, 1988: 13 letters, one-hot, 40 hidden units. They chose the pass by the
-    test set; here it is a part of the training set. The rows are sorted by content before they are shuffled, and BLAS
-    has one thread, so that the fit depends neither on the order of the training rows nor on threads. Memory: the
-    features as one matrix in their own precision.
+    Qian & Sejnowski, J. Mol. Biol. 202:865-884, 1988: 13 letters, one-hot, 40 hidden units; the number hardly
+    matters. They chose the pass by the test set; here it is chosen by a part of the training set. Where that has
+    relatives of what is learned from, the fit goes on for too long: keep relatives together in one group. The rows
+    are sorted by content before they are shuffled, and BLAS has one thread, so that the fit depends neither on the
+    order of the training rows nor on threads. Memory: the features as one matrix in their own precision.
     """
 
     name = "network"
@@ -68,8 +69,8 @@ class Network(AnyClassSolver):
     def __init__(
         self,
         *,
-        hidden=40,
-        alpha=1e-4,
+        hidden=10,
+        alpha=0.01,
         learning_rate=1e-3,
         batch_size=200,
         validation=0.1,
@@ -98,7 +99,7 @@ class Network(AnyClassSolver):
     @classmethod
     def default_grid(cls):
         """Return the numbers of hidden units that a search tries."""
-        return {"hidden": [5, 20, 40, 80]}
+        return {"hidden": [5, 10, 20, 40]}
 
     def complexity(self):
         """Return (hidden units,)."""
