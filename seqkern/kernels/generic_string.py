@@ -96,9 +96,8 @@ class GenericStringKernel(ScaleParameter, Kernel):
         """Return kernels for the contract suite."""
         return [
             cls(),
-            cls(4, 2.0, 0.3, alphabet="protein"),
+            cls(4, 2.0, 0.3, descriptors="BLOSUM62", alphabet="protein"),
             cls(9, None, 0.7, descriptors=PROPERTIES, normalize=False, alphabet="protein"),
-            cls(2, 0, 0.4, descriptors="BLOSUM62", alphabet="protein"),
             cls(100, 1.0, 0, alphabet="HEC"),
         ]
 

@@ -12,8 +12,8 @@ from .property_scales import PropertyScales, ScaleParameter
 from .window_vectors import END, FUNCTION_SECONDS, PRODUCT_SECONDS, WindowTable, WindowVectorKernel, WindowVectors
 
 WINDOW, COVARIANCE = "window", "covariance"
-PRODUCT_NS = 2.0  # a product of two values of a sequence, added up
-RECORD_NS = 30e3  # a sequence, besides
+PRODUCT_NS = 1.2  # a product of two values of a sequence, added up
+LAG_NS = 1e4  # a distance of a sequence, besides
 
 
 class PropertyKernel(ScaleParameter, WindowVectorKernel):
@@ -118,9 +118,6 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
             ),
             cls(COVARIANCE, lag=4, gamma="scale", alphabet="protein"),
             cls(COVARIANCE, lag=3, vector_kernel="linear", normalize=True, alphabet="protein"),
-            cls(
-                COVARIANCE, scales="volume", lag=8, vector_kernel="polynomial", gamma=0.3, degree=3, alphabet="protein"
-            ),
         ]
 
     @property
@@ -189,7 +186,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         work = Workload.of(X, Y)
         width = len(self._linear().names())
         total = work.output(self.n_threads)
-        own = (PRODUCT_NS * work.letters * width + RECORD_NS * work.records) * 1e-9
+        own = (PRODUCT_NS * work.letters * width + LAG_NS * work.records * self.lag) * 1e-9
         own += work.pairs * (PRODUCT_SECONDS * width + FUNCTION_SECONDS * (self.vector_kernel != "linear"))
         return Plan("vectors", total.seconds + own, total.bytes + 16 * width * work.records)
 
@@ -244,15 +241,14 @@ class Covariances(WindowVectors):
     def table(self, X, dtype=np.float64):
         """Return the vectors of n sequences as the table of windows of one position."""
         size = len(self.coding.scales.names)
-        values = np.zeros((len(X), self.lag, size, size))
+        values = np.zeros((len(X), self.lag, size, size) if self.cross else (len(X), self.lag, size))
+        pattern = "si,ti->st" if self.cross else "si,si->s"
         for record, (deviations, known) in enumerate(self._deviations(X)):
             for lag in range(1, min(self.lag, len(known) - 1) + 1):
                 pairs = np.count_nonzero(known[:-lag] & known[lag:])
                 # einsum, not BLAS: the same bits at any number of threads.
-                sums = np.einsum("si,ti->st", deviations[:, :-lag], deviations[:, lag:])
+                sums = np.einsum(pattern, deviations[:, :-lag], deviations[:, lag:])
                 values[record, lag - 1] = sums / max(pairs, 1)
-        if not self.cross:
-            values = np.einsum("nlss->nls", values)
         return WindowTable(values.reshape(len(X), len(self.names())).astype(dtype), np.arange(len(X)), np.ones(1))
 
     def _table(self, X):
