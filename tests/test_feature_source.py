@@ -27,7 +27,7 @@ from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.labels import Labels
 from seqkern.methods import dataset_methods, needs_gram
 from seqkern.model import load_model
-from seqkern.sequences import as_sequences
+from seqkern.sequences import SequenceSet, as_sequences
 from seqkern.solvers import build_solver, expand_grid
 from seqkern.solvers.psvm import PSVC
 from seqkern.solvers.selected_choice import inner_parts
@@ -467,3 +467,26 @@ def test_sparse_features_stay_sparse_for_a_solver_of_blocks():
     assert train.shape[1] > len(model.features)
     blocks = build_kernel("spectrum:k=6").feature_blocks(X)
     np.testing.assert_array_equal(blocks.take([3, 1]).sparse.toarray(), blocks.block(0, 40)[[3, 1]])
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "spectrum:k=2,part=1:9",
+        "window:vector_kernel=linear,part=2:-2",
+        {"kernel": "sum", "weights": [2.0, 0.5], "parts": ["spectrum:k=1", "window:vector_kernel=linear"]},
+        {"kernel": "sum", "parts": ["window:vector_kernel=linear,part=0:5", "property:vector_kernel=linear"]},
+    ],
+)
+def test_features_of_parts_and_sums_are_those_of_their_kernels(spec):
+    X = SequenceSet.from_strings(["ACDEFGHIKLM", "WYVACCCDDEA", "KKKAAARRRGP"], "protein")
+    kernel = build_kernel(spec)
+    kernel.check_features()
+    features = feature_vectors(kernel, X)
+    dense = features.toarray() if hasattr(features, "toarray") else features
+    np.testing.assert_allclose(dense @ dense.T, kernel.kernel(X), rtol=1e-12)
+    blocks = kernel.feature_blocks(X)
+    np.testing.assert_allclose(blocks.block(0, 3), dense, rtol=1e-6)
+    names = name_features(kernel, X, np.arange(dense.shape[1]))
+    assert len(set(names)) == len(names)
+    assert not names[0].startswith("feature")

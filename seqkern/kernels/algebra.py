@@ -1,13 +1,16 @@
 """Sums and products of kernels, and a kernel on a part of each sequence."""
 
 import contextlib
+from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import csr_array, hstack, issparse
 
 from ..errors import ParameterError, SequenceError
 from ..parameters import check_integer, check_real
 from .additive import attributions, fold, matrix, row_attributions, word_weights
 from .composite import CompositeKernel, add_counts, as_parts
+from .explicit import feature_vectors, known_names
 from .implicit import CombinedImplicit
 from .vector_form import JoinedTable, VectorForm
 from .window_values import PartOfWindow, SumOfValues, WindowValues
@@ -116,6 +119,27 @@ class SumKernel(CompositeKernel):
         """Tell whether each sequence matches itself as any other does, in every part."""
         return all(part.constant_diagonal(length) for part in self.bases)
 
+    def check_features(self):
+        """Raise ParameterError, without any work, unless all parts have explicit features."""
+        for part in self._given():
+            part.check_features()
+
+    def features(self, X):
+        """Return the features of all parts side by side, each times the root of its weight."""
+        self.check_features()
+        return _side_by_side(
+            [feature_vectors(part, X) * root for part, root in zip(self.bases, np.sqrt(self._weights()), strict=True)]
+        )
+
+    def feature_names(self, records):
+        """Return the names of the parts' features, after those of the parts where there are several; else None."""
+        names = [known_names(part, records) for part in self.bases]
+        if any(own is None for own in names):
+            return None
+        if len(names) == 1:
+            return names[0]
+        return [f"{part.name} {name}" for part, own in zip(self.bases, names, strict=True) for name in own]
+
     def vector_form(self):
         """Return the vectors of all parts side by side; None if one is not linear on vectors, or the sum normalised."""
         forms = [part.vector_form() for part in self.bases]
@@ -141,6 +165,13 @@ class SumKernel(CompositeKernel):
     def _word_weights(self, X, support, coefficients):
         parts = zip(self.bases, self._weights(), strict=True)
         return merge(word_weights(part, X, support, weight * coefficients) for part, weight in parts)
+
+
+def _side_by_side(features):
+    """Return one matrix of several with the same rows: sparse if one of them is."""
+    if any(map(issparse, features)):
+        return csr_array(hstack([csr_array(part) for part in features]))
+    return np.hstack(features)
 
 
 class ProductKernel(CompositeKernel):
@@ -266,6 +297,33 @@ class PartKernel(CompositeKernel):
     def _implicit(self, X):
         with self._naming_the_part():
             return self.bases[0].implicit(self._seen(X))
+
+    def check_features(self):
+        """Raise ParameterError, without any work, unless the base has explicit features."""
+        self._given()[0].check_features()
+
+    def features(self, X):
+        """Return the features of the part, normalised as the base is."""
+        self.check_features()
+        with self._naming_the_part():
+            return feature_vectors(self.bases[0], self._seen(self.coerce(X)))
+
+    def feature_blocks(self, X, counts=None):
+        """Return the features of the part in blocks, as the base gives them."""
+        self.check_features()
+        with self._naming_the_part():
+            return self.bases[0].feature_blocks(self._seen(self.coerce(X)), counts)
+
+    def feature_names(self, records):
+        """Return the names that the base has for the features of the part; None if it has none."""
+        return known_names(self.bases[0], self._seen(records))
+
+    def vector_form(self):
+        """Return how the base is a function of the vectors of the part; None if it is not."""
+        form = self.bases[0].vector_form()
+        if form is None:
+            return None
+        return replace(form, vectors=lambda X, dtype=np.float32: form.vectors(self._seen(self.coerce(X)), dtype))
 
     @contextlib.contextmanager
     def _naming_the_part(self):

@@ -100,6 +100,7 @@ def known_names(kernel, X):
         "alphabet": lambda: X.alphabet,
         "length": lambda: int(X.lengths.max(initial=0)),
         "columns": lambda: X.columns,
+        "records": lambda: X,
     }
     takes = inspect.signature(named).parameters
     try:
