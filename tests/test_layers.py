@@ -208,6 +208,22 @@ def test_state_gives_the_same_layer(name, k):
 
 
 @pytest.mark.parametrize("name", list(LAYERS.classes))
+def test_a_damaged_state(name):
+    chains, y, scores = noisy([25, 14, 30])
+    header, arrays = layer(name).fit(scores, chains, y).state()
+    own = [key for key in arrays if not key.startswith("solver/")]
+    assert own
+    for key in own:
+        for damaged in (arrays[key][:-1], np.full_like(arrays[key], -1) if key == "shortest" else arrays[key] * np.nan):
+            with pytest.raises(ModelError):
+                layer_from_state(header, arrays | {key: damaged})
+        with pytest.raises(ModelError):
+            layer_from_state(header, {other: array for other, array in arrays.items() if other != key})
+    with pytest.raises(ModelError):
+        layer_from_state({**header, "classes": ["a", "b"]}, arrays)
+
+
+@pytest.mark.parametrize("name", list(LAYERS.classes))
 def test_what_does_not_fit_is_refused(name):
     chains, y, scores = noisy([9, 7])
     for bad in ((scores[:-1], chains, y), (scores, chains, y[:-1]), (scores[:, :1], chains, y)):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..errors import LabelError
+from ..errors import LabelError, ModelError
 from ..parameters import Parameters
 
 
@@ -126,6 +126,17 @@ class Layer(Parameters):
     def spec(self):
         """Return the layer as a config would write it: ``{"layer": name, parameter: value, …}``."""
         return {"layer": self.name, **self.get_params(deep=False)}
+
+    def _stored(self, arrays, name, *shape):
+        """Return an array of a state; ModelError unless it has this shape (None: any size) and finite numbers."""
+        array = arrays[name]
+        right = array.ndim == len(shape) and array.dtype.kind in "if"
+        right = right and all(size in (None, own) for size, own in zip(shape, array.shape, strict=True))
+        if not right or not np.isfinite(array).all():
+            raise ModelError(
+                f"not the state of layer {self.name!r}: its {name} are damaged", remedy="train the model again"
+            )
+        return array
 
     def state(self):
         """Return (JSON dict, dict of arrays) from which `layer_from_state` makes this layer again."""

@@ -49,4 +49,6 @@ class ProbabilityLayer(Layer):
 
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
-        self.weights_, self.intercepts_ = arrays["weights"], arrays["intercepts"]
+        k = len(self.classes_)
+        self.weights_ = self._stored(arrays, "weights", k, k)
+        self.intercepts_ = self._stored(arrays, "intercepts", k)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ModelError, ParameterError
 from ..parameters import check_integer, check_real
 from .base import Layer
 from .multinomial import fit_multinomial, log_probabilities
@@ -12,6 +12,7 @@ from .segment_model import SegmentModel, Steps, best_path, class_probabilities
 
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5)
 ARRAYS = ("weights", "intercepts", "context_weights", "context_intercepts", "shares")
+LONGEST = 100  # of the shortest lengths
 LEAST = np.log(1e-12)
 """Probabilities below are taken for this: one residue alone does not rule a class out."""
 
@@ -67,7 +68,7 @@ class SegmentLayer(Layer):
         if self.weight is not None:
             check_real("weight", self.weight, 0, 1)
         for name, length in (read_lengths(self.shortest) or {}).items():
-            check_integer(f"shortest {name}", length, 1, 100)
+            check_integer(f"shortest {name}", length, 1, LONGEST)
 
     def check_classes(self, classes):
         """Raise ParameterError where `shortest` names no class."""
@@ -133,10 +134,17 @@ class SegmentLayer(Layer):
 
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
-        self.weight_ = header["weight"]
-        for name in ARRAYS:
-            setattr(self, f"{name}_", arrays[name])
-        self.model_ = SegmentModel(**{key: arrays[key] for key in SegmentModel._fields if key != "weight"})
+        self.weight_, k = float(header["weight"]), len(self.classes_)
+        shapes = ((k, k), (k,), (2 * k, k), (k,), (k,))
+        for name, shape in zip(ARRAYS, shapes, strict=True):
+            setattr(self, f"{name}_", self._stored(arrays, name, *shape))
+        fields = {"shortest": (k,), "start": (k,), "stay": (k,), "follow": (k, k)}
+        model = SegmentModel(**{name: self._stored(arrays, name, *shape) for name, shape in fields.items()})
+        if model.shortest.dtype != np.int64 or not np.all((model.shortest >= 1) & (model.shortest <= LONGEST)):
+            raise ModelError(
+                "not the state of layer 'segments': its lengths are damaged", remedy="train the model again"
+            )
+        self.model_ = model
 
 
 def read_lengths(shortest):

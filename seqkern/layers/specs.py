@@ -77,6 +77,8 @@ def layer_from_state(header, arrays):
     try:
         layer = build_layer(header["spec"])
         layer.restore(header, arrays)
-    except (KeyError, TypeError, ParameterError) as error:
+    except (KeyError, TypeError, ValueError, ParameterError) as error:
+        if isinstance(error, ModelError):
+            raise
         raise ModelError(f"not the state of a layer: {error}", remedy="train the model again") from error
     return layer

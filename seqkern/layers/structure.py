@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..archive import nest, unnest
+from ..errors import ModelError
 from ..kernels.window_vectors import check_position_weights, position_weights
 from ..memory import available_memory
 from ..parameters import check_choice, check_integer, check_real
@@ -137,12 +138,17 @@ class StructureLayer(Layer):
 
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
+        k = len(self.classes_)
         for name in ("mean", "scale", "chain_scale"):
-            setattr(self, f"{name}_", arrays[name])
-        self.landmarks_ = None
+            setattr(self, f"{name}_", self._stored(arrays, name, k))
+        self.landmarks_, width = None, self.window * (k + 1) + k
         if self.features == "rbf":
-            self.landmarks_ = Landmarks(arrays["landmarks"], arrays["map"], header["gamma"])
+            vectors = self._stored(arrays, "landmarks", None, width)
+            by = self._stored(arrays, "map", len(vectors), None)
+            self.landmarks_, width = Landmarks(vectors, by, float(header["gamma"])), by.shape[1]
         self.solver_ = solver_from_state(header["solver"], unnest("solver", arrays))
+        if self.solver_.n_features_in_ != width or len(self.solver_.classes_) != k:
+            raise ModelError("not the state of layer 'structure': its parts do not fit", remedy="train the model again")
 
 
 def _spread(values):
