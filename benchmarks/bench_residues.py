@@ -1,20 +1,28 @@
-"""Residues of jpred4: 218,421 windows of 15 with PSI-BLAST's profiles, from the published files to folds.
+"""Residues of jpred4: 218,421 windows of 15 with PSI-BLAST's profiles, from the published files to predictions.
 
 CPU seconds and memory of each step, in one process on one thread. Run it by pytest (on generated chains), or:
-``python benchmarks/bench_residues.py``. Without the public files, generated chains of the same number take their place.
+``python benchmarks/bench_residues.py`` for reading and folds, ``… training [features] [kernel] [memory]`` for one fold
+of the official seven: Nyström (or random_fourier) features of the training part, primal_svc on them for C = 1 and then
+for the grid, and predictions about the test part. Without the public files, generated chains of the same number take
+their place, and windows of letters that of profiles.
 """
 
 import resource
+import sys
 import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 from common import DATA
 
 from seqkern.cli.main import main
 from seqkern.datasets import load_dataset, make_dataset, save_dataset
+from seqkern.evaluation.feature_source import FeatureSource
 from seqkern.folds import read_folds
+from seqkern.kernels import build_kernel
 from seqkern.profiles.files import ProfileFiles
+from seqkern.solvers import PrimalSVC
 
 JPRED4 = {"public": "jpred4", "profiles": {"files": "public:jpred4_profiles"}, "residues": {"window": 15}}
 PROFILES = "jpred4/training_1348_psiblast_profile.tar.xz"
@@ -46,13 +54,57 @@ def reading(entry, folder):
     yield timed("read the folds", lambda: read_folds(folder / "folds" / "all.tsv", made.X.ids, made.task().labels))
 
 
+def training(entry, n_components, approximation="nystroem", memory=None):
+    """Yield (step, CPU seconds, what came out) of one fold: features, a fit, a grid of C, predictions."""
+    made = make_dataset("set", entry, data_dir=DATA)
+    labels = made.task().labels
+    held_out = np.asarray(labels.folds) == "1" if labels.folds is not None else made.residues.record % 7 == 0
+    train, test = np.flatnonzero(~held_out & labels.used()), np.flatnonzero(held_out & labels.used())
+    base = {"kernel": "pssm_window", "scale": 2.0, "gamma": 0.02} if "profiles" in entry else {"kernel": "window"}
+    kernel = build_kernel(
+        {"kernel": approximation, "base": base | {"n_threads": 1}, "n_components": n_components, "n_threads": 1}
+    )
+    source = FeatureSource(kernel, made.X, blocks=True, memory_limit=memory)
+    y, last = labels.y, [time.process_time()]
+
+    def lap():
+        last.append(time.process_time())
+        return last[-1] - last[-2]
+
+    blocks, new = source.pair(train, test, y[train])
+    yield "features", lap(), f"{blocks.shape[0]} × {blocks.shape[1]}{'' if blocks.stored else ', computed anew'}"
+    solver = PrimalSVC().fit(blocks, y[train])
+    yield "fit, C = 1", lap(), f"gap {solver.report_['gap']:.1g}"
+    right = (solver.predict(new) == y[test]).mean()
+    yield "predict", lap(), f"{len(test)} residues, Q3 {right:.4f}"
+    solver = None
+    for C in PrimalSVC.default_grid()["C"]:
+        solver = PrimalSVC(C=C).fit_after(solver, blocks, y[train])
+    yield "fit the grid of C", lap(), ""
+
+
 def test_reading(tmp_path, benchmark):
     steps = benchmark(lambda: dict(reading(generated(30), tmp_path)))
     assert len(steps) == 6
 
 
-if __name__ == "__main__":
+def test_training(benchmark):
+    steps = benchmark(lambda: list(training(generated(30), 100)))
+    assert len(steps) == 4
+
+
+def run(arguments):
+    """Print each step of reading, or of training."""
+    entry = JPRED4 if (DATA / PROFILES).is_file() else generated(1348)
     with tempfile.TemporaryDirectory() as place:
-        for name, seconds in reading(JPRED4 if (DATA / PROFILES).is_file() else generated(1348), Path(place)):
+        if arguments[:1] == ["training"]:
+            steps = training(entry, int([*arguments, "2000"][1]), *arguments[2:])
+        else:
+            steps = reading(entry, Path(place))
+        for name, seconds, *told in steps:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-            print(f"{name:32s} {seconds:6.2f} CPU seconds   {peak:6.0f} MB at most so far")
+            print(f"{name:32s} {seconds:6.2f} CPU seconds   {peak:6.0f} MB at most so far  ", *told, flush=True)
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])
