@@ -1,9 +1,9 @@
 """How good a method is: scores, their uncertainty, and the loop that chooses hyperparameters.
 
-`ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores. Intervals and tests on one task
-are in `significance.py` (DeLong), `bootstrap.py` and `paired.py` (McNemar, 5×2cv), tests over many tasks in
-`comparison.py` (Wilcoxon with Holm) and `friedman.py`; `contests.py` chooses the test that the folds allow, and
-`trial.py` says where they allow none.
+`ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores, `states.py` those of states of
+residues (segment overlap). Intervals and tests on one task are in `significance.py` (DeLong), `bootstrap.py` and
+`paired.py` (McNemar, 5×2cv), tests over many tasks in `comparison.py` (Wilcoxon with Holm) and `friedman.py`;
+`contests.py` chooses the test that the folds allow, and `trial.py` says where they allow none.
 `selection.py` is the inner loop, `held_out.py` what is fitted to decisions about held-out units: probabilities,
 thresholds, and layers after the solver. `crossval.py` runs the outer folds with kernel values from `sources.py`, and
 `fold_tables.py` writes what `seqkern report` reads.
@@ -40,6 +40,7 @@ from .ranking import (
     specificity_at_sensitivity,
 )
 from .significance import delong_interval, delong_test
+from .states import sov, state_scores
 
 __all__ = [
     "accuracy",
@@ -72,8 +73,10 @@ __all__ = [
     "scores",
     "sensitivity",
     "signed_rank_test",
+    "sov",
     "spearman",
     "specificity",
     "specificity_at_sensitivity",
+    "state_scores",
     "summarise",
 ]

@@ -130,10 +130,12 @@ class Contested(_Table):
     fewest : int or None
         Units of the smaller class, for two classes.
     trial : Trial
+    residues : bool
+        Whether the units are residues of chains, which are not independent of one another.
     """
 
-    def __init__(self, trial, key, order, control=None):
-        self.key, self.control, self.shape, self.trial = key, control, trial.shape, trial
+    def __init__(self, trial, key, order, control=None, residues=False):
+        self.key, self.control, self.shape, self.trial, self.residues = key, control, trial.shape, trial, residues
         self.methods = [method for method in order if method in trial.predicted]
         self.found = contests(_ordered(trial, self.methods), key, higher=metric(key).higher, control=control)
         self.test = "five_by_two_f" if self.shape == FIVE_BY_TWO else TESTS[trial.kind][key]
@@ -239,7 +241,8 @@ def compare_units(dataset, ranking, keys=None, control=None, task=None):
     if keys is None:
         known = metrics_with_test(trial)
         keys = [name for name in (ranking.metric, BOTH.get(ranking.metric)) if name in known] or known[:1]
-    return {key: Contested(trial, key, ranked_order(ranking, key), control) for key in keys}
+    residues = dataset.residues
+    return {key: Contested(trial, key, ranked_order(ranking, key), control, residues) for key in keys}
 
 
 def why_untested(dataset, ranking, task=None):

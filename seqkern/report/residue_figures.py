@@ -59,7 +59,9 @@ def lengths_figure(state, true, predicted, label):
         lines, names = axes.get_legend_handles_labels()
         order = sorted(range(len(names)), key=lambda i: not isinstance(lines[i], BarContainer))
         handles = [lines[i] for i in order]
-        axes.legend(handles, [names[i] for i in order], fontsize=6.5, handlelength=2.2, borderpad=0.1)
+        axes.legend(
+            handles, [names[i] for i in order], loc="upper right", fontsize=6.5, handlelength=2.2, borderpad=0.1
+        )
 
     return render(draw, (3.0, 2.3), label)
 

@@ -132,7 +132,7 @@ def _states(view, judged):
         cells = _best_marked(judged, [f"{key}:{state}" for state in classes])
         rows = [[method_name(method), *row] for method, row in zip(judged, cells, strict=True)]
         columns = [Column("Kernel with solver", False), *(Column(state_title(state)) for state in classes)]
-        tables.append(table(f"{view.dataset.name}: {name} of each state, the {hint}", columns, rows, class_="dense"))
+        tables.append(table(f"{view.dataset.name}: {name} of each state: {hint}", columns, rows, class_="dense"))
     return details(f"Scores of each of {len(classes)} states", tables)
 
 

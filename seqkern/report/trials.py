@@ -31,7 +31,7 @@ def read_trial(dataset, task=None):
         if table is not None and task is not None:
             table = table[table["task"] == task]
         if table is not None and len(table):
-            tables[method] = table
+            tables[method] = table.drop(columns=[name for name in table if ":" in name])  # values of single classes
     if not tables:
         return None
     if _all_alike(tables):

@@ -11,10 +11,6 @@ from .view import method_name, paragraph
 from .words import footnote, metric
 
 MOST_PAIRS = 500
-DEPENDENT = (
-    "Here each residue counts, but residues of one chain are not independent, so that p is too small and intervals are "
-    "too narrow: the section on residues compares methods chain by chain."
-)
 EVERY = "All numbers, of every metric compared, are in comparisons.tsv."
 
 
@@ -24,8 +20,6 @@ def comparisons_section(view):
     if view.comparisons and isinstance(next(iter(view.comparisons.values())), Contested):
         tables = [contested_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
         notes = f"{caveat(next(iter(view.comparisons.values())))} {several_metrics(view.comparisons)} {EVERY}"
-        if view.dataset.residues:
-            tables.insert(0, paragraph(DEPENDENT))
         return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
     compared = view.comparisons.get(view.ranking.metric)
     if compared is None:
