@@ -7,7 +7,8 @@ from naive_windows import matrix_row, one_hot, values, vectors
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import WindowKernel, kernel_from_state
 from seqkern.kernels.explicit import name_features
-from seqkern.kernels.window_vectors import WindowTable, position_weights, used_positions
+from seqkern.kernels.window_table import WindowTable, used_positions
+from seqkern.kernels.window_vectors import position_weights
 from seqkern.residues import residue_windows
 from seqkern.sequences import SequenceSet
 
@@ -95,14 +96,14 @@ def test_a_table_has_the_positions_that_are_used_once():
     wanted = np.unique(np.concatenate([np.arange(a, b) for a, b in zip(few.starts, few.stops, strict=True)]))
     np.testing.assert_array_equal(positions, wanted)
     np.testing.assert_array_equal(positions[starts], few.starts)
-    table = WindowTable.of(few, WindowKernel().coding, dtype=np.float32)
+    table = WindowTable.of(few, WindowKernel().coding, np.ones(5), np.float32)
     assert table.values.shape == (len(wanted), 21)
     for rows in (slice(None), slice(1, 3), np.array([3, 0, 0]), slice(0, 0)):
         found = table.gather(rows)
         assert found.flags.c_contiguous
         assert found.dtype == np.float32
         np.testing.assert_array_equal(found, vectors(few, one_hot)[rows])
-    assert WindowTable.of(few.take([]), WindowKernel().coding).gather().shape == (0, 0)
+    assert WindowTable.of(few.take([]), WindowKernel().coding, np.ones(0)).gather().shape == (0, 0)
 
 
 def test_wrong_parameters_and_windows():

@@ -1,15 +1,9 @@
 """Kernels between windows of one length: a function of vectors φ(x) that hold some numbers for each position.
 
-Windows around neighbouring residues are views of the same letters. The numbers of a letter are computed once, for the
-positions that some window uses (`WindowTable`); as the numbers of a window follow each other there, its φ is a copy of
-a run of the table.
-
 A kernel gives a `coding`, which knows the numbers of a letter, such as `LetterCoding` or that of PSSM rows. Of all
 codings the last number is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
 there the other numbers are 0.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,9 +12,9 @@ from ..parameters import check_choice, check_integer, check_real
 from .additive import attributions, fold
 from .base import Kernel, Plan
 from .composite import PreparedParts
-from .feature_blocks import BLOCK_ROWS
 from .vector import LinearKernel, PolynomialKernel, PreparedVectors, RBFKernel
 from .vector_form import VectorForm
+from .window_table import WindowTable, total_variance
 
 VECTOR_KERNELS = ("rbf", "polynomial", "linear")
 SHAPES = ("flat", "triangle", "gaussian")
@@ -74,71 +68,9 @@ def check_position_weights(weights):
         raise ParameterError("position_weights are all 0", remedy="give one position at least a weight")
 
 
-@dataclass(frozen=True, eq=False)
-class WindowTable:
-    """The vectors φ of n windows, those of each position once.
-
-    Attributes
-    ----------
-    values : ndarray of float32 or float64, shape (positions, columns)
-        The numbers of each position that a window uses.
-    starts : ndarray of int64, shape (n,)
-        Where a window starts among them.
-    factors : ndarray of float64, shape (length,)
-        Square roots of the weights of a window's positions.
-    """
-
-    values: np.ndarray
-    starts: np.ndarray
-    factors: np.ndarray
-
-    @classmethod
-    def of(cls, X, coding, weights="flat", dtype=np.float64):
-        """Return the table of windows of one length.
-
-        Parameters
-        ----------
-        X : SequenceSet
-        coding : object
-            ``coding.vectors(X, positions)`` returns the numbers at positions of ``X.codes``, float64 (p, columns).
-        weights : str or list of float
-            As for `position_weights`.
-        dtype : {float64, float32}
-        """
-        length = int(X.lengths.max(initial=0))
-        positions, starts = used_positions(X)
-        values = coding.vectors(X, positions).astype(dtype, copy=False)
-        return cls(np.ascontiguousarray(values), starts, np.sqrt(position_weights(weights, length)))
-
-    def __len__(self):
-        return len(self.starts)
-
-    @property
-    def width(self):
-        """The number of coordinates of a vector."""
-        return len(self.factors) * self.values.shape[1]
-
-    def gather(self, rows=slice(None)):
-        """Return φ of the windows `rows` (slice or integer array), C-ordered, of the dtype of `values`."""
-        starts, columns = self.starts[rows], self.values.shape[1]
-        if not len(starts) or not self.width:
-            return np.zeros((len(starts), self.width), dtype=self.values.dtype)
-        runs = np.lib.stride_tricks.sliding_window_view(self.values.reshape(-1), self.width)
-        vectors = runs[starts * columns]
-        if (self.factors != 1).any():
-            vectors *= np.repeat(self.factors, columns).astype(vectors.dtype)
-        return vectors
-
-
-def used_positions(X):
-    """Return the positions of ``X.codes`` that a record uses, int64, and where each record starts among them."""
-    if not X.lengths.sum():
-        return np.zeros(0, dtype=np.int64), np.zeros(len(X), dtype=np.int64)
-    first, last = int(X.starts.min()), int(X.stops.max())
-    changes = np.bincount(X.starts - first, minlength=last - first + 1)
-    changes -= np.bincount(X.stops - first, minlength=last - first + 1)
-    used = np.cumsum(changes) > 0
-    return np.flatnonzero(used) + first, (np.cumsum(used) - used)[X.starts - first]
+def window_table(X, coding, weights, dtype=np.float64):
+    """Return the `WindowTable` of windows of one length, for weights as `position_weights` takes them."""
+    return WindowTable.of(X, coding, position_weights(weights, int(X.lengths.max(initial=0))), dtype)
 
 
 class WindowVectorKernel(Kernel):
@@ -202,7 +134,7 @@ class WindowVectorKernel(Kernel):
 
     def table(self, X, dtype=np.float64):
         """Return the `WindowTable` of windows that the coding can take."""
-        return WindowTable.of(X, self.coding, self.position_weights, dtype)
+        return window_table(X, self.coding, self.position_weights, dtype)
 
     def vector_form(self):
         """Return how this kernel is a function of vectors; None if it is normalised, unless that changes nothing."""
@@ -298,7 +230,7 @@ class WindowVectors(Kernel):
         self.position_weights = position_weights
 
     def _table(self, X):
-        return WindowTable.of(X, self.coding, self.position_weights)
+        return window_table(X, self.coding, self.position_weights)
 
     def _prepare(self, X, like):
         table = self._table(X)
@@ -325,15 +257,3 @@ class WindowVectors(Kernel):
         shape = (-1, int(X.lengths.max(initial=0)), len(self.coding.columns(X.alphabet)))
         weights = (coefficients @ self._table(support).gather()).reshape(shape[1:])
         return np.einsum("nlc,lc->nl", self._table(X).gather().reshape(shape), weights).reshape(-1)
-
-
-def total_variance(table):
-    """Return the mean of ‖φ − mean‖² over the vectors of a table, float64, in one pass over blocks of them."""
-    first = table.gather(slice(0, 1)).sum(axis=0)
-    total, sums = 0.0, np.zeros(table.width)
-    for start in range(0, len(table), BLOCK_ROWS):
-        vectors = table.gather(slice(start, start + BLOCK_ROWS)) - first
-        total += float(np.einsum("ij,ij->", vectors, vectors))
-        sums += vectors.sum(axis=0)
-    n = max(len(table), 1)
-    return total / n - float(((sums / n) ** 2).sum())
