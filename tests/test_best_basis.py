@@ -15,7 +15,7 @@ from seqkern.folds import Split
 from seqkern.kernels import build_kernel
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.labels import Labels
-from seqkern.solvers import BestBasis
+from seqkern.solvers import BestBasis, solver_from_state
 from seqkern.solvers.basis_search import MAX_BRUTE
 from seqkern.tables import FeatureTable
 from seqkern.tsv import read_tsv
@@ -172,6 +172,15 @@ def test_intervals_reach_the_table_of_a_fold(classes, tmp_path):
         found = [float(row[key]) if row[key] else np.nan for key in columns]
         np.testing.assert_allclose(found, own, rtol=1e-9)
         assert row["selected"] == str(int(np.isfinite(own[0])))
+
+
+def test_state_is_finite_and_keeps_what_is_not_known():
+    X, y, groups = data()
+    solver = BestBasis().fit(X, y, groups)
+    header, arrays = solver.state()
+    assert all(np.isfinite(values).all() for key, values in arrays.items() if key != "classes")
+    assert np.isnan(solver.table_).any()
+    np.testing.assert_array_equal(solver_from_state(header, arrays).table_, solver.table_)
 
 
 def test_what_is_refused():

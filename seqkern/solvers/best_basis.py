@@ -169,8 +169,11 @@ class BestBasis(AnyClassSolver):
 
     def fitted_state(self):
         """Return the coefficients and their intervals."""
-        return {}, {"coef": self.coef_, "intercept": self.intercept_, "table": self.table_}
+        known = np.isfinite(self.table_)  # a model file holds finite numbers
+        table = {"table": np.where(known, self.table_, 0.0), "known": known}
+        return {}, {"coef": self.coef_, "intercept": self.intercept_, **table}
 
     def restore_fitted(self, header, arrays):
         """Set what `fitted_state` returned."""
-        self.coef_, self.intercept_, self.table_ = arrays["coef"], arrays["intercept"], arrays["table"]
+        self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
+        self.table_ = np.where(arrays["known"], arrays["table"], np.nan)

@@ -71,11 +71,6 @@ class GOR(AnyClassSolver):
         check_real("pseudocount", self.pseudocount, 0)
         check_real("pair_pseudocount", self.pair_pseudocount, 0)
 
-    @classmethod
-    def default_grid(cls):
-        """Return the parameters that a search tries."""
-        return {"pair_pseudocount": [100.0, 300.0, 1000.0, 3000.0]}
-
     def complexity(self):
         """Return (−pseudocounts,): the more are added, the smoother the decision."""
         return (-float(self.pair_pseudocount), -float(self.pseudocount))
