@@ -33,7 +33,8 @@ class ScoreWindows:
         self.known[-1, -1] = 1.0
         self.means = means.astype(np.float32)
         self.around = chains.neighbours(window // 2)
-        self.weights = position_weights(weights, window).astype(np.float32)[:, None]
+        # of products and squared distances: coordinates get their roots
+        self.weights = np.sqrt(position_weights(weights, window)).astype(np.float32)[:, None]
         self.width = self.known.shape[1] * window + means.shape[1]
 
     def __len__(self):

@@ -28,7 +28,7 @@ class StructureLayer(Layer):
     window : int
         Residues that are looked at, an odd number.
     position_weights : {"flat", "triangle", "gaussian"} or list of float
-        How much each place counts, as of `WindowKernel`.
+        How much each place counts in products and squared distances, as of `WindowKernel`.
     features : {"rbf", "linear"}
         Of an RBF kernel, or the window itself.
     n_components : int
