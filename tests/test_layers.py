@@ -376,7 +376,9 @@ def test_windows_of_scores_know_the_ends_of_chains():
     there = np.array([0, 1, 2, 4, 5, 6, 8, 9, 10])
     part = chains.take(there)
     fitted = build_layer("structure:window=5,features=linear,position_weights=[1,2,3,4,5]").fit(scores, chains, y)
-    expected = naive.windows((scores[there] - fitted.mean_) / fitted.scale_, part.record, part.place, np.sqrt([1, 2, 3, 4, 5]))
+    expected = naive.windows(
+        (scores[there] - fitted.mean_) / fitted.scale_, part.record, part.place, np.sqrt([1, 2, 3, 4, 5])
+    )
     expected[:, -3:] /= fitted.chain_scale_
     found = fitted._windows(scores[there], part)
     np.testing.assert_allclose(found.take(slice(0, len(there))), expected, rtol=1e-5, atol=1e-6)
