@@ -1,10 +1,14 @@
 """Tables about residues: states of each chain, lengths of segments, accuracy near the ends."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from naive_states import naive_sov
 
+from seqkern.cli.main import main
+from seqkern.datasets import load_dataset
 from seqkern.errors import FileError
 from seqkern.evaluation.fold_tables import FoldResult
 from seqkern.evaluation.residue_results import (
@@ -80,6 +84,33 @@ def test_other_data_sets_have_the_head_alone(tmp_path):
     assert read_states(tmp_path / "states.txt") == []
     assert read_tsv(tmp_path / "segments.tsv") == read_tsv(tmp_path / "termini.tsv") == []
     assert (tmp_path / "termini.tsv").read_text() == "task\tsplit\tdistance\tn\tright\n"
+
+
+def test_evaluate_writes_them(tmp_path):
+    entry = {"simulate": {"kind": "secondary_structure", "n_chains": 8, "mean_length": 30}, "residues": {"window": 5}}
+    data, folds, out = (tmp_path / name for name in ("data", "folds", "out"))
+    main(["datasets", "--name", "toy", "--entry", json.dumps(entry), "-o", str(data)])
+    main(["folds", str(data), "--method", "grouped", "--k", "2", "-o", str(folds)])
+    kernel, solver = "window:vector_kernel=linear", "primal_svc:C=1"
+    main(["evaluate", str(data), "--folds", str(folds), "--kernel", kernel, "--solver", solver, "-o", str(out)])
+    residues, labels = load_dataset(data).residues, load_dataset(data).task().labels
+    chains = read_states(out / "states.txt")
+    assert sorted(one.name for one in chains) == sorted(residues.chains.ids)
+    for one in chains:
+        record = residues.chains.ids.index(one.name)
+        assert one.letters == residues.chains.string(record)
+        assert one.true == residues.take(residues.record == record).states().tobytes().decode()
+    decided = {row["id"]: row["predicted"] for row in read_tsv(out / "decisions.tsv")}
+    assert decided == {f"{one.name}:{i + 1}": state for one in chains for i, state in enumerate(one.predicted)}
+    for row in read_tsv(out / "metrics.tsv"):
+        own = [one for one in chains if one.split == row["split"]]
+        lines = [(list(one.true), list(one.predicted)) for one in own]
+        right = np.concatenate([[a == b for a, b in zip(*pair, strict=True)] for pair in lines])
+        assert float(row["q3"]) == float(row["accuracy"]) == pytest.approx(right.mean(), rel=1e-9)
+        assert float(row["sov99"]) == pytest.approx(naive_sov(lines, "99"), rel=1e-9)
+    assert sum(int(row["n"]) for row in read_tsv(out / "termini.tsv")) == len(labels)
+    segments = read_tsv(out / "segments.tsv")
+    assert sum(int(row["length"]) * int(row["predicted"]) for row in segments) == len(labels)
 
 
 def test_several_states_with_long_names(tmp_path):
