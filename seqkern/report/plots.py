@@ -85,7 +85,9 @@ def _scatter_section(view):
 
 
 def gram_section(view):
-    """Return the thumbnails of the Gram matrices."""
+    """Return the thumbnails of the Gram matrices; None of residues, for which none is stored."""
+    if view.dataset.residues:
+        return None
     panels, notes, shown_by = [], [], _shown_by(view.dataset)
     for kernel in view.dataset.kernels:
         other = shown_by.get(kernel, kernel)

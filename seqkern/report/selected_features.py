@@ -24,6 +24,8 @@ def features_section(view):
         splits = view.dataset.metrics
         n = int(((splits["kernel"] == kernel) & (splits["solver"] == solver)).sum())
         parts.append(_of_method(view, kernel, solver, part, n))
+    if not any(parts):
+        return None
     intro = (
         "Each training part selected its features for itself. A feature that nearly all of them select does not "
         "depend on a few units; where the lists differ much, many features carry the same information, and a single "
@@ -40,6 +42,8 @@ def _of_method(view, kernel, solver, part, n_splits):
     counted = counted.sort_values(["count", "mean", "feature"], ascending=[False, True, True])
     sizes = part.groupby(KEYS, sort=False).size()
     always = int((counted["count"] == n_splits).sum())
+    if len(counted) > LISTED and always == len(counted) > 0:
+        return None  # it takes them all, and selects none
     if sizes.median() > LISTED:
         text = f" takes {number(sizes.median(), 0)} features in the median {view.word}: no list of them is shown."
         return [paragraph(method_name((kernel, solver)), text)]
