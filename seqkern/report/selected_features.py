@@ -42,8 +42,8 @@ def _of_method(view, kernel, solver, part, n_splits):
     counted = counted.sort_values(["count", "mean", "feature"], ascending=[False, True, True])
     sizes = part.groupby(KEYS, sort=False).size()
     always = int((counted["count"] == n_splits).sum())
-    if len(counted) > LISTED and always == len(counted) > 0:
-        return None  # it takes them all, and selects none
+    if view.dataset.residues and always == len(counted) > LISTED:
+        return None  # it takes all letters and places, and selects none
     if sizes.median() > LISTED:
         text = f" takes {number(sizes.median(), 0)} features in the median {view.word}: no list of them is shown."
         return [paragraph(method_name((kernel, solver)), text)]
