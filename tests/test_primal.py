@@ -176,6 +176,16 @@ def test_many_features_without_their_products(monkeypatch):
         np.testing.assert_allclose(solver.decision_function(new), exact.decision_function(new), atol=1e-5)
 
 
+def test_few_records_of_many_features():
+    X, y, new = problem(n=30, d=500)
+    assert isinstance(conditioner.make_conditioner(Rows(X)), DiagonalConditioner)
+    assert isinstance(conditioner.make_conditioner(Rows(X[:, :100])), FullConditioner)
+    assert isinstance(conditioner.make_conditioner(Rows(csr_array(X * (X > 4)))), DiagonalConditioner)
+    theirs = LiblinearSVC(loss="squared_hinge", dual=False, intercept_scaling=3e3, tol=1e-10, max_iter=10**5)
+    decisions = theirs.fit(X, y).decision_function(new)
+    np.testing.assert_allclose(PrimalSVC(tol=1e-10).fit(X, y).decision_function(new), decisions, atol=1e-3)
+
+
 def test_a_matrix_that_rounding_made_indefinite_is_mended():
     moments = np.ones((4, 4)) - 1e-3 * np.eye(4)
     full = FullConditioner.__new__(FullConditioner)

@@ -52,8 +52,8 @@ class PrimalSVC(AnyClassSolver):
     -----
     Keerthi & DeCoste 2005; Chapelle 2007. `primal_newton` describes the algorithm. `fit` takes a matrix, dense or
     sparse, or FeatureBlocks: float32 features are multiplied in float32, what is summed over them is float64, in a
-    fixed order. Memory besides the features: for d up to 8191 features three matrices of d × d, and nine numbers for
-    each record and class. `fit_after` begins with the weights for another C; between such fits one matrix is kept.
+    fixed order. Memory besides the features: for d up to 8,191 features about four matrices of d × d, and nine numbers
+    for each record and class. `fit_after` begins with the weights for another C; between such fits one matrix is kept.
     """
 
     name = "primal_svc"

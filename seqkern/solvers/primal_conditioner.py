@@ -6,7 +6,10 @@ from scipy.linalg import cho_factor, cho_solve
 from ..errors import GramError
 
 MOST_SQUARE = 8192
-"""For more features the matrix of their products is not computed: it would take as long as many passes."""
+"""For more features the matrix of their products is not computed: it would take too much memory."""
+
+WORTH = 6000
+"""Nor where a Cholesky factor takes more than so many operations, which are fast ones, for each entry of the rows."""
 
 SHARES = 4
 """Factors for so many values of κ between one and its double."""
@@ -17,7 +20,10 @@ TRIES = 20
 
 def make_conditioner(rows):
     """Return the preconditioner for some Rows: with the products of all features, or only their squares."""
-    return FullConditioner(rows) if rows.shape[1] <= MOST_SQUARE else DiagonalConditioner(rows)
+    d = rows.shape[1]
+    entries = rows.X.nnz if rows.sparse else rows.shape[0] * d
+    full = d <= MOST_SQUARE and d**3 <= WORTH * entries
+    return FullConditioner(rows) if full else DiagonalConditioner(rows)
 
 
 class FullConditioner:
