@@ -68,6 +68,7 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
         groups = None if labels.groups is None else np.asarray(labels.groups)[train]
         machine = make_solver(spec, labels.kind).fit(K_train, y[train], groups)
         decisions[held_out] = machine.decision_function(K_held_out)
+        del K_train, K_held_out  # before there are the next ones
         n_folds += 1
         not_converged += machine.count_not_converged()
     return decisions, n_folds, not_converged

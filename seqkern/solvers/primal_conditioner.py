@@ -15,7 +15,10 @@ SHARES = 4
 """Factors for so many values of κ between one and its double."""
 
 SMALL = 1e-9
+"""What is added to the diagonal for the bias; of the mean diagonal, what is added first to an indefinite matrix."""
+
 TRIES = 20
+"""So often ten times as much is added."""
 
 
 def make_conditioner(rows):
