@@ -145,16 +145,17 @@ def chosen_features(source, solver, split, y_train, classes=()):
     Returns
     -------
     list of dict
-        As `feature_rows`. Of a solver that selects none: all, where there are not many and the kernel has names for
-        them, and else none.
+        As `feature_rows`. Of a solver that selects none: all, where there are not many, and they have weights and names;
+        else none.
     """
+    columns, weights = ranked_features(solver)
     names = None
     if not solver.selects:
-        few = len(solver.selected_columns()) <= MOST_LISTED
-        names = known_names(source.fitted(split.train, y_train), source.X) if few else None
+        if not 0 < len(columns) <= MOST_LISTED or weights[0] is None:
+            return []
+        names = known_names(source.fitted(split.train, y_train), source.X)
         if names is None:
             return []
-    columns = ranked_features(solver)[0]
     names = source.names(columns, split.train, y_train) if names is None else [names[j] for j in columns]
     several = solver.weights_by_class() is not None
     return feature_rows(solver, names, columns, [classes[int(code)] for code in solver.classes_] if several else ())
