@@ -145,8 +145,8 @@ def chosen_features(source, solver, split, y_train, classes=()):
     Returns
     -------
     list of dict
-        As `feature_rows`. Of a solver that selects none: all, where there are not many, and they have weights and names;
-        else none.
+        As `feature_rows`. Of a solver that selects none: all, where there are not many, and they have weights and
+        names; else none.
     """
     columns, weights = ranked_features(solver)
     names = None
