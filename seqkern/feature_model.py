@@ -6,6 +6,7 @@ import numpy as np
 
 from .errors import ModelError, ParameterError
 from .evaluation.feature_source import feature_rows, ranked_features
+from .kernels.blocks import given_threads
 from .kernels.explicit import feature_vectors
 from .model import Model
 from .tsv import write_tsv
@@ -33,9 +34,10 @@ class FeatureModel(Model):
         X = self._coerced(X)
         shape = () if self.kind != "multiclass" else (len(self.classes),)
         out = np.empty((len(X), *shape))
-        for start in range(0, len(X), CHUNK_ROWS):
-            rows = slice(start, start + CHUNK_ROWS)
-            out[rows] = self.solver.decision_function(self._vectors(X.take(rows)))
+        with given_threads(n_threads):
+            for start in range(0, len(X), CHUNK_ROWS):
+                rows = slice(start, start + CHUNK_ROWS)
+                out[rows] = self.solver.decision_function(self._vectors(X.take(rows)))
         return out
 
     def _vectors(self, X):

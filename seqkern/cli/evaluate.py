@@ -61,6 +61,7 @@ def run(args):
     from ..evaluation.residue_results import write_residue_results
     from ..folds import read_folds
     from ..kernels import parse_spec
+    from ..kernels.blocks import given_threads
     from ..methods import split_choice
     from ..progress import progress_bar
     from ..solvers import common_input
@@ -102,7 +103,7 @@ def run(args):
         row = done.get(key)
         if row is None:
             groups = fold_sets[name].groups
-            with _naming_split(args.dataset, files[name], split):
+            with _naming_split(args.dataset, files[name], split), given_threads(args.threads):
                 known = {"groups": groups, "residues": residues}
                 row = asdict(evaluate_fold(dataset.tasks[name], split, sources, candidates, inner, **known, **options))
             done.put(key, row)

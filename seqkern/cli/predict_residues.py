@@ -138,31 +138,37 @@ class StateTable:
         self.model, self.with_true, self._begun = model, with_true, False
 
     def of(self, chains, residues, decided):
-        """Yield lines."""
+        """Yield lines, those of a chain at once."""
         import numpy as np
 
+        from .._lines import lines
         from ..layers.chain import as_decisions
-        from ..tsv import format_cell
 
-        binary = self.model.kind == "binary"
         classes = self.model.classes
         columns = ["id", "position", "letter", *["true"] * self.with_true, "predicted"]
         values = as_decisions(decided.scores, self.model.kind).reshape(len(residues), -1)
-        columns += ["decision"] if binary else [f"decision:{name}" for name in classes]
+        columns += ["decision"] if self.model.kind == "binary" else [f"decision:{name}" for name in classes]
         if decided.probabilities is not None:
-            values = np.column_stack([values, decided.probabilities])
+            values = np.column_stack([values, decided.probabilities, self.model.confidence(decided)])
             columns += [*(f"probability:{name}" for name in classes), "confidence"]
-            values = np.column_stack([values, self.model.confidence(decided)])
         if not self._begun:
             yield "\t".join(columns) + "\n"
             self._begun = True
-        letters = "".join(chains.strings())
-        known = [[chr(code) if code else "" for code in residues.states().tolist()]] if self.with_true else []
-        names = [classes[code] for code in decided.predicted.tolist()]
-        ids = [chains.ids[i] for i in residues.record.tolist()]
-        lines = zip(ids, (residues.place + 1).tolist(), letters, *known, names, strict=True)
-        for first, numbers in zip(lines, values.tolist(), strict=True):
-            yield "\t".join(map(format_cell, [*first, *numbers])) + "\n"
+        letters = np.frombuffer("".join(chains.strings()).encode(), dtype=np.uint8)
+        known = residues.states() if self.with_true else np.zeros(len(residues), dtype=np.uint8)
+        of_words = np.stack([letters, known, decided.predicted], axis=1).astype(np.int64)
+        words, which = np.unique(of_words, axis=0, return_inverse=True)
+        texts = [self._words(*word) for word in words.tolist()]
+        which, values, places = which.reshape(-1).astype(np.int32), np.ascontiguousarray(values), residues.place + 1
+        stops = np.cumsum(chains.lengths)
+        for name, first, last in zip(chains.ids, (stops - chains.lengths).tolist(), stops.tolist(), strict=True):
+            rows, before = slice(first, last), f"{name}\t".encode()
+            yield lines(before, places[rows, None], texts, which[rows], values[rows]).decode()
+
+    def _words(self, letter, true, predicted):
+        """Return what stands between the position and the numbers."""
+        words = [chr(letter), *[chr(true) if true else ""] * self.with_true, self.model.classes[predicted]]
+        return ("\t".join(words) + "\t").encode()
 
     def end(self):
         """Return what stands at the end."""

@@ -124,6 +124,7 @@ def run(args):
     from ..evaluation.held_out import check_afterwards
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
+    from ..kernels.blocks import given_threads
     from ..lsgkm import check_lsgkm, write_lsgkm
     from ..methods import split_transforms
     from ..progress import progress_counter
@@ -165,6 +166,7 @@ def run(args):
     tell_counts(dataset.X.counts, source)
     with (
         naming_file(source),
+        given_threads(args.threads),
         progress_counter("kernel", " entries") as show,
         warnings.catch_warnings(record=True) as said,
     ):

@@ -55,7 +55,10 @@ def summary(model, args, at_sites, searched):
         yield "alphabet", model.alphabet.name
     yield from _method_lines(model, args, searched)
     if args.layers:
-        yield "layers", " → ".join(layer["layer"] for layer in args.layers) + ", fitted to decisions about held-out chains"
+        yield (
+            "layers",
+            " → ".join(layer["layer"] for layer in args.layers) + ", fitted to decisions about held-out chains",
+        )
     yield from _fit_lines(model, units)
     if model.kind != "none":
         yield from _score_lines(record["search"], record["report"], searched)

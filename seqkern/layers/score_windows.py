@@ -82,7 +82,15 @@ class Landmarks:
 
     def features(self, windows):
         """Return φ of vectors, float32 (n, features): the bits of a row depend on that row alone."""
-        out = np.empty((len(windows), self.map.shape[1]), dtype=np.float32)
+        return self._mapped(windows, self.map)
+
+    def times(self, windows, weights):
+        """Return φ·`weights` of vectors, for weights (features, k), float64 (n, k), without φ."""
+        return self._mapped(windows, (self.map @ weights).astype(np.float32)).astype(np.float64)
+
+    def _mapped(self, windows, map):
+        """Return the kernel with the landmarks times `map`, float32 (n, columns of it)."""
+        out = np.empty((len(windows), map.shape[1]), dtype=np.float32)
         filled = np.zeros((CHUNK_ROWS, windows.shape[1]), dtype=np.float32)  # all products have one shape
         with one_thread():
             for start in range(0, len(windows), CHUNK_ROWS):
@@ -94,7 +102,7 @@ class Landmarks:
                 near -= self._squares
                 near *= np.float32(self.gamma)
                 np.exp(np.minimum(near, 0.0, out=near), out=near)
-                out[start : start + len(chunk)] = (near @ self.map)[: len(chunk)]
+                out[start : start + len(chunk)] = (near @ map)[: len(chunk)]
         return out
 
 
@@ -103,4 +111,9 @@ def feature_blocks(windows, landmarks):
     if landmarks is None:
         return FeatureBlocks((len(windows), windows.width), np.float32, windows.take)
     shape = len(windows), landmarks.map.shape[1]
-    return FeatureBlocks(shape, np.float32, lambda rows: landmarks.features(windows.take(rows)))
+    return FeatureBlocks(
+        shape,
+        np.float32,
+        lambda rows: landmarks.features(windows.take(rows)),
+        lambda weights: lambda rows: landmarks.times(windows.take(rows), weights),
+    )
