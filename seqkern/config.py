@@ -1,10 +1,9 @@
 """A study's configuration: read, checked against the schema, completed with its defaults."""
 
 import contextlib
-import difflib
-import reprlib
 from pathlib import Path
 
+from .config_schema import check_schema, hint, read_schema, with_defaults
 from .datasets import (
     check_entry_profiles,
     check_entry_residues,
@@ -22,20 +21,8 @@ from .kernels import build_kernel, check_kind
 from .layers import build_layers
 from .memory import parse_bytes
 from .methods import dataset_methods, kernel_candidates, needs_residues, split_layers, split_transforms
-from .resource_files import open_resource
 from .solvers import common_input, expand_grid
 from .tracks import PROFILE_TRACKS
-
-TYPES = {
-    "object": "keys with values",
-    "array": "a list",
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "null": "null",
-}
-"""What the types of the schema are called in messages."""
 
 
 def load_config(path):
@@ -80,11 +67,11 @@ def check_config(config, file=None):
     ConfigError
         For a key or value that does not fit, with the nearest known key.
     """
-    schema = _schema()
+    schema = read_schema()
     if not isinstance(config, dict):
         raise ConfigError("holds no keys", file=file, remedy="see config/config.yaml for an example")
-    _check_schema(config, schema, file)
-    config = _with_defaults(config, schema)
+    check_schema(config, schema, file)
+    config = with_defaults(config, schema)
     with _place("memory_limit", file):
         parse_bytes(config["memory_limit"])
     with _place("inner", file):
@@ -134,57 +121,10 @@ def check_entry(name, entry, file=None):
     ConfigError
         For a name, key or value that does not fit, with the nearest known key.
     """
-    schema = _schema()
+    schema = read_schema()
     part = {"properties": {"datasets": schema["properties"]["datasets"]}, "$defs": schema["$defs"]}
-    _check_schema({"datasets": {name: entry}}, part, file)
+    check_schema({"datasets": {name: entry}}, part, file)
     _check_entry(name, entry, file)
-
-
-def _schema():
-    """Return the schema of a study."""
-    import yaml
-
-    with open_resource("config.schema.yaml", "schemas") as stream:
-        return yaml.safe_load(stream.read())
-
-
-def _check_schema(config, schema, file):
-    """Raise ConfigError unless a configuration fits a schema."""
-    import jsonschema
-
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(config))
-    if error is not None:
-        raise _schema_error(error, file)
-
-
-def _schema_error(error, file):
-    """Return a ConfigError in the words of the config file for a jsonschema error."""
-    place = ".".join(map(str, error.absolute_path)) or "top level"
-    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        known = sorted(error.schema.get("properties", {}))
-        for key in error.instance:
-            if key not in known:
-                remedy = f"{_hint(key, known)}known keys: {', '.join(known)}"
-                return ConfigError(f"{place}: unknown key {key!r}", file=file, remedy=remedy)
-    if error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        near = difflib.get_close_matches(missing, map(str, error.instance), n=1)
-        hint = f"is it meant by {near[0]!r}? " if near else ""
-        return ConfigError(f"{place}: the key {missing!r} is missing", file=file, remedy=f"{hint}see config/README.md")
-    if error.validator == "pattern":
-        problem = f"{place}: {error.instance!r} is not possible"
-        return ConfigError(problem, file=file, remedy=f"write {error.schema['form']}")
-    if error.validator == "type":
-        wanted = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
-        problem = f"{place}: {reprlib.repr(error.instance)} is not {' or '.join(TYPES[name] for name in wanted)}"
-        return ConfigError(problem, file=file, remedy="see config/README.md")
-    return ConfigError(f"{place}: {error.message}", file=file, remedy="see config/README.md")
-
-
-def _hint(name, known):
-    """Return the question whether the nearest of the known names is meant, or nothing."""
-    near = difflib.get_close_matches(str(name), known, n=1)
-    return f"did you mean {near[0]!r}? " if near else ""
 
 
 @contextlib.contextmanager
@@ -194,17 +134,6 @@ def _place(place, file, joint=": "):
         yield
     except SeqkernError as error:
         raise ConfigError(f"{place}{joint}{error.problem}", file=file, remedy=error.remedy) from error
-
-
-def _with_defaults(value, schema):
-    """Return a copy of the object `value` with the defaults of its schema's properties, level by level."""
-    value = dict(value)
-    for key, rule in schema.get("properties", {}).items():
-        if "default" in rule and key not in value:
-            value[key] = rule["default"]
-        if isinstance(value.get(key), dict) and rule.get("type") == "object":
-            value[key] = _with_defaults(value[key], rule)
-    return value
 
 
 def _check_draws(inner, default, file):
@@ -258,7 +187,7 @@ def _built_kernels(config, file):
 
 def _not_defined(place, name, known, file):
     """Return a ConfigError for a name that the configuration does not define."""
-    remedy = f"{_hint(name, known)}defined: {', '.join(known)}"
+    remedy = f"{hint(name, known)}defined: {', '.join(known)}"
     return ConfigError(f"{place}: {name!r} is not defined", file=file, remedy=remedy)
 
 

@@ -42,14 +42,14 @@ def write_residue_study(folder, *, chains=12, classes="HEC", probabilities=False
     masked : bool
         Whether some residues have no label.
     **entry
-        More of the key ``residues``.
+        More keys of the data set.
 
     Returns
     -------
     Path
     """
     folder, rng, classes = Path(folder), np.random.default_rng(1), tuple(classes)
-    entry = {"residues": {"window": 15, **entry}, "folds": {"method": "grouped", "k": FOLDS}}
+    entry = {"residues": {"window": 15}, **entry, "folds": {"method": "grouped", "k": FOLDS}}
     config = {"study": "residues", "datasets": {"chains": entry}, "kernels": KERNELS, "solvers": SOLVERS}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")

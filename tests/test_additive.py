@@ -13,7 +13,7 @@ from seqkern.errors import NoWordsError, ParameterError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.additive import attributions, fold, word_weights
-from seqkern.kernels.product import FeatureBlocks, FeatureKernel, Term
+from seqkern.kernels.product import FeatureKernel, Term, TermBlocks
 from seqkern.kernels.real import RealDenseBlock, RealSparseBlock
 from seqkern.kernels.words import spread
 from seqkern.solvers import make_solver
@@ -373,7 +373,7 @@ class RealKernel(FeatureKernel):
         self.block_type = block
 
     def _prepare(self, X, like):
-        return FeatureBlocks([Term(0.7, [(1, self.block_type(X.values))])], 2.0)
+        return TermBlocks([Term(0.7, [(1, self.block_type(X.values))])], 2.0)
 
 
 @pytest.mark.parametrize("block", [RealDenseBlock, RealSparseBlock])

@@ -14,7 +14,7 @@ from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import positions as module
 from seqkern.kernels.kmers import find_kmers
 from seqkern.kernels.positions import PositionBlock, distance_weights, window_positions
-from seqkern.kernels.product import FeatureBlocks, Term, fold, product
+from seqkern.kernels.product import Term, TermBlocks, fold, product
 
 STRINGS = [*random_strings(8, 3, 30), "A" * 25, "ACGT" * 6, "AC*GT*ACT*ACGTA*****ACGTAC*TTTT", "*****", "GC", "A", ""]
 BOTH_WAYS = pytest.mark.parametrize("smooth", [False, True])
@@ -27,7 +27,7 @@ def kmer_block(X, k, weigh, like=None, smooth=False):
 def matrix(rows, cols=None):
     """Return the matrix of two PositionBlocks."""
     cols = rows if cols is None else cols
-    blocks = [FeatureBlocks([Term(1.0, [(1, block)])]) for block in (rows, cols)]
+    blocks = [TermBlocks([Term(1.0, [(1, block)])]) for block in (rows, cols)]
     out = np.empty((len(blocks[0]), len(blocks[1])))
     product(blocks[0], blocks[1] if cols is not rows else blocks[0], out)
     return out
@@ -144,7 +144,7 @@ def test_folded_is_the_matrix_times_the_coefficients():
     weigh = lambda length: distance_weights("linear", length, 9.5)  # noqa: E731
     columns = kmer_block(X, 2, weigh)
     rows = kmer_block(Y, 2, weigh, columns)
-    cols, payload = (FeatureBlocks([Term(1.0, [(1, block)])]) for block in (columns, rows))
+    cols, payload = (TermBlocks([Term(1.0, [(1, block)])]) for block in (columns, rows))
     values = fold(cols.rows(4, 9), coefficients)
     np.testing.assert_allclose(values(payload), matrix(rows, columns)[:, 4:9] @ coefficients, rtol=1e-12, atol=1e-13)
     np.testing.assert_array_equal(values(payload.rows(3, 6)), values(payload)[3:6])

@@ -10,7 +10,7 @@ from seqkern.errors import SequenceError
 from seqkern.kernels import _blocks, _product, _real, sparse
 from seqkern.kernels.dense import DenseBlock
 from seqkern.kernels.kmers import Counted, Occurrences, rank_codes
-from seqkern.kernels.product import FeatureBlocks, Term, product
+from seqkern.kernels.product import Term, TermBlocks, product
 from seqkern.kernels.real import RealDenseBlock, RealSparseBlock
 from seqkern.kernels.sparse import SparseBlock
 
@@ -71,7 +71,7 @@ SHAPES = [(1, 1), (3, 5), (16, 4), (17, 64), (50, 33), (49, 259), (130, 70)]
 @pytest.mark.parametrize("shape", SHAPES)
 def test_counts_of_every_size(level, make, shape, peak):
     values = counts(*shape, peak)
-    payload = FeatureBlocks([Term(1.0, [(1, make(values))])])
+    payload = TermBlocks([Term(1.0, [(1, make(values))])])
     np.testing.assert_array_equal(matrix(payload), exact(values))
     np.testing.assert_array_equal(payload.diagonal(), np.diagonal(exact(values)))
 
@@ -79,23 +79,23 @@ def test_counts_of_every_size(level, make, shape, peak):
 def test_full_bytes_do_not_saturate(level):
     """All counts 127: the largest sums of 8-bit products, over more steps than one chunk."""
     for width in (4, 300, 9000):
-        payload = FeatureBlocks([Term(1.0, [(1, dense(np.full((9, width), 127, dtype=np.int32)))])])
+        payload = TermBlocks([Term(1.0, [(1, dense(np.full((9, width), 127, dtype=np.int32)))])])
         np.testing.assert_array_equal(matrix(payload), np.full((9, 9), 127.0 * 127 * width))
 
 
 def test_full_words_do_not_overflow(level):
-    payload = FeatureBlocks([Term(1.0, [(1, dense(np.full((9, 301), 32767, dtype=np.int32)))])])
+    payload = TermBlocks([Term(1.0, [(1, dense(np.full((9, 301), 32767, dtype=np.int32)))])])
     np.testing.assert_array_equal(matrix(payload), np.full((9, 9), 32767.0**2 * 301))
 
 
 @pytest.mark.parametrize(("mine", "theirs"), [(90, 300), (300, 90), (90, 40_000), (70_000, 3), (5, 127)])
 def test_rows_and_columns_of_different_sizes(level, mine, theirs):
     a, b = counts(21, 37, mine, seed=1), counts(40, 37, theirs, seed=2)
-    rows, cols = (FeatureBlocks([Term(1.0, [(1, dense(values))])]) for values in (a, b))
+    rows, cols = (TermBlocks([Term(1.0, [(1, dense(values))])]) for values in (a, b))
     np.testing.assert_array_equal(matrix(rows, cols), exact(a, b))
     np.testing.assert_array_equal(matrix(rows.rows(3, 20), cols.rows(5, 38)), exact(a, b)[3:20, 5:38])
     columns = sparse_block(b)
-    rows, cols = (FeatureBlocks([Term(1.0, [(1, block)])]) for block in (sparse_block(a, columns), columns))
+    rows, cols = (TermBlocks([Term(1.0, [(1, block)])]) for block in (sparse_block(a, columns), columns))
     np.testing.assert_array_equal(matrix(rows, cols), exact(a, b))
 
 
@@ -105,7 +105,7 @@ def test_any_rectangle_is_a_slice(make, tile, monkeypatch):
     monkeypatch.setattr(sparse, "TILE", tile)
     values = counts(60, 50, 70_000)
     whole = exact(values)
-    payload = FeatureBlocks([Term(1.0, [(1, make(values))])])
+    payload = TermBlocks([Term(1.0, [(1, make(values))])])
     if make is sparse_block:
         assert payload.blocks[0].tile == min(tile, 60)
     for a, b, c, d in ((0, 60, 0, 60), (5, 6, 0, 60), (10, 30, 10, 60), (10, 30, 10, 30), (10, 30, 20, 60)):
@@ -123,7 +123,7 @@ def test_few_tiles_where_features_are_many(monkeypatch):
     block = sparse_block(values)
     assert block.tile > 2
     assert len(block.bounds) <= 2 * len(block.feature) + 2 * block.n_features
-    np.testing.assert_array_equal(matrix(FeatureBlocks([Term(1.0, [(1, block)])])), exact(values))
+    np.testing.assert_array_equal(matrix(TermBlocks([Term(1.0, [(1, block)])])), exact(values))
 
 
 def test_more_rows_than_a_posting_can_number():
@@ -133,7 +133,7 @@ def test_more_rows_than_a_posting_can_number():
     values[65_530:65_545, 1] = 2
     block = sparse_block(values)
     assert block.tile <= 1 << 16
-    payload = FeatureBlocks([Term(1.0, [(1, block)])])
+    payload = TermBlocks([Term(1.0, [(1, block)])])
     for start, stop in ((0, 3), (65_533, 65_540)):
         part = matrix(payload.rows(start, stop), payload)
         np.testing.assert_array_equal(part, exact(values[start:stop], values))
@@ -146,11 +146,11 @@ def test_terms_factors_divisors_and_scale():
     A, B, C = exact(a), exact(b), exact(c)
     blocks = dense(a), sparse_block(b), dense(3 * c)
     terms = [Term(0.3, [(2, blocks[0]), (-1, blocks[1])]), Term(1 / 7, [(5, blocks[2])], 9)]
-    payload = FeatureBlocks(terms, scale=0.5)
+    payload = TermBlocks(terms, scale=0.5)
     expected = 0.5 * (0.3 * (2 * A - B) + 1 / 7 * (5 * C))
     np.testing.assert_array_equal(matrix(payload), expected)
     np.testing.assert_array_equal(payload.diagonal(), np.diagonal(expected))
-    whole = FeatureBlocks([Term(2, [(3, blocks[0])]), Term(1, [(1, blocks[2])], 9)])
+    whole = TermBlocks([Term(2, [(3, blocks[0])]), Term(1, [(1, blocks[2])], 9)])
     assert len(whole.terms) == 1
     np.testing.assert_array_equal(matrix(whole), 6 * A + C)
     np.testing.assert_array_equal(whole.diagonal(), np.diagonal(6 * A + C))
@@ -158,9 +158,9 @@ def test_terms_factors_divisors_and_scale():
 
 def test_divisions_of_large_sums_are_exact():
     values = np.array([[3 * 94_906_267, 1], [3, 2]], dtype=np.int32)
-    payload = FeatureBlocks([Term(1.0, [(1, sparse_block(values))], 1)])
+    payload = TermBlocks([Term(1.0, [(1, sparse_block(values))], 1)])
     np.testing.assert_array_equal(matrix(payload), exact(values))
-    tripled = FeatureBlocks([Term(1.0, [(3, sparse_block(values))], 3)])
+    tripled = TermBlocks([Term(1.0, [(3, sparse_block(values))], 3)])
     np.testing.assert_array_equal(matrix(tripled), exact(values))
 
 
@@ -168,17 +168,15 @@ def test_sums_beyond_64_bits_are_refused():
     values = np.full((1, 3), 2**31 - 1, dtype=np.int32)
     for make in (dense, sparse_block):
         with pytest.raises(SequenceError, match="too long"):
-            FeatureBlocks([Term(1.0, [(1, make(values))])])
-        np.testing.assert_array_equal(
-            matrix(FeatureBlocks([Term(1.0, [(1, make(values[:, 2:]))])])), exact(values[:, 2:])
-        )
+            TermBlocks([Term(1.0, [(1, make(values))])])
+        np.testing.assert_array_equal(matrix(TermBlocks([Term(1.0, [(1, make(values[:, 2:]))])])), exact(values[:, 2:]))
 
 
 def test_normalised_products(level):
     values = counts(70, 40, 100, share=0.1)
     values[5] = 0
     for make in (dense, sparse_block):
-        payload = FeatureBlocks([Term(1.0, [(1, make(values))])])
+        payload = TermBlocks([Term(1.0, [(1, make(values))])])
         d = payload.diagonal()
         out = np.empty((70, 70))
         product(payload, payload, out, d, d)
@@ -259,8 +257,8 @@ def test_features_that_the_columns_lack_are_left_out(rows, columns):
     block = SparseBlock(found["columns"])
     expected = np.array(naive.gram(*(as_dicts(found[name]) for name in spaces)), dtype=float)
     squares = [naive.dot(row, row) for row in as_dicts(found["rows"])]
-    mine = FeatureBlocks([Term(1.0, [(1, SparseBlock(found["rows"], block))])])
-    np.testing.assert_array_equal(matrix(mine, FeatureBlocks([Term(1.0, [(1, block)])])), expected)
+    mine = TermBlocks([Term(1.0, [(1, SparseBlock(found["rows"], block))])])
+    np.testing.assert_array_equal(matrix(mine, TermBlocks([Term(1.0, [(1, block)])])), expected)
     assert mine.diagonal().tolist() == squares
 
 
@@ -294,14 +292,14 @@ def sums_in_order(a, b):
 def test_real_values_are_summed_in_order(make, n, width, share):
     values = real_values(n, width, share)
     values[n // 2] = 0
-    payload = FeatureBlocks([Term(1.0, [(1, make(values))])])
+    payload = TermBlocks([Term(1.0, [(1, make(values))])])
     K = matrix(payload)
     np.testing.assert_array_equal(K, sums_in_order(values, values))
     np.testing.assert_array_equal(payload.diagonal(), np.diagonal(K))
     for a, b, c, d in ((0, n, 0, n), (n // 3, n, n // 3, n), (n // 3, n, 0, n // 2), (0, n // 2, n // 3, n)):
         np.testing.assert_array_equal(matrix(payload.rows(a, b), payload.rows(c, d)), K[a:b, c:d])
     others = real_values(20, width, share, seed=9)
-    rows = FeatureBlocks([Term(1.0, [(1, make(others))])])
+    rows = TermBlocks([Term(1.0, [(1, make(others))])])
     np.testing.assert_array_equal(matrix(rows, payload), sums_in_order(others, values))
     if width:
         largest = max(map(abs, others[3] * values[0]))
@@ -312,7 +310,7 @@ def test_real_values_beside_counts():
     values, numbers = real_values(30, 12), counts(30, 20, 9)
     terms = [Term(0.3, [(1, RealDenseBlock(values))]), Term(2, [(1, sparse_block(numbers))])]
     expected = 0.5 * (0.3 * sums_in_order(values, values) + 2 * exact(numbers))
-    payload = FeatureBlocks(terms, scale=0.5)
+    payload = TermBlocks(terms, scale=0.5)
     np.testing.assert_array_equal(matrix(payload), expected)
     np.testing.assert_array_equal(payload.diagonal(), np.diagonal(expected))
 

@@ -155,7 +155,7 @@ def test_profiles_of_residues_belong_to_the_data_set(kernel, message):
 
 def test_an_unknown_key_of_residues_is_named():
     with pytest.raises(
-        ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, track, window"
+        ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, window"
     ):
         check_entry("d", GENERATED | {"residues": {"width": 3}}, "study.yaml")
 

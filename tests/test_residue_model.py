@@ -29,7 +29,11 @@ def home(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def models(home):
-    ways = {"layers": [*FEATURES, *LAYERS], "gram": GRAM, "binary": [*GRAM, "--positive", "H", "--calibration", "platt"]}
+    ways = {
+        "layers": [*FEATURES, *LAYERS],
+        "gram": GRAM,
+        "binary": [*GRAM, "--positive", "H", "--calibration", "platt"],
+    }
     for name, way in ways.items():
         assert main([*train(home), *way, "--folds", "3"][: None if name != "gram" else -2] + out(home, name)) == 0
     return {name: load_model(home / f"{name}.seqkern") for name in ways}

@@ -10,7 +10,7 @@ from ..residues.reductions import find_reduction, reduce_states
 from ..residues.states import state_classes
 
 WINDOW = 15
-KEYS = ("window", "reduction", "track")
+KEYS = ("window", "reduction")
 NOT_WITH = ("window", "sites", "tasks", "features", "similarities", "dissimilarities")
 LEFT_OUT = "chains without a known state left out"
 

@@ -19,7 +19,7 @@ from .hmm.profile_hmm import ProfileHMM
 from .hmm.reading import read_profiles
 from .latest import Latest
 from .planner import Workload
-from .product import FeatureBlocks, FeatureKernel, Term
+from .product import FeatureKernel, Term, TermBlocks
 from .real import PRODUCT_NS, RealDenseBlock
 
 MODELS = {"profile": ProfileHMM, "markov": MarkovChain}
@@ -242,7 +242,7 @@ class FisherKernel(FeatureKernel):
         return np.divide(1.0, np.sqrt(known), out=np.zeros_like(known), where=known > 0)
 
     def _prepare(self, X, like):
-        return FeatureBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
+        return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
 
     def plan(self, X, Y=None):
         """Return the Plan for this kernel on `X` (against `Y`)."""

@@ -10,7 +10,7 @@ from ..parameters import check_choice, check_integer, check_real
 from .implicit import CombinedImplicit, SparseImplicit
 from .kmers import SMALL_SPACE, check_code_space, check_lengths
 from .planner import Workload, cheapest, make_plan
-from .product import FeatureBlocks, FeatureKernel, Term
+from .product import FeatureKernel, Term, TermBlocks
 
 MOST_NAMES = 1 << 24
 LARGEST_K = 10_000
@@ -103,7 +103,7 @@ class KmerKernel(FeatureKernel):
             Term(weight, list(self._members(X, k, choice, others)), self._divisor(X, k, choice))
             for k, weight, choice in zip(self._lengths(), self._weights(), choices, strict=True)
         ]
-        return FeatureBlocks(terms, self._scale(), choices, X)
+        return TermBlocks(terms, self._scale(), choices, X)
 
     def _choices(self, X):
         """Return for each k what `_members` is told for `X`, and for sets made like it: the algorithm."""

@@ -11,7 +11,7 @@ from .motifs.features import make_block, occurring, product_costs
 from .motifs.scanner import MatrixScanner, PatternScanner
 from .motifs.sets import MotifSet
 from .planner import Cost, Workload, cheapest, letter_shares, make_plan
-from .product import FeatureBlocks, FeatureKernel, Term
+from .product import FeatureKernel, Term, TermBlocks
 from .words import KernelPattern, WordWeights
 
 P_VALUE = 1e-4
@@ -203,7 +203,7 @@ class MotifKernel(FeatureKernel):
         counted = self._counts(X)
         choice = self._choose(X) if like is None else like.choices
         block = make_block(counted, choice, None if like is None else like.blocks[0])
-        payload = FeatureBlocks([Term(1.0, [(1, block)])], choices=choice, sequences=X)
+        payload = TermBlocks([Term(1.0, [(1, block)])], choices=choice, sequences=X)
         if like is None:
             payload.counts = self._left_out(counted)
         return payload

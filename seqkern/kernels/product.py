@@ -1,14 +1,14 @@
 """The product engine of kernels with explicit features: K = scale · Σ weight · (Σ factor · Φ(x)·Φ(y)) / divisor.
 
 A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …), `SparseBlock` or `DenseBlock`
-(real values: `RealSparseBlock`, `RealDenseBlock`), and puts them as `Term`s into a `FeatureBlocks`: that is its
+(real values: `RealSparseBlock`, `RealDenseBlock`), and puts them as `Term`s into a `TermBlocks`: that is its
 payload. By subclassing `FeatureKernel` it has everything else::
 
     class ToyKernel(FeatureKernel):
         name = "toy"
         def _prepare(self, X, like):
             block = SparseBlock(find_kmers(X, 2).count(), like and like.blocks[0])
-            return FeatureBlocks([Term(1.0, [(1, block)])])
+            return TermBlocks([Term(1.0, [(1, block)])])
 
 Products of counts, their integer factors and the sums of one term are integers and exact; then the weights come in,
 in the order of the terms. So the bits depend on neither threads nor the cutting into rows and columns, nor on how
@@ -53,7 +53,7 @@ class Term:
         return any(getattr(block, "real", False) for _, block in self.members)
 
 
-class FeatureBlocks:
+class TermBlocks:
     """The payload of a kernel with explicit features: blocks, or a range of their rows.
 
     Parameters
@@ -89,7 +89,7 @@ class FeatureBlocks:
 
     def rows(self, start, stop):
         """Return the rows `start` to `stop`, as a view."""
-        view = object.__new__(FeatureBlocks)
+        view = object.__new__(TermBlocks)
         view.__dict__.update(self.__dict__, start=self.start + start, stop=self.start + stop)
         return view
 
@@ -112,14 +112,14 @@ def fold(columns, coefficients):
 
     Parameters
     ----------
-    columns : FeatureBlocks
+    columns : TermBlocks
         Of the records z_j.
     coefficients : ndarray of float64, shape (m,)
 
     Returns
     -------
     callable or None
-        ``values(rows)``, float64 (n,), for the FeatureBlocks of n records made like `columns`. None if a block is of
+        ``values(rows)``, float64 (n,), for the TermBlocks of n records made like `columns`. None if a block is of
         a kind without ``gather``.
     """
     if not all(hasattr(block, "gather") for block in columns.blocks):
@@ -170,7 +170,7 @@ def product(rows, cols, out, row_diagonal=NO_DIAGONAL, col_diagonal=NO_DIAGONAL)
 
     Parameters
     ----------
-    rows, cols : FeatureBlocks
+    rows, cols : TermBlocks
         `rows` made like the whole that `cols` is cut from, or cut from it too.
     out : ndarray of float64, shape (n, m)
         Its rows are contiguous.
@@ -196,7 +196,7 @@ def _sum_type(mine, theirs):
 
 
 class FeatureKernel(Kernel):
-    """Base of the kernels whose payload is a `FeatureBlocks`: a family writes ``__init__`` and ``_prepare``."""
+    """Base of the kernels whose payload is a `TermBlocks`: a family writes ``__init__`` and ``_prepare``."""
 
     least_block_rows = LEAST_BLOCK_ROWS
 

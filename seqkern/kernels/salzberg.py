@@ -11,7 +11,7 @@ from ..parameters import check_real
 from . import _product
 from .base import Plan
 from .planner import Workload
-from .product import FeatureBlocks, FeatureKernel, Term
+from .product import FeatureKernel, Term, TermBlocks
 from .real import PRODUCT_NS, RealDenseBlock
 
 CHUNK_LETTERS = 1 << 20
@@ -151,7 +151,7 @@ class SalzbergKernel(FeatureKernel):
         return values.reshape(len(X), pairs * length)
 
     def _prepare(self, X, like):
-        return FeatureBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
+        return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
 
     def plan(self, X, Y=None):
         """Return the Plan for this kernel on `X` (against `Y`)."""

@@ -181,7 +181,7 @@ def _termini(view, judged):
 def track_parts(view, judged):
     """Return the track of one chain."""
     method, one = next(iter(judged.items()))
-    asked = (view.dataset.entry.get("residues") or {}).get("track")
+    asked = view.dataset.entry.get("track")
     place = data.chosen_chain(one, asked)
     note = None
     if place is None:

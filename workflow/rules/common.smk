@@ -51,7 +51,8 @@ METHODS = [(dataset, *method) for dataset in STUDY["datasets"] for method in dat
 KERNELS = {
     name: build_kernel(split_transforms(spec)[0]) for name, spec in STUDY["kernels"].items() if "choose" not in spec
 }
-METHOD_KEYS = ("kernels", "solvers", "importance", "selection_bias")  # of an entry: what is run on data, not the data
+# of an entry: what is run on data and shown of it, not the data
+METHOD_KEYS = ("kernels", "solvers", "importance", "selection_bias", "track")
 STORED = gram_homes(STUDY)
 STORED_KERNELS = dict(home for homes in STORED.values() for home in homes)
 
