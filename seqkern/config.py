@@ -15,13 +15,14 @@ from .datasets import (
 )
 from .errors import ConfigError, SeqkernError, unknown_name
 from .evaluation.held_out import check_afterwards
+from .explain.explanation import check_solver
 from .folds.methods import options_of
 from .gram.transforms import build_transform
 from .kernels import build_kernel, check_kind
 from .layers import build_layers
 from .memory import parse_bytes
 from .methods import dataset_methods, kernel_candidates, needs_residues, split_layers, split_transforms
-from .solvers import common_input, expand_grid
+from .solvers import build_solver, common_input, expand_grid
 from .tracks import PROFILE_TRACKS
 
 
@@ -77,15 +78,11 @@ def check_config(config, file=None):
     with _place("inner", file):
         check_afterwards(config["inner"]["calibration"], config["inner"]["threshold"])
     _check_draws(config["inner"], schema["properties"]["inner"]["properties"]["draws"]["default"], file)
-    kernels = _built_kernels(config, file)
+    kernels, solvers = _built_kernels(config, file), _built_solvers(config, file)
     for name, entry in config["datasets"].items():
         _check_entry(name, entry, file)
         _check_choices(name, entry, config, kernels, file)
-    for name, spec in config["solvers"].items():
-        with _place(f"solvers.{name}", file):
-            common_input(expand_grid(split_layers(spec)[0], ends=config["inner"]["search"] == "random"))
-        with _place(f"solvers.{name}.layers", file):
-            build_layers(split_layers(spec)[1])
+        _check_importance(name, entry.get("importance"), config, kernels, solvers, file)
     return config
 
 
@@ -151,6 +148,9 @@ def _check_entry(name, entry, file):
     with _place(f"datasets.{name}", file):
         entry_kind(entry)
         entry_window(entry)
+        if "track" in entry and not is_residue_entry(entry):
+            remedy = "add residues: {window: 15}, or leave out track"
+            raise ConfigError("track names the chain whose residues the report draws", remedy=remedy)
     with _place(f"datasets.{name}.profiles", file):
         check_entry_profiles(entry)
     with _place(f"datasets.{name}.residues", file):
@@ -185,6 +185,19 @@ def _built_kernels(config, file):
     return {name: [built[choice] for choice in kernel_candidates(config, name)] for name in config["kernels"]}
 
 
+def _built_solvers(config, file):
+    """Return the solvers of the grid behind each name, built once, as the kernels."""
+    built = {}
+    for name, spec in config["solvers"].items():
+        with _place(f"solvers.{name}", file):
+            grid = expand_grid(split_layers(spec)[0], ends=config["inner"]["search"] == "random")
+            common_input(grid)
+            built[name] = [build_solver(one) for one in grid]
+        with _place(f"solvers.{name}.layers", file):
+            build_layers(split_layers(spec)[1])
+    return built
+
+
 def _not_defined(place, name, known, file):
     """Return a ConfigError for a name that the configuration does not define."""
     remedy = f"{hint(name, known)}defined: {', '.join(known)}"
@@ -198,7 +211,6 @@ def _check_choices(name, entry, config, kernels, file):
             if choice not in config[part]:
                 raise _not_defined(f"datasets.{name}.{part}", choice, config[part], file)
     kind = entry_kind(entry)
-    _check_importance(name, entry.get("importance"), config, kernels, kind, file)
     for choice in entry.get("kernels", ()):
         with _place(f"datasets.{name}.kernels.{choice}", file):
             for kernel in kernels[choice]:
@@ -261,11 +273,11 @@ def _check_layers(name, entry, config, file):
             )
 
 
-def _check_importance(name, wanted, config, kernels, kind, file):
+def _check_importance(name, wanted, config, kernels, solvers, file):
     """Raise ConfigError unless what is to be trained for the importance of positions is one known method."""
     if wanted is None:
         return
-    place = f"datasets.{name}.importance"
+    place, kind = f"datasets.{name}.importance", entry_kind(config["datasets"][name])
     for part in ("kernel", "solver"):
         if wanted[part] not in config[f"{part}s"]:
             raise _not_defined(f"{place}.{part}", wanted[part], config[f"{part}s"], file)
@@ -279,3 +291,8 @@ def _check_importance(name, wanted, config, kernels, kind, file):
         raise ConfigError(f"{place}.section: {section} is empty", file=file, remedy="give first and last position")
     with _place(f"{place}.kernel", file):
         check_kind(kernels[wanted["kernel"]][0], kind)
+    with _place(f"{place}.solver", file):
+        for solver in solvers[wanted["solver"]]:
+            check_solver(solver)
+            if solver.input == "implicit":
+                kernels[wanted["kernel"]][0].check_implicit()

@@ -32,17 +32,20 @@ def check_schema(config, schema, file):
 
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(config))
     if error is not None:
-        raise _schema_error(error, file)
+        raise _schema_error(error, schema, file)
 
 
-def _schema_error(error, file):
-    """Return a ConfigError in the words of the config file for a jsonschema error."""
+def _schema_error(error, schema, file):
+    """Return a ConfigError in the words of the config file for a jsonschema error about a schema."""
     place = ".".join(map(str, error.absolute_path)) or "top level"
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
         known = sorted(error.schema.get("properties", {}))
         for key in error.instance:
             if key not in known:
-                remedy = f"{hint(key, known)}known keys: {', '.join(known)}"
+                meant = hint(key, known)
+                if place.startswith("datasets.") and key in schema["$defs"]["dataset"]["properties"]:
+                    meant = f"{key} is a key of the data set itself; "
+                remedy = f"{meant}known keys: {', '.join(known)}"
                 return ConfigError(f"{place}: unknown key {key!r}", file=file, remedy=remedy)
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)

@@ -67,6 +67,13 @@ def broken(config, path, value):
         ("inner.threshold", "recall=0.9", ["inner", "recall=0.9", "sensitivity=0.95"]),
         ("datasets.donors.kernels", ["spectrun1"], ["datasets.donors.kernels", "spectrum1"]),
         ("datasets.donors.public", "uci_splice", ["datasets.donors", "exactly one source"]),
+        ("datasets.donors.track", "1abc", ["datasets.donors: track names the chain", "add residues: {window: 15}"]),
+        (
+            "datasets.donors.residues",
+            {"window": 15, "track": "1abc"},
+            ["datasets.donors.residues: unknown key 'track'", "track is a key of the data set itself"],
+        ),
+        ("datasets.donors.importance.solver", "csvm", ["datasets.donors.importance.solver: 'csvm' is not defined"]),
         ("study", "../escape", ["study", "../escape"]),
         ("study", "a/b", ["study", "a/b"]),
         ("seed", -1, ["seed", "-1"]),
@@ -202,3 +209,35 @@ def test_a_completed_study_fits_again(config):
     assert check_config(completed) == completed
     searched = check_config({**config, "inner": {"search": "random", "draws": 5}})
     assert searched["inner"]["draws"] == 5
+
+
+@pytest.mark.parametrize(
+    ("solver", "problem"),
+    [
+        ({"solver": "primal_svc"}, "solver 'primal_svc' decides by features"),
+        ({"solver": "primal_svc", "C": [1, 10], "layers": ["structure"]}, "solver 'primal_svc' decides by features"),
+        ({"solver": "pairwise_voting", "binary": "primal_svc"}, "solver 'primal_svc' decides by features"),
+        ({"solver": "psvc", "kernel": ["precomputed", "features"]}, "takes"),
+        ({"solver": "psvc", "kernel": "features"}, "solver 'psvc' decides by features"),
+        ({"solver": "kernel_neighbors"}, "solver 'kernel_neighbors' decides by no weighted sums"),
+        ({"solver": "filtered", "binary": "kernel_neighbors"}, "solver 'kernel_neighbors' decides by no weighted sums"),
+        ({"solver": "one_against_rest", "binary": "csvc"}, "'one_against_rest' has no machine for two classes"),
+    ],
+)
+@pytest.mark.parametrize("residues", [False, True])
+def test_importance_asks_for_a_solver_that_can_be_explained(config, solver, problem, residues):
+    wanted = {"kernel": "window", "solver": "one"}
+    simulated = {"kind": "secondary_structure", "n_chains": 4}
+    entry = {"simulate": simulated, "residues": {"window": 15}} if residues else {"fasta": "windows.fa"}
+    config["datasets"] = {"mine": {**entry, "solvers": ["csvc"], "importance": wanted}}
+    config["kernels"] = {"window": {"kernel": "weighted_degree", "degree": 2}}
+    config["solvers"] |= {"one": solver}
+    place = "solvers.one" if problem == "takes" else "datasets.mine.importance.solver"
+    with pytest.raises(ConfigError, match=rf"study\.yaml: {place}: .*{problem}"):
+        check_config(config, file="study.yaml")
+    for able in (
+        {"solver": "csvc", "layers": ["segments"]},
+        {"solver": "linear_svc"},
+        {"solver": "decision_dag", "binary": "csvc"},
+    ):
+        check_config({**config, "solvers": {**config["solvers"], "one": able}})

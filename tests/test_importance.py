@@ -101,6 +101,8 @@ def test_several_classes_need_a_pair(tmp_path, capsys):
         (["--section=70:80"], "the section 70 to 80 has no position of the windows"),
         (["--order", "4"], "order=4"),
         (["--solver", "csvc:C=-1"], "C=-1"),
+        (["--solver", "primal_svc"], "solver 'primal_svc' decides by features"),
+        (["--solver", "kernel_neighbors"], "solver 'kernel_neighbors' decides by no weighted sums"),
     ],
 )
 def test_wrong_options_are_one_line(donors, more, said, capsys):

@@ -81,7 +81,7 @@ def _training_part(dataset, args):
     task = dataset.task()
     rows, part = task.used(), None
     if args.folds:
-        folds = read_folds(Path(args.folds) / f"{task.name}.tsv", dataset.X.ids, task.labels)
+        folds = read_folds(Path(args.folds) / f"{task.name}.tsv", dataset.X.ids, task.labels, dataset.chains)
         if folds.groups is not None:
             task = replace(task, labels=replace(task.labels, groups=folds.groups))
         if len(folds.splits) == 1:
@@ -99,19 +99,24 @@ def _training_part(dataset, args):
 def _trained(X, labels, notes, args):
     """Return the Model."""
     from ..evaluation.candidates import make_candidates
+    from ..explain.explanation import check_solver
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
     from ..methods import split_transforms
+    from ..solvers import build_solver
     from ..training import train_model
 
     spec, transforms = split_transforms(parse_spec(args.kernel))
     kernel = build_kernel(spec)
     check_kind(kernel, "sequences", file=args.dataset)
+    solvers = [spec for _, spec in make_candidates([None], args.solver, draws=args.inner_draws, seed=args.seed)]
+    for solver in solvers:
+        check_solver(build_solver(solver))
     return train_model(
         X,
         labels,
         kernel,
-        [spec for _, spec in make_candidates([None], args.solver, draws=args.inner_draws, seed=args.seed)],
+        solvers,
         transforms=[build_transform(item) for item in transforms],
         folds=args.inner_folds,
         metric=args.inner_metric,

@@ -134,6 +134,11 @@ class Solver(Stored, Parameters, BaseEstimator):
         """
         return None
 
+    @classmethod
+    def has_linear(cls):
+        """Tell whether decisions of this class are linear functions of a kernel row, at least with some parameters."""
+        return cls.linear is not Solver.linear
+
     def selected_columns(self):
         """Return the columns that `fit` selected, int64: by default those that prediction needs.
 
