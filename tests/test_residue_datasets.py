@@ -1,6 +1,7 @@
 """Data sets of residues: from users' files, generated and public; folds and leakage by chain."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from seqkern.config import check_config, check_entry
 from seqkern.datasets import load_dataset, make_dataset, save_dataset
 from seqkern.datasets.residue_adapters import cb513, jpred4, qian_sejnowski, rs126
 from seqkern.errors import ConfigError, FoldError, LabelError, ParameterError, SequenceError
-from seqkern.folds import make_folds
-from seqkern.labels import UNLABELLED
+from seqkern.folds import FoldSet, Split, make_folds, read_folds
+from seqkern.folds.chains import chain_folds, chain_labels
+from seqkern.folds.leakage import find_links, leakage_rows
+from seqkern.labels import UNLABELLED, Labels
 from seqkern.profiles.profile import check_tracks
 from seqkern.simulate import simulate, write_simulated
 
@@ -154,9 +157,7 @@ def test_profiles_of_residues_belong_to_the_data_set(kernel, message):
 
 
 def test_an_unknown_key_of_residues_is_named():
-    with pytest.raises(
-        ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, window"
-    ):
+    with pytest.raises(ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, window"):
         check_entry("d", GENERATED | {"residues": {"width": 3}}, "study.yaml")
 
 
@@ -207,9 +208,94 @@ def test_no_fold_divides_a_chain_by_default(generated):
     assert not leakage
 
 
+@pytest.mark.parametrize(
+    "method", [["stratified", "--k", "2"], ["grouped", "--k", "3"], ["five_by_two"], ["leave-one-out"]]
+)
+def test_no_method_divides_a_chain(generated, method):
+    names, rows, leakage = folds_of(generated, "--method", *method)
+    for split in range(2, len(names)):
+        sides = [{row[0].split(":")[0] for row in rows if row[split] == part} for part in ("train", "test")]
+        assert not sides[0] & sides[1]
+        assert len(sides[0] | sides[1]) == 12
+    assert not leakage
+    if method == ["leave-one-out"]:
+        assert len(names) == 2 + 12
+
+
+@pytest.mark.parametrize("method", ["stratified", "five_by_two", "leave-one-out"])
+def test_given_groups_of_chains_stay_whole_too(method):
+    chains, families = np.repeat(np.arange(24), 20), np.repeat(np.arange(12), 40)
+    y = np.random.default_rng(1).integers(0, 3, 480)
+    labels = Labels([f"u{i}" for i in range(480)], y, "multiclass", tuple("HEC"), groups=families)
+    for split in make_folds(labels, method=method, chains=chains):
+        assert not set(families[split.train]) & set(families[split.test])
+    bare = replace(labels, groups=None)
+    for split in make_folds(bare, method=method, chains=chains):
+        assert not set(chains[split.train]) & set(chains[split.test])
+
+
+def test_given_parts_that_divide_a_chain_are_refused():
+    chains = np.repeat(np.arange(4), 10)
+    labels = Labels([f"u{i}" for i in range(40)], np.arange(40) % 2, "binary", ("n", "y"))
+    roles = np.where(np.arange(40) < 15, "train", "test")
+    with pytest.raises(FoldError, match=r"record 'u15': is tested in split '1', while other residues of its chain"):
+        make_folds(labels, method="predefined", roles=roles, chains=chains)
+
+
+def test_a_file_of_folds_that_divides_a_chain_is_refused(generated, capsys):
+    folds_of(generated, "--k", "2")
+    file = generated / "folds" / "all.tsv"
+    lines = [line.split("\t") for line in file.read_text().splitlines()]
+    without = ["\t".join([line[0], *line[2:]]) for line in lines]
+    dataset = load_dataset(generated)
+    given = (dataset.X.ids, dataset.task().labels, dataset.chains)
+
+    def read(rows):
+        file.write_text("\n".join(rows) + "\n")
+        return read_folds(file, *given)
+
+    assert np.array_equal(read(without).groups, dataset.residues.record)
+    other = lines[5][:2] + lines[5][:1:-1]
+    with pytest.raises(FoldError, match=r"record 'chain1:(1|5)': is tested in split '1', while other residues"):
+        read(["\t".join(line) for line in [*lines[:5], other, *lines[6:]]])
+    with pytest.raises(FoldError, match="record 'chain1:5': has another group than the residues before it"):
+        read(["\t".join(line) for line in [*lines[:5], [lines[5][0], "11", *lines[5][2:]], *lines[6:]]])
+    file.write_text("\n".join("\t".join(line) for line in [*lines[:5], other, *lines[6:]]) + "\n")
+    arguments = ["--folds", str(file.parent), "--methods", '{"a": {"solver": "csvc"}}']
+    assert main(["check", str(generated), *arguments]) == 1
+    assert "while other residues of its chain are trained on" in capsys.readouterr().err
+
+
+def test_remedies_of_grouped_data_do_not_divide_groups():
+    y = np.tile([0, 1], 8)
+    labels = Labels([f"u{i}" for i in range(16)], y, "binary", ("n", "y"), groups=np.repeat(list("abcd"), 4))
+    with pytest.raises(
+        FoldError, match="has 4 groups, too few for five different halvings; choose the fold method grouped"
+    ):
+        make_folds(labels, method="five_by_two")
+    with pytest.raises(
+        FoldError, match="has 4 chains, too few for five different halvings; choose the fold method grouped"
+    ):
+        make_folds(labels, method="five_by_two", chains=np.repeat(np.arange(4), 4))
+
+
+def test_a_state_in_a_single_chain_calls_for_a_reduction_or_more_chains():
+    y = np.repeat([0, 1, 0, 1, 0, 2], 4)
+    labels = Labels([f"u{i}" for i in range(24)], y, "multiclass", tuple("HEG"), groups=np.repeat(list("abc"), 8))
+    chains = np.repeat(np.arange(3), 8)
+    with pytest.raises(FoldError, match=r"'G' has 1 chain for 2 folds in task 'all'; reduce the states \(res"):
+        make_folds(labels, method="grouped", k=2, chains=chains)
+    with pytest.raises(FoldError, match=r"no unit of class 'G'; take other folds, reduce the states .* or give more"):
+        make_folds(labels, method="leave-one-group-out", chains=chains)
+
+
 def test_a_chain_in_both_parts_leaks_and_windows_alike_do_not(generated):
-    _, _, leakage = folds_of(generated, "--method", "stratified", "--k", "2")
-    assert {(row[2], row[3]) for row in leakage if row[1] == "1"} == {("identical", f"chain{i}") for i in range(1, 13)}
+    dataset = load_dataset(generated)
+    residues, rows = dataset.residues, np.arange(len(dataset.X))
+    halves = FoldSet("all", tuple(dataset.X.ids), (Split("1", rows[::2], rows[1::2]),))
+    links = find_links(residues.chains)
+    leakage = leakage_rows(links, chain_folds(halves, residues), chain_labels(links.identical, residues))
+    assert {(row[2], row[3]) for row in leakage} == {("identical", f"chain{i}") for i in range(1, 13)}
 
 
 def test_chains_repeated_across_folds_are_found_and_kept_together(tmp_path):
@@ -248,8 +334,6 @@ def test_smaller_training_parts_are_whole_chains_and_nested(method):
     )
     labels = made.task().labels
     if method == "predefined":
-        from dataclasses import replace
-
         labels = replace(labels, folds=(made.residues.record % 3).astype(str))
     k = {"k": 3} if method == "grouped" else {}
     whole = make_folds(labels, made.X, method, seed=1, **k)

@@ -86,7 +86,7 @@ def _check(args, methods):
                 error.file, error.problem = args.dataset, f"solver {name!r} on task {task.name!r}: {error.problem}"
                 raise
         file = Path(args.folds) / f"{task.name}.tsv"
-        fold_set = read_folds(file, dataset.X.ids, task.labels)
+        fold_set = read_folds(file, dataset.X.ids, task.labels, dataset.chains)
         for split in fold_set:
             parts += 1
             groups = None if fold_set.groups is None else fold_set.groups[split.train]

@@ -76,7 +76,10 @@ def run(args):
     how = feature_form(grid) if wanted == "features" else {}
     sources, identity = kernel_sources(dataset, args, wanted, **how)
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
-    fold_sets = {name: read_folds(files[name], dataset.X.ids, task.labels) for name, task in dataset.tasks.items()}
+    fold_sets = {
+        name: read_folds(files[name], dataset.X.ids, task.labels, dataset.chains)
+        for name, task in dataset.tasks.items()
+    }
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
     after = layers or args.calibration is not None or args.threshold is not None
     for name, split in work:

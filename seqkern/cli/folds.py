@@ -50,9 +50,8 @@ def run(args):
             raise FoldError(f"a task cannot be called {task.name!r}", file=args.dataset, remedy="rename it")
         method, chosen = _method(options, task, residues is not None)
         with naming_file(args.dataset):
-            foldset = make_folds(
-                task.labels, dataset.X, method, task=task.name, roles=task.split, links=groups, **chosen
-            )
+            together = {"links": groups, "chains": dataset.chains}
+            foldset = make_folds(task.labels, dataset.X, method, task=task.name, roles=task.split, **together, **chosen)
         fold_sets.append(foldset)
         if residues is None:
             leaks += leakage_rows(links, foldset, task.labels)

@@ -74,6 +74,11 @@ class Dataset:
     notes: dict = field(default_factory=dict)
     residues: Residues | None = None
 
+    @property
+    def chains(self):
+        """The chain of each unit, int64 (n,), where units are residues; else None."""
+        return None if self.residues is None else self.residues.record
+
     def task(self, name=None):
         """Return the task `name`, by default the only one.
 

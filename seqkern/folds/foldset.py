@@ -11,7 +11,8 @@ import numpy as np
 
 from ..errors import FoldError, unknown_name
 from ..tsv import read_tsv, write_tsv
-from .methods import METHODS, PARTS, Units, inner_groups, options_of
+from .methods import METHODS, inner_groups, options_of
+from .units import PARTS, RARE_STATE, Units
 
 GROUP = "group"
 RESERVED = ("id", GROUP)
@@ -52,7 +53,7 @@ class FoldSet:
         return iter(self.splits)
 
 
-def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, links=None, **options):
+def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, links=None, chains=None, **options):
     """Divide labelled units into training and test parts.
 
     Units without a label are in neither part.
@@ -72,6 +73,9 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
     links : array_like, shape (n,), optional
         Groups of units that the leakage check found alike, to be kept together. Predefined parts and
         chromosomes are never changed.
+    chains : array_like of int, shape (n,), optional
+        Where units are residues, the chain of each. No method divides one; given groups are kept together by every
+        method that draws.
     **options
         Parameters of the method: `k` and `seed` (stratified, grouped, locus; five_by_two has `seed` alone), `gap`,
         `block`, `train`, `test` (locus: bases, or names of chromosomes).
@@ -87,7 +91,7 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
     LabelError
         If the labels lack what the method needs (groups, folds, positions).
     FoldError
-        If a class or the groups have fewer members than folds, or a part lacks a class.
+        If a class or the groups have fewer members than folds, a part lacks a class, or given parts divide a chain.
     """
     known = options_of(method)
     for name in options:
@@ -101,14 +105,17 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
         str(task),
         None if roles is None else np.asarray(roles, dtype=str)[used],
         None if links is None else np.asarray(links)[used],
+        None if chains is None else np.asarray(chains)[used],
     )
+    of_residues = chains is not None
     splits = []
     for name, train, test in splitter(units, **options):
         if name in RESERVED:
             raise FoldError(f"a split of task {task!r} cannot be called {name!r}", remedy="rename the group or fold")
-        _check_part(units.labels, units.task, name, "training", train)
-        _check_part(units.labels, units.task, name, "test", test, every_class=not single_tests)
+        _check_part(units.labels, units.task, name, "training", train, of_residues=of_residues)
+        _check_part(units.labels, units.task, name, "test", test, every_class=not single_tests, of_residues=of_residues)
         splits.append(Split(name, used[train], used[test]))
+        _check_whole(splits[-1], chains, labels.ids)
     groups = inner_groups(units, method, options)
     if groups is not None:
         whole = np.full(len(labels), -1, dtype=np.int64)
@@ -117,7 +124,7 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
     return FoldSet(str(task), tuple(labels.ids), tuple(splits), groups)
 
 
-def _check_part(labels, task, name, part, rows, *, every_class=True, file=None):
+def _check_part(labels, task, name, part, rows, *, every_class=True, of_residues=False, file=None):
     """Raise FoldError if a part of a split is empty or, where it must hold every class, lacks one."""
     where = f"the {part} part of split {name!r} of task {task!r}"
     if not len(rows):
@@ -126,10 +133,26 @@ def _check_part(labels, task, name, part, rows, *, every_class=True, file=None):
     missing = np.setdiff1d(np.arange(len(classes)), labels.y[rows])
     if len(missing):
         alone = ": one class only" if len(classes) - len(missing) == 1 else ""
+        remedy = "take fewer or other folds (stratified ones hold every class), or leave the class out"
         raise FoldError(
             f"{where} has no unit of class {classes[missing[0]]!r}{alone}",
             file=file,
-            remedy="take fewer or other folds (stratified ones hold every class), or leave the class out",
+            remedy=f"take other folds, {RARE_STATE}" if of_residues else remedy,
+        )
+
+
+def _check_whole(split, chains, ids, file=None):
+    """Raise FoldError if a chain has residues in both parts of a split; `chains` may be None."""
+    if chains is None:
+        return
+    chains = np.asarray(chains)
+    divided = split.test[np.isin(chains[split.test], chains[split.train])]
+    if len(divided):
+        raise FoldError(
+            f"is tested in split {split.name!r}, while other residues of its chain are trained on",
+            file=file,
+            record=ids[divided[0]],
+            remedy="keep chains whole, as the fold method grouped does",
         )
 
 
@@ -156,7 +179,7 @@ def write_folds(path, foldset):
     write_tsv(path, ["id", *names], zip(foldset.ids, *columns, strict=True))
 
 
-def read_folds(path, ids, labels=None):
+def read_folds(path, ids, labels=None, chains=None):
     """Read what `write_folds` wrote, for the units `ids`.
 
     Parameters
@@ -167,6 +190,9 @@ def read_folds(path, ids, labels=None):
         The ids of the units; the file must name the same ones, in any order.
     labels : Labels, optional
         Of the units: then the parts must be such that they can be learned from and tested.
+    chains : array_like of int, shape (n,), optional
+        Where units are residues, the chain of each: no split may divide one, nor may the groups of the inner loop. A
+        file without groups has chains as such.
 
     Returns
     -------
@@ -179,7 +205,7 @@ def read_folds(path, ids, labels=None):
         If the file is missing or no table.
     FoldError
         If it is no table of folds, or made for other units; with `labels` also if a unit without a label is in
-        a part, a training part lacks a class, or a test part is empty.
+        a part, a training part lacks a class, or a test part is empty; with `chains` if one is divided.
     """
     path, ids = Path(path), tuple(ids)
     rows = read_tsv(path)
@@ -198,12 +224,38 @@ def read_folds(path, ids, labels=None):
     if GROUP in rows[0]:
         numbers = [_group_number(row[GROUP], path, row["id"]) for row in rows]
         groups = np.array(numbers, dtype=np.int64)[order]
+    if chains is not None:
+        for split in splits:
+            _check_whole(split, chains, ids, path)
+        groups = _groups_of_chains(splits, groups, np.asarray(chains), ids, path)
     if labels is not None:
         for split in splits:
             _check_labels(labels, split, path)
-            _check_part(labels, path.stem, split.name, "training", split.train, file=path)
+            _check_part(
+                labels, path.stem, split.name, "training", split.train, of_residues=chains is not None, file=path
+            )
             _check_part(labels, path.stem, split.name, "test", split.test, every_class=False, file=path)
     return FoldSet(path.stem, ids, tuple(splits), groups)
+
+
+def _groups_of_chains(splits, groups, chains, ids, path):
+    """Return the groups of residues, by default their chains; FoldError where residues of one chain are in several."""
+    used = np.unique(np.concatenate([rows for split in splits for rows in (split.train, split.test)]))
+    chains = chains[used]
+    if groups is None:
+        groups = np.full(len(ids), -1, dtype=np.int64)
+        groups[used] = np.unique(chains, return_inverse=True)[1]
+    _, first, number = np.unique(chains, return_index=True, return_inverse=True)
+    own = groups[used]
+    divided = used[own != own[first[number]]]
+    if len(divided):
+        raise FoldError(
+            "has another group than the residues before it in its chain",
+            file=path,
+            record=ids[divided[0]],
+            remedy="make the folds again",
+        )
+    return groups
 
 
 def _rows_of_units(ids, named, path):

@@ -4,57 +4,19 @@ A method takes `Units` and its options, and returns (name, train, test) for each
 """
 
 import inspect
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import FoldError, LabelError, unknown_name
 from ..labels import natural_key
 from ..parameters import check_integer
-from .splitters import deal, locus_blocks, merge_groups
+from .splitters import deal, locus_blocks
+from .train_size import sample, smaller
+from .units import PARTS, RARE_STATE, Units
 
-PARTS = ("train", "test")
 FIVE = 5
 ATTEMPTS = 50
 """Draws of a halving that is not one of those before it."""
-
-
-@dataclass(frozen=True)
-class Units:
-    """The labelled units of a task: what a splitter may look at."""
-
-    labels: object
-    X: object
-    task: str
-    roles: object
-    links: object
-
-    def __len__(self):
-        return len(self.labels)
-
-    def classes(self):
-        """Return the class codes, zeros for real labels."""
-        return np.zeros(len(self), np.int64) if self.labels.kind == "real" else self.labels.y
-
-    def groups(self, *partitions):
-        """Return the given partitions merged with the links, or None if there are none at all."""
-        partitions = [part for part in (*partitions, self.links) if part is not None]
-        return merge_groups(len(self), *partitions) if partitions else None
-
-    def column(self, field, method):
-        """Return a column of the labels; LabelError if it is missing, or a cell of it is empty."""
-        values = getattr(self.labels, field)
-        remedy = f"give every unit a {field.removesuffix('s')}, or choose another fold method"
-        if values is None:
-            raise LabelError(
-                f"task {self.task!r} has no column {field!r}, which the fold method {method!r} needs",
-                remedy=remedy,
-            )
-        empty = np.flatnonzero(values == "") if values.dtype.kind == "U" else ()
-        if len(empty) and field != "folds":
-            record = self.labels.ids[empty[0]]
-            raise LabelError(f"its {field.removesuffix('s')} is empty", record=record, remedy=remedy)
-        return values
 
 
 def _parts(roles):
@@ -77,9 +39,11 @@ def _check_members(units, k, groups):
     members, code = min((len(np.unique(counted[y == code])), code) for code in np.unique(y))
     if members < k:
         name = "the task" if labels.kind == "real" else f"class {labels.classes[code]!r}"
-        what = ("unit" if groups is None else "group") + "s" * (members != 1)
-        remedy = f"choose k of at most {members}" if members > 1 else "give more, or leave the class out"
-        raise FoldError(f"{name} has {members} {what} for {k} folds in task {units.task!r}", remedy=remedy)
+        remedy = "give more, or leave the class out" if units.chains is None else RARE_STATE
+        if members > 1:
+            remedy = f"choose k of at most {members}" + (f", {RARE_STATE}" if units.chains is not None else "")
+        what = units.members(members, groups)
+        raise FoldError(f"{name} has {what} for {k} folds in task {units.task!r}", remedy=remedy)
 
 
 def _parted(names, fold):
@@ -90,13 +54,13 @@ def _parted(names, fold):
 
 def _stratified(units, *, k=5, seed=0):
     """Each fold has its share of each class; real labels are divided at random."""
-    return _dealt(units, k, seed, units.groups())
+    return _dealt(units, k, seed, units.whole("stratified"))
 
 
 def _grouped(units, *, k=5, seed=0, train_size=None):
     """No group is divided; the shares of the classes are as even as that allows."""
     groups = units.groups(units.column("groups", "grouped"))
-    return _smaller(units, _dealt(units, k, seed, groups), groups, train_size, seed)
+    return smaller(units, _dealt(units, k, seed, groups), groups, train_size, seed)
 
 
 def _five_by_two(units, *, seed=0):
@@ -113,10 +77,12 @@ def _five_by_two(units, *, seed=0):
             if not sides & halves:
                 break
         else:
-            what = "units" if groups is None else "groups"
+            # methods that do not look at groups are no way out where there are some
+            count = len(units) if groups is None else len(np.unique(groups))
+            others = "stratified or leave-one-out" if given is None else "grouped or leave-one-group-out"
             raise FoldError(
-                f"task {units.task!r} has too few {what} for five different halvings",
-                remedy="choose the fold method stratified or leave-one-out",
+                f"task {units.task!r} has {units.members(count, groups)}, too few for five different halvings",
+                remedy=f"choose the fold method {others}",
             )
         halves |= sides
         splits += _parted([f"{repeat + 1}.{half}" for half in (1, 2)], fold)
@@ -125,7 +91,7 @@ def _five_by_two(units, *, seed=0):
 
 def _predefined(units, *, train_size=None, seed=0):
     """Use the task's own parts, or the column of folds: names of parts, or of folds each tested once."""
-    return _smaller(units, _given_parts(units), units.groups(units.labels.groups), train_size, seed)
+    return smaller(units, _given_parts(units), units.groups(units.labels.groups), train_size, seed)
 
 
 def _given_parts(units):
@@ -171,7 +137,7 @@ def _locus(units, *, k=5, seed=0, gap=None, block=0, train=None, test=None, trai
         raise FoldError("folds by chromosome need both parts", remedy="name chromosomes under train and under test")
     if train is not None:
         name, train, test = _by_chromosome(units, chromosome, train, test)
-        return [(name, _sample(units, train, train_size, seed), test)]
+        return [(name, sample(units, train, train_size, seed), test)]
     if train_size is not None:
         raise FoldError("train_size is for folds by chromosome", remedy="name chromosomes under train and under test")
     return _dealt(units, k, seed, units.groups(_loci(units, gap, block)))
@@ -202,60 +168,9 @@ def _by_chromosome(units, chromosome, train, test):
     return ("1", *(np.flatnonzero(np.isin(chromosome, sorted(part))) for part in parts))
 
 
-def _sample(units, rows, size, seed):
-    """Return `size` of the rows (None: all), with each class's share of them; smaller samples are parts of larger ones.
-
-    The learning curve of a method is drawn with nested training parts.
-    """
-    if size is None:
-        return rows
-    _check_size(units, rows, size)
-    order = np.random.default_rng(seed).permutation(rows)
-    y = units.classes()[order]
-    place = np.empty(len(order))
-    for code in np.unique(y):
-        members = np.flatnonzero(y == code)
-        place[members] = (np.arange(len(members)) + 0.5) / len(members)  # where it stands in its class, from 0 to 1
-    return np.sort(order[np.argsort(place, kind="stable")[:size]])
-
-
-def _smaller(units, splits, groups, size, seed):
-    """Return splits whose training parts hold up to `size` units (None: all), whole groups, where there are any.
-
-    Smaller training parts are parts of larger ones: one order of the groups, drawn once, serves all sizes and splits.
-    """
-    if size is None:
-        return splits
-    if groups is None:
-        return [(name, _sample(units, train, size, seed), test) for name, train, test in splits]
-    order = np.random.default_rng(seed).permutation(int(groups.max()) + 1)
-    return [(name, _whole_groups(units, train, size, groups, order), test) for name, train, test in splits]
-
-
-def _whole_groups(units, rows, size, groups, order):
-    """Return the rows of the first groups of an order that have up to `size` rows together, at least one group."""
-    _check_size(units, rows, size)
-    counts = np.bincount(groups[rows], minlength=len(order))[order]
-    present = order[counts > 0]
-    taken = int(np.searchsorted(np.cumsum(counts[counts > 0]), size, side="right"))
-    chosen = np.zeros(len(order), dtype=bool)
-    chosen[present[: max(taken, 1)]] = True
-    return rows[chosen[groups[rows]]]
-
-
-def _check_size(units, rows, size):
-    """Raise an error unless a training part of `rows` has `size` units."""
-    check_integer("train_size", size, 2)
-    if size > len(rows):
-        raise FoldError(
-            f"the training part of task {units.task!r} has {len(rows)} units, train_size asks for {size}",
-            remedy="give a smaller train_size",
-        )
-
-
 def _leave_one_out(units):
-    """Test each unit (each set of linked units) once, alone."""
-    groups = units.groups()
+    """Test each unit (each set of linked units; of residues each chain) once, alone."""
+    groups = units.whole("leave-one-out")
     return _each_group(np.arange(len(units)) if groups is None else groups, None)
 
 
