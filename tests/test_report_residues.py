@@ -4,15 +4,20 @@ import numpy as np
 import pytest
 from naive_states import naive_sov
 from residue_sample import write_residue_study
+from scipy.stats import t, wilcoxon
 from test_report import Page
 
+from seqkern.cli.main import main
+from seqkern.evaluation.chain_shares import ChainShares
 from seqkern.evaluation.residue_results import read_states
+from seqkern.evaluation.trial import Trial
 from seqkern.report import build_report, trials
 from seqkern.report.files import read_table
 from seqkern.report.markup import Markup, escape, text_of
 from seqkern.report.reliability import reliability_section
 from seqkern.report.residue_data import (
-    against_best,
+    FEWEST,
+    against_first,
     chosen_chain,
     information,
     judged_residues,
@@ -24,6 +29,7 @@ from seqkern.report.results import Method, Study
 from seqkern.report.selected_features import features_section
 from seqkern.report.trials import read_trial
 from seqkern.report.view import View
+from seqkern.tsv import read_tsv
 
 BLOSUM, WINDOW = Method("blosum", "svm"), Method("window", "svm")
 
@@ -86,22 +92,76 @@ def test_scores_are_pooled_over_all_chains(folder, judged):
         assert one.scores["sov99:E"] == pytest.approx(naive_sov(lines, "99", "E"), rel=1e-12)
 
 
-def test_methods_are_compared_chain_by_chain(judged):
-    better, worse, p = against_best(judged)[WINDOW]
+def test_verdicts_rest_on_chains(dataset, judged, page):
+    """One difference for each chain decides, in the section on residues and where every pair is compared."""
+    view = View(dataset, "d1")
+    compared = view.comparisons["q3"]
+    (one,) = compared.found
     differences = judged[BLOSUM].right - judged[WINDOW].right
-    assert (better, worse) == ((differences < 0).sum(), (differences > 0).sum())
-    assert 0 < p < 0.05
-    assert against_best({BLOSUM: judged[BLOSUM]}) == {}
+    assert one.test.tasks == len(judged[BLOSUM].chains) == 12
+    assert one.test.p == pytest.approx(wilcoxon(differences, method="exact").pvalue)
+    assert (one.test.wins, one.test.losses) == ((differences > 0).sum(), (differences < 0).sum())
+    assert against_first(BLOSUM, compared) == {WINDOW: (one.test.losses, one.test.wins, one.p_holm)}
+    assert against_first(WINDOW, compared) == {BLOSUM: (one.test.wins, one.test.losses, one.p_holm)}
+    text = text_of(Markup(page))
+    assert "McNemar" not in text
+    assert f"better in {one.test.wins} of 12 chains" in text
+    assert "residues of one chain are not independent" in text
+
+
+def test_intervals_are_by_chain(folder, dataset, judged, page):
+    """The standard error is that of a ratio over chains, the same from decisions and from states."""
+    rows = [row for row in read_tsv(folder / "report" / "intervals.tsv") if row["kernel"] == "blosum"]
+    assert [(row["metric"], row["how"]) for row in rows] == [("q3", "chains")]
+    one = judged[BLOSUM]
+    n = np.bincount(one.chain)
+    share = np.mean(one.true == one.predicted)
+    se = np.sqrt(12 / 11 * np.sum((n * (one.right - share)) ** 2)) / n.sum()
+    assert float(rows[0]["value"]) == pytest.approx(share)
+    assert float(rows[0]["se"]) == pytest.approx(se)
+    assert float(rows[0]["high"]) == pytest.approx(share + t.ppf(0.975, 11) * se)
+    assert one.interval == pytest.approx([float(rows[0][key]) for key in ("value", "se", "low", "high")])
+
+
+def test_compare_is_by_chain(folder, capsys):
+    for words, fails in (((), 0), (("--metric", "accuracy"), 0), (("--metric", "auc"), 1)):
+        assert main(["compare", str(folder), *words]) == fails
+        out, err = capsys.readouterr()
+        assert "McNemar" not in out
+        assert ("2 methods on 12 chains" in out) != bool(fails)
+        assert ("metric to compare chains by" in err) == bool(fails)
+    folders = [str(folder / "evaluate" / "chains" / kernel / "svm") for kernel in ("blosum", "window")]
+    assert main(["compare", *folders, "--format", "tsv"]) == 0
+    assert "\twilcoxon\t" in capsys.readouterr().out
+
+
+def test_a_chain_in_several_test_parts_is_one():
+    """Its residues of all parts count together; a chain that a method lacks has no share."""
+    ids = np.array(["a:x:1", "a:x:2", "b:1", "a:x:1"])
+    labels = np.array([0, 1, 1, 0])
+    trial = Trial("multiclass", ids, np.array(["1", "1", "2", "2"]), labels, {}, {"m": np.array([0, 0, -1, 0])}, {})
+    shares = ChainShares(trial)
+    assert shares.names == ["a:x", "b"]
+    np.testing.assert_array_equal(shares.shares(["m"])["m"], [2 / 3, np.nan])
+    np.testing.assert_array_equal(shares.interval("m"), [2 / 3, np.nan, np.nan, np.nan])
 
 
 def test_near_the_ends(judged):
-    shares = judged[BLOSUM].near_termini()
-    hits, count = 0, 0
-    for one in judged[BLOSUM].chains:
-        for i, (a, b) in enumerate(zip(one.true, one.predicted, strict=True)):
-            if min(i, len(one.letters) - 1 - i) in (8, 9) and a != "?":
-                hits, count = hits + (a == b), count + 1
-    assert shares[7] == pytest.approx(hits / count)
+    shares, n = judged[BLOSUM].near_ends()
+    for end in (0, 1):
+        hits, count = 0, 0
+        for one in judged[BLOSUM].chains:
+            for i, (a, b) in enumerate(zip(one.true, one.predicted, strict=True)):
+                if (i, len(one.letters) - 1 - i)[end] in (8, 9) and a != "?":
+                    hits, count = hits + (a == b), count + 1
+        assert n[end, 7] == count < FEWEST
+        assert np.isnan(shares[end, 7])
+        few = n[end] < FEWEST
+        np.testing.assert_array_equal(np.isnan(shares[end]), few)
+    last = n[1, -1], shares[1, -1]
+    far = judged[BLOSUM].lengths[judged[BLOSUM].chain] - 1 - judged[BLOSUM].place >= 31
+    right = judged[BLOSUM].true == judged[BLOSUM].predicted
+    assert last == pytest.approx((far.sum(), right[far].mean()))
 
 
 def test_chosen_chain(judged):

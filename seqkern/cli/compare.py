@@ -26,7 +26,7 @@ def add_arguments(parser):
         "--metric",
         help="what to compare by (default: the AUC, and on one task accuracy too; of several classes on one task "
         "accuracy alone: their macro AUC is shown, but there is no test of it; real labels: RMSE over tasks and 5x2cv, "
-        "else the absolute error)",
+        "else the absolute error; residues: the share of right ones of each chain, the only one on one task)",
     )
     parser.add_argument(
         "--control",

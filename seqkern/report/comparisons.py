@@ -1,4 +1,7 @@
-"""Which methods are better than which: signed-rank tests over many tasks, or the tests that one task's folds allow."""
+"""Which methods are better than which: signed-rank tests over many tasks, or the tests that one task's folds allow.
+
+Of residues the signed-rank test is over chains: those of one chain are not independent of one another.
+"""
 
 import math
 from dataclasses import replace
@@ -6,6 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..errors import unknown_name
+from ..evaluation.chain_shares import ChainShares
 from ..evaluation.comparison import compare_all, least_p
 from ..evaluation.contests import TESTS, contests, metrics_with_test
 from ..evaluation.friedman import critical_difference, friedman
@@ -116,6 +121,20 @@ class Compared(_Table):
             }
 
 
+class ComparedChains(Compared):
+    """Methods compared on residues: the share of right ones of each tested chain.
+
+    Attributes
+    ----------
+    intervals : dict of method to {metric: ScoreInterval}
+        Of the share of all residues that are right, by chain.
+    """
+
+    def __init__(self, shares, methods, key, control=None):
+        super().__init__(shares.shares(methods), key, "chain", "chains", control)
+        self.intervals = {method: {key: shares.interval(method)} for method in methods}
+
+
 class Contested(_Table):
     """Methods compared on one task, unit by unit.
 
@@ -130,12 +149,10 @@ class Contested(_Table):
     fewest : int or None
         Units of the smaller class, for two classes.
     trial : Trial
-    residues : bool
-        Whether the units are residues of chains, which are not independent of one another.
     """
 
-    def __init__(self, trial, key, order, control=None, residues=False):
-        self.key, self.control, self.shape, self.trial, self.residues = key, control, trial.shape, trial, residues
+    def __init__(self, trial, key, order, control=None):
+        self.key, self.control, self.shape, self.trial = key, control, trial.shape, trial
         self.methods = [method for method in order if method in trial.predicted]
         self.found = contests(_ordered(trial, self.methods), key, higher=metric(key).higher, control=control)
         self.test = "five_by_two_f" if self.shape == FIVE_BY_TWO else TESTS[trial.kind][key]
@@ -231,18 +248,36 @@ def compare_tasks(dataset, ranking, word, words, keys=None, control=None):
 def compare_units(dataset, ranking, keys=None, control=None, task=None):
     """Return {metric: Contested} on one task: by the headline metric, and with the AUC by accuracy.
 
-    Empty for fewer than two methods with decisions, and where by default there is no metric with a valid test.
+    Of residues {metric: ComparedChains}, by the share of them that are right. Empty for fewer than two methods with
+    decisions, and where by default there is no metric with a valid test.
 
     Parameters are those of `compare_tasks`; `task` names the one of several.
+
+    Raises
+    ------
+    ParameterError
+        For a metric that has no test here.
     """
     trial = read_trial(dataset, task) if len(ranking.order) > 1 else None
     if trial is None or len(trial.predicted) < 2:
         return {}
+    if dataset.residues:
+        return _compare_chains(trial, ranking, keys or [ranking.metric], control)
     if keys is None:
         known = metrics_with_test(trial)
         keys = [name for name in (ranking.metric, BOTH.get(ranking.metric)) if name in known] or known[:1]
-    residues = dataset.residues
-    return {key: Contested(trial, key, ranked_order(ranking, key), control, residues) for key in keys}
+    return {key: Contested(trial, key, ranked_order(ranking, key), control) for key in keys}
+
+
+def _compare_chains(trial, ranking, keys, control):
+    """Return {metric: ComparedChains}; the headline metric of residues, such as Q3, is their accuracy."""
+    same, found = (ranking.metric, "accuracy"), {}
+    for key in keys:
+        if key not in same:
+            raise unknown_name("metric to compare chains by", key, same)
+        methods = [method for method in ranked_order(ranking, key) if method in trial.predicted]
+        found[key] = ComparedChains(ChainShares(trial), methods, key, control)
+    return found
 
 
 def why_untested(dataset, ranking, task=None):
@@ -250,7 +285,7 @@ def why_untested(dataset, ranking, task=None):
 
     Parameters are those of `compare_units`.
     """
-    trial = read_trial(dataset, task) if len(ranking.order) > 1 else None
+    trial = read_trial(dataset, task) if len(ranking.order) > 1 and not dataset.residues else None
     return trial.untestable("accuracy") if trial is not None and len(trial.predicted) > 1 else None
 
 

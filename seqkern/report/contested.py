@@ -37,10 +37,6 @@ DRAWN = (
     " In simulations it finds a difference of average precision where there is none in up to 8 of 100 cases "
     "(docs/type_one_error.md): take a p just below 0.05 with care."
 )
-DEPENDENT = (
-    " Here each residue counts, but residues of one chain are not independent, so that p is too small and intervals "
-    "are too narrow: the section of the report on residues compares methods chain by chain."
-)
 METRICS = "p is corrected for the pairs of methods, not for the {} metrics compared."
 TRAINED = (
     "These tests speak of the classifiers that were trained: how they would vary with other training parts is not in p."
@@ -68,8 +64,6 @@ def test_sentences(contested):
         text += FEW_OF_A_CLASS
     if contested.key == "average_precision" and contested.test == "bootstrap":
         text += DRAWN
-    if contested.residues:
-        text += DEPENDENT
     return text + " p is corrected by Holm's method for the number of pairs."
 
 

@@ -1,40 +1,50 @@
 """Each method's scores on one task with 95 % intervals, as a table of the page and as rows of ``intervals.tsv``."""
 
 from ..evaluation.intervals import FORMULAS
-from .comparisons import Contested
+from .comparisons import ComparedChains, Contested
 from .markup import Column, Markup, number, table
 from .view import method_name
 from .words import enumerate_names, footnote, metric
 
+BY_CHAIN = "chains"
+WAYS = {
+    "bootstrap": "the bootstrap (2,000 draws, BCa)",
+    BY_CHAIN: "chain, from how far chains differ (of all residues together)",
+}
 COLUMNS = ("dataset", "kernel", "solver", "metric", "value", "se", "low", "high", "how")
 
 
-def _contested(view):
-    """Return a Contested of a data set with one task; None where there is none."""
+def _compared(view):
+    """Return what holds the intervals of a data set with one task; None where there is nothing."""
     first = next(iter(view.comparisons.values()), None)
-    return first if isinstance(first, Contested) else None
+    return first if isinstance(first, (ComparedChains, Contested)) else None
+
+
+def _how(compared, name):
+    """Return whose the intervals of a metric are."""
+    return BY_CHAIN if isinstance(compared, ComparedChains) else FORMULAS.get(name, "bootstrap")
 
 
 def interval_rows(view):
     """Yield the rows of ``intervals.tsv``, as dicts."""
-    contested = _contested(view)
-    for method, found in contested.intervals.items() if contested else ():
+    compared = _compared(view)
+    for method, found in compared.intervals.items() if compared else ():
         for name, one in found.items():
-            cells = (view.dataset.name, *method, name, *one, FORMULAS.get(name, "bootstrap"))
+            cells = (view.dataset.name, *method, name, *one, _how(compared, name))
             yield dict(zip(COLUMNS, cells, strict=True))
 
 
 def intervals_table(view):
     """Return the table of scores with intervals; None where there are none."""
-    contested = _contested(view)
-    if contested is None or not contested.intervals:
+    compared = _compared(view)
+    if compared is None or not compared.intervals:
         return None
-    found = contested.intervals
+    found = compared.intervals
     names = list(next(iter(found.values())))
     rows = [
         [method_name(method, view.dataset.transductive), *map(_cell, own.values())] for method, own in found.items()
     ]
-    ways = {FORMULAS.get(name, "the bootstrap (2,000 draws, BCa)"): None for name in names}
+    ways = dict.fromkeys(WAYS.get(how, how) for how in (_how(compared, name) for name in names))
     caption = [
         f"{view.dataset.name}: scores with 95 % intervals, by {enumerate_names(ways)}",
         footnote(list(found), view.dataset.transductive),

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..evaluation.comparison import signed_rank_test
+from ..evaluation.chain_shares import share_interval
 from ..evaluation.residue_results import NOT_JUDGED, read_states, state_letters
 from ..evaluation.states import run_starts, state_scores
-from ..multiple_testing import holm
 from .results import KEYS
 
 DEFAULT_WINDOW, WIDEST = 15, 21
@@ -17,6 +16,8 @@ MODERATE = (60, 200)
 """Residues of a chain that is shown, where there are such."""
 DISTANCES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 21, 31)
 """Where each range of distances from an end of the chain begins within which residues are counted together."""
+FEWEST = 30
+"""Residues from which on a share of right ones is drawn."""
 BY_HYDROPHOBICITY = "IVLFCMAGTSWYPHDENQKR"
 """Order of the scale of Kyte & Doolittle 1982, J. Mol. Biol. 157:105-132; equal values by the alphabet."""
 POSITIONED = re.compile(r"([+-]?\d+):(.|end)")
@@ -75,6 +76,14 @@ class Judged:
         right = np.bincount(self.chain, self.true == self.predicted, len(self.chains))
         return np.divide(right, counts, out=np.full(len(self.chains), np.nan), where=counts > 0)
 
+    @cached_property
+    def interval(self):
+        """ScoreInterval of the share of right residues, by chain; a chain in several test parts is one."""
+        number = {name: i for i, name in enumerate(dict.fromkeys(one.name for one in self.chains))}
+        chain = np.array([number[one.name] for one in self.chains], dtype=np.int64)[self.chain]
+        n = np.bincount(chain, minlength=len(number))
+        return share_interval(np.bincount(chain[self.true == self.predicted], minlength=len(number)), n)
+
     def segment_lengths(self, predicted=False):
         """Return the lengths of the segments of each state, a list of int64 arrays."""
         states = self.predicted if predicted else self.true
@@ -82,13 +91,22 @@ class Judged:
         lengths = np.diff(np.append(starts, len(states)))
         return [lengths[states[starts] == code] for code in range(len(self.classes))]
 
-    def near_termini(self):
-        """Return the share of right residues in each range of distances from the nearer end of the chain."""
-        far = np.minimum(self.place, self.lengths[self.chain] - 1 - self.place)
-        part = np.searchsorted(DISTANCES, far, side="right") - 1
-        n = np.bincount(part, minlength=len(DISTANCES))
-        right = np.bincount(part, self.true == self.predicted, len(DISTANCES))
-        return np.divide(right, n, out=np.full(len(DISTANCES), np.nan), where=n > 0)
+    def near_ends(self):
+        """Return the share of right residues by the distance to either end of the chain, and what it is a share of.
+
+        Returns
+        -------
+        shares : ndarray of float64, shape (2, distances)
+            First by the distance to the N end, then to the C end, in the ranges of `DISTANCES`; NaN for fewer than
+            `FEWEST` residues.
+        n : ndarray of int64, shape (2, distances)
+        """
+        far = np.stack([self.place, self.lengths[self.chain] - 1 - self.place])
+        part = np.searchsorted(DISTANCES, far, side="right") - 1 + np.array([[0], [len(DISTANCES)]])
+        size = 2 * len(DISTANCES)
+        n = np.bincount(part.ravel(), minlength=size).reshape(2, -1)
+        right = np.bincount(part[:, self.true == self.predicted].ravel(), minlength=size).reshape(2, -1)
+        return np.divide(right, n, out=np.full(n.shape, np.nan), where=n >= FEWEST), n
 
 
 def _bytes(lines):
@@ -113,27 +131,23 @@ def judged_residues(dataset, methods):
     return found
 
 
-def against_best(judged):
+def against_first(first, compared):
     """Return {method: (chains ahead, chains behind, p corrected by Holm)} of each method against the first.
 
-    The share of right residues of each chain is compared by the signed-rank test: chains are independent of one
-    another, as residues of one chain are not.
+    Parameters
+    ----------
+    first : Method
+    compared : ComparedChains
+        Of all pairs; p is corrected for all of them.
     """
-    (_, first), *others = judged.items()
-    own = {(one.split, one.name): share for one, share in zip(first.chains, first.right, strict=True)}
     tests = {}
-    for method, other in others:
-        pairs = [
-            (own[one.split, one.name], share)
-            for one, share in zip(other.chains, other.right, strict=True)
-            if (one.split, one.name) in own
-        ]
-        if pairs:
-            tests[method] = signed_rank_test(*np.array(pairs).T)
-    corrected = holm([test.p for test in tests.values()])
-    return {
-        method: (test.losses, test.wins, float(p)) for (method, test), p in zip(tests.items(), corrected, strict=True)
-    }
+    for one in compared.found:
+        wins, losses = one.test.wins, one.test.losses
+        if one.first == first:
+            tests[one.second] = losses, wins, one.p_holm
+        elif one.second == first:
+            tests[one.first] = wins, losses, one.p_holm
+    return tests
 
 
 def chosen_chain(judged, asked=None):

@@ -10,7 +10,7 @@ from .residue_data import DISTANCES, END
 
 LONGEST = {"helix": 36, "strand": 18}
 OTHER_LONGEST = 24
-"""Segments of so many residues and more are one, by the shape that their state is drawn as."""
+"""Residues up to which lengths of segments are drawn, by the shape that their state is drawn as."""
 LETTER_ROW = 0.135
 PANELS = 4
 DIVERGING = LinearSegmentedColormap.from_list(
@@ -25,7 +25,9 @@ def state_title(state):
 
 
 def lengths_figure(state, true, predicted, label):
-    """Return how many segments of one state have each length, true ones as bars, predicted ones as lines; log scale.
+    """Return how many segments of one state have at least each length, true ones as bars, others as lines; log scale.
+
+    Such counts fall from length to length: none between two others is 0, which a logarithmic axis has no place for.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def lengths_figure(state, true, predicted, label):
     x = np.arange(1, longest + 1)
 
     def counted(lengths):
-        counts = np.bincount(np.minimum(lengths, longest), minlength=longest + 1)[1:].astype(float)
+        counts = (lengths[:, None] >= x).sum(axis=0).astype(float)
         return np.where(counts > 0, counts, np.nan)
 
     def draw(figure):
@@ -48,9 +50,8 @@ def lengths_figure(state, true, predicted, label):
         axes.bar(x, counted(true), width=0.9, color="#c9c5bb", linewidth=0, label="true")
         for i, (name, lengths) in enumerate(predicted):
             axes.plot(x, counted(lengths), label=short(name, 22), **_line(i, 1.2))
-        ticks = [1, *range(longest // 3, longest + 1, longest // 3)]
-        axes.set_xticks(ticks, [*map(str, ticks[:-1]), f"≥ {longest}"])
-        axes.set(title=state_title(state), xlabel="residues in a segment", ylabel="segments")
+        axes.set_xticks([1, *range(longest // 3, longest + 1, longest // 3)])
+        axes.set(title=state_title(state), xlabel="at least so many residues", ylabel="segments")
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter("")
@@ -66,26 +67,30 @@ def lengths_figure(state, true, predicted, label):
     return render(draw, (3.0, 2.3), label)
 
 
-def termini_figure(series, label):
-    """Return the share of right residues by the distance to the nearer end of the chain.
+def ends_figure(series, label):
+    """Return the share of right residues by the distance to the N end and to the C end of the chain.
 
     Parameters
     ----------
-    series : list of (str, ndarray of float)
-        Methods' names with one share for each of `DISTANCES`; the best first.
+    series : list of (str, ndarray of float, shape (2, distances))
+        Methods' names with one share for each end and each of `DISTANCES`; the best first.
     label : str
     """
     x = np.arange(len(DISTANCES))
 
     def draw(figure):
-        axes = figure.add_subplot()
-        for i, (name, shares) in enumerate(series):
-            axes.plot(x, np.round(shares, 4), label=short(name, 34), **_line(i, 1.4))
-        axes.set_xticks(x, _ranges(), fontsize=7)
-        axes.set(xlabel="residues to the nearer end of the chain", ylabel="share of residues right")
+        left, right = figure.subplots(1, 2, sharey=True)
+        for end, axes in enumerate((left, right)):
+            for i, (name, shares) in enumerate(series):
+                axes.plot(x, np.round(shares[end], 4), label=None if end else short(name, 34), **_line(i, 1.4))
+            axes.set_xticks(x, _ranges(), fontsize=6.5, rotation=45)
+            axes.set_xlim(-0.5, len(x) - 0.5)
+        right.invert_xaxis()
+        left.set(xlabel="residues from the N end", ylabel="share of residues right")
+        right.set(xlabel="residues from the C end")
         figure.legend(loc="outside lower center", ncols=2, fontsize=7.5, handlelength=3, columnspacing=1.2)
 
-    return render(draw, (5.2, 2.6 + 0.17 * -(-len(series) // 2)), label)
+    return render(draw, (7.6, 2.8 + 0.17 * -(-len(series) // 2)), label)
 
 
 def _ranges():

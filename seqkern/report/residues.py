@@ -2,12 +2,13 @@
 
 from ..track_picture import track_svg
 from . import residue_data as data
+from .comparisons import ComparedChains
 from .contested import exponent
 from .figures import MOST_NAMED
 from .markup import Column, Markup, details, number, plural, table, tag, text_of
 from .plots import panel
-from .residue_figures import lengths_figure, letters_figure, state_title, termini_figure
-from .scores import STAR, marked
+from .residue_figures import ends_figure, lengths_figure, letters_figure, state_title
+from .scores import STAR, UNMARKED, marked
 from .tables import SHOWN_DIGITS
 from .view import method_name, paragraph
 
@@ -30,12 +31,13 @@ INTRO = (
     "state that of the residues in it, and SOV asks how well whole segments (helices, strands, the loops between) are "
     "found, pooled over all segments. SOV'94 (Rost, Sander & Schneider 1994) and SOV'99 (Zemla and others 1999) are "
     "two scores, not two estimates of one: SOV'94 is often ten points higher or more, so compare each with itself "
-    "alone. The section on scores has means over {words} instead, with their spread."
+    "alone; and as it rewards helices that are cut to pieces, no best one is marked. The section on scores has means "
+    "over {words} instead, with their spread."
 )
 CHAINS = (
-    "Residues of one chain are not independent of one another, chains are. The last columns therefore compare the "
-    "share of right residues chain by chain (Wilcoxon's signed-rank test against the first method, p corrected by "
-    "Holm's method): tests that count residues, as those further down, give a p that is too small."
+    "Residues of one chain are not independent of one another, chains are. Intervals and tests are therefore by chain: "
+    "the 95 % interval of the share of right residues from how far chains differ, and Wilcoxon's signed-rank test of "
+    "the chains' shares against the first method, p corrected by Holm's method for all pairs of methods."
 )
 GAPS = " Residues without label are not judged; segments end at them."
 
@@ -57,7 +59,7 @@ def residues_section(view):
         _scores(view, judged),
         _states(view, judged),
         _segments(view, judged),
-        _termini(view, judged),
+        _ends(view, judged),
         track_parts(view, judged),
         importance_parts(view, judged),
     )
@@ -69,14 +71,17 @@ def _text(method):
 
 
 def _best_marked(judged, keys):
-    """Return one list of cells for each method, the best of each column marked."""
+    """Return one list of cells for each method, the best of each column marked, of SOV'94 none."""
     values = [[one.scores[key] for key in keys] for one in judged.values()]
     tops = [
         max((round(v, SHOWN_DIGITS) for v in column if v == v), default=None) for column in zip(*values, strict=True)
     ]
     several = len(judged) > 1
     return [
-        [marked(number(v), several and round(v, SHOWN_DIGITS) == top) for v, top in zip(row, tops, strict=True)]
+        [
+            marked(number(v), several and key not in UNMARKED and round(v, SHOWN_DIGITS) == top)
+            for key, v, top in zip(keys, row, tops, strict=True)
+        ]
         for row in values
     ]
 
@@ -84,27 +89,31 @@ def _best_marked(judged, keys):
 def _scores(view, judged):
     """Return the table of scores over all states, with the comparison by chain."""
     classes = next(iter(judged.values())).classes
-    q = f"q{len(classes)}"
-    tests = data.against_best(judged)
+    q, first = f"q{len(classes)}", next(iter(judged))
+    compared = view.comparisons.get(view.ranking.metric)
+    tests = data.against_first(first, compared) if isinstance(compared, ComparedChains) else {}
     rows = []
-    for method, cells in zip(judged, _best_marked(judged, [q, *OVERALL]), strict=True):
+    for (method, one), cells in zip(judged.items(), _best_marked(judged, [q, *OVERALL]), strict=True):
+        low, high = one.interval[2:]
+        cells.insert(1, number(None) if low != low else Markup(f"{number(low)} to {number(high)}"))
         if tests:
             ahead, behind, p = tests.get(method, (None, None, None))
             cells += [number(None), number(None)] if p is None else [f"{ahead} : {behind}", exponent(p)]
         rows.append([method_name(method), *cells])
     columns = [Column("Kernel with solver", False), Column(q.upper(), hint="share of residues that are right")]
+    columns += [Column("95 % interval, by chain", hint="of the share of residues that are right")]
     columns += [Column(name, hint=hint) for name, hint in OVERALL.values()]
     if tests:
         columns += [
             Column("Chains better : worse", hint="than by the first method"),
             Column("p, by chain", hint="that it differs from the first method"),
         ]
-    first = next(iter(judged.values()))
-    caption = [
-        f"{view.dataset.name}: {plural(len(first.true), 'residue')} of {plural(len(first.chains), 'test chain')}. "
-    ]
+    best = judged[first]
+    size = f"{plural(len(best.true), 'residue')} of {plural(len(best.chains), 'test chain')}"
+    caption = [f"{view.dataset.name}: {size}. "]
     caption += [STAR, " best of each column."] if len(judged) > 1 else []
-    return [table(caption, columns, rows), paragraph(CHAINS, class_="note") if tests else None]
+    every = [" Every pair is compared ", view.link("further down", "comparisons"), "."] if tests else None
+    return [table(caption, columns, rows), paragraph(CHAINS, every, class_="note")]
 
 
 def _states(view, judged):
@@ -154,7 +163,7 @@ def _segments(view, judged):
     few = f" They show the best {MOST_LINES} methods." if len(judged) > MOST_LINES else ""
     text = (
         "A predictor that looks at each residue alone cuts helices and strands to pieces, and finds too many short "
-        f"ones. The figures count segments by length, on a logarithmic scale.{few}"
+        f"ones. The figures count the segments of at least each length, on a logarithmic scale.{few}"
     )
     drawn = tag("div", figures, class_="thirds")
     return [tag("h4", "How long segments are"), paragraph(text), drawn, table(caption, columns, rows, class_="dense")]
@@ -165,16 +174,19 @@ def _length_cells(lengths):
     return [[number(len(one), 0), tag("small", " × "), number(one.mean() if len(one) else None, 1)] for one in lengths]
 
 
-def _termini(view, judged):
-    """Return the accuracy by distance to the end of the chain."""
-    shown = list(judged.items())[:MOST_NAMED]
-    series = [(_text(method), one.near_termini()) for method, one in shown]
-    label = f"{view.dataset.name}: share of right residues by distance to the nearer end of the chain"
+def _ends(view, judged):
+    """Return the share of right residues by the distance to the ends of the chain."""
+    found = {method: one.near_ends() for method, one in list(judged.items())[:MOST_NAMED]}
+    series = [(_text(method), shares) for method, (shares, _) in found.items()]
+    label = f"{view.dataset.name}: share of right residues by distance to the N end and to the C end of the chain"
     text = (
-        "A window near an end of the chain holds fewer letters; then again ends are mostly coil. Numbers by split are "
-        "in termini.tsv of each method."
+        "A window near an end of the chain holds fewer letters; then again ends are mostly coil. Numbers by split, of "
+        "both ends together, are in termini.tsv of each method."
     )
-    drawn = tag("figure", termini_figure(series, label), class_="wide")
+    n = next(iter(found.values()))[1]
+    text += f" Each point stands for {number(n[n >= data.FEWEST].min(initial=n.max()), 0)} residues or more"
+    text += f"; points of fewer than {data.FEWEST} are left out." if (n < data.FEWEST).any() else "."
+    drawn = tag("figure", ends_figure(series, label), class_="wide")
     return [tag("h4", "Near the ends of the chain"), paragraph(text), drawn]
 
 

@@ -10,6 +10,8 @@ from .view import method_name, paragraph
 from .words import metric
 
 MOST_ROWS = 12
+UNMARKED = ("sov94",)
+"""Scores of which no best one is marked: SOV'94 is higher for helices that are cut to pieces."""
 MISSING = tag("span", "missing", class_="missing", title="this combination gave no result")
 STAR = tag("span", "★", class_="star", title="best", aria_label="best", role="img")
 
@@ -74,6 +76,7 @@ def _all_metrics(view):
         for name in names:
             score = ranking.score(method, name)
             best = len(ranking.order) > 1 and score.n and round(score.mean, SHOWN_DIGITS) == tops[name]
+            best = best and name not in UNMARKED
             cells.append(marked(spread(score.mean, score.sd), best))
         if not any(ranking.score(method, name).n for name in names):
             cells = [MISSING] * len(names)

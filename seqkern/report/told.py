@@ -5,11 +5,12 @@ import textwrap
 from ..evaluation.comparison import least_p
 from ..evaluation.contests import metrics_with_test
 from ..evaluation.intervals import metrics_with_interval, score_interval
-from .comparisons import LEVEL, Contested, lead, told_apart
+from .comparisons import LEVEL, ComparedChains, Contested, lead, told_apart
 from .contested import caveat, contest_notes, pairs_sentence, several_metrics, test_sentences
 from .markup import text_of
 from .rank_diagram import groups, shown_p
 from .verdict_words import contrary, verdict
+from .verdicts import dependence
 from .words import metric
 
 WIDTH = 100
@@ -77,8 +78,14 @@ def _intervals(contested):
     """Return a line for each method: its score, with a 95 % interval; none where the score has no interval."""
     if contested.key not in metrics_with_interval(contested.trial):
         return []
-    rows, trial, higher = [], contested.trial, metric(contested.key).higher
+    trial, higher = contested.trial, metric(contested.key).higher
     scored = {method: score_interval(trial, method, contested.key) for method in contested.methods}
+    return _scored(scored, higher)
+
+
+def _scored(scored, higher=True):
+    """Return the lines of `_intervals` from {method: ScoreInterval}."""
+    rows = []
     for method, found in sorted(scored.items(), key=lambda item: item[1].score, reverse=higher):
         ends = f"95 % interval {found.low:.3f} to {found.high:.3f}" if found.low == found.low else "no interval"
         rows.append([plain(method), f"{found.score:.3f}", ends])
@@ -100,8 +107,11 @@ def _compared(compared):
             f" With {over} the least p possible is {shown_p(least)}, after correction {shown_p(corrected)}: not even a "
             "method that is always better could be told from another."
         )
-    rows = [_row(compared, one) for one in _shown(compared)]
-    return [*_wrapped(text), "", *_table(rows), *_ranked(compared)]
+    rows, intervals = [_row(compared, one) for one in _shown(compared)], []
+    if isinstance(compared, ComparedChains):
+        text += f" {dependence(compared)} The intervals of all residues together are by chain too."
+        intervals = _scored({method: own[compared.key] for method, own in compared.intervals.items()})
+    return [*_wrapped(text), "", *intervals, *_table(rows), *_ranked(compared)]
 
 
 def _pairs(table):

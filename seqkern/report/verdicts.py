@@ -1,7 +1,7 @@
 """The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
 
 from ..evaluation.comparison import MOST_EXACT
-from .comparisons import LEVEL, Contested, lead, told_apart, why_untested
+from .comparisons import LEVEL, ComparedChains, Contested, lead, told_apart, why_untested
 from .contested import caveat, contested_parts, exponent, several_metrics
 from .intervals import intervals_table
 from .markup import Column, Markup, details, number, plural, table, tag
@@ -11,6 +11,11 @@ from .view import method_name, paragraph
 from .words import footnote, metric
 
 MOST_PAIRS = 500
+CHAINS = (
+    "Each chain counts once, by the share of its residues that are right: residues of one chain are not independent of "
+    "one another, so that no test counts them. Chains are independent as far as none is related to another. p speaks "
+    "of the classifiers that were trained: how they would vary with other training parts is not in it."
+)
 EVERY = "All numbers, of every metric compared, are in comparisons.tsv."
 
 
@@ -30,7 +35,7 @@ def comparisons_section(view):
     more += [" ", several_metrics(view.comparisons)] if more else []
     content = verdicts(compared, name, view.dataset.transductive)
     more = paragraph(more) if more else None
-    return view.section("comparisons", title, *content, more)
+    return view.section("comparisons", title, *content, more, intervals_table(view))
 
 
 def verdicts(compared, name, transductive=()):
@@ -50,8 +55,7 @@ def verdicts(compared, name, transductive=()):
         f"Wilcoxon's signed-rank test asks whether the differences between two methods' {score}, one for each of "
         f"{compared.tasks} {compared.words}, lie to one side by more than chance. Equal scores are ranked with the "
         f"others, as the smallest differences, and then dropped (Pratt). p is {exact}, and corrected by Holm's method "
-        f"for the number of pairs. Where {compared.words} share test units they are not independent, and p is too "
-        "small."
+        f"for the number of pairs. {dependence(compared)}"
     )
     found = f"Of {plural(len(compared.found), 'pair')} of methods, {_count(compared)}."
     if compared.hopeless:
@@ -72,6 +76,13 @@ def verdicts(compared, name, transductive=()):
         whole = table(f"{name}: every pair by {score}", columns, rows, class_="text")
         content.append(details(f"All {len(rows)} pairs", whole))
     return [*content, *rank_parts(compared, name, transductive), paragraph(EVERY, class_="note")]
+
+
+def dependence(compared):
+    """Return what is independent of what in a signed-rank test, as plain text."""
+    if isinstance(compared, ComparedChains):
+        return CHAINS
+    return f"Where {compared.words} share test units they are not independent, and p is too small."
 
 
 def _count(compared):

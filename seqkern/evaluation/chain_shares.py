@@ -1,0 +1,91 @@
+"""Methods on residues, chain by chain: the share of each chain's residues that are right, and how sure the whole is.
+
+Residues of one chain are not independent of one another, chains are. A test or an interval that counts residues would
+be far too sure, so each chain counts once.
+"""
+
+import math
+from functools import cached_property
+
+import numpy as np
+
+from .bootstrap import ScoreInterval
+from .trial import has_value
+
+
+class ChainShares:
+    """Which share of each tested chain's residues the methods of a Trial have right.
+
+    A chain in several test parts counts once, with its residues of all of them.
+
+    Parameters
+    ----------
+    trial : Trial
+        Of residues, whose ids are ``chain:position``.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the chains, in order of appearance.
+    """
+
+    def __init__(self, trial):
+        self.trial = trial
+        place = {}
+        owners = (name.rpartition(":")[0] for name in trial.ids.tolist())
+        self._chain = np.array([place.setdefault(owner, len(place)) for owner in owners], dtype=np.int64)
+        self.names = list(place)
+
+    @cached_property
+    def _counts(self):
+        """Dict of method to (right residues, residues) of each chain, int64 (chains,) each."""
+        found = {}
+        for method, predicted in self.trial.predicted.items():
+            rows = has_value(predicted)
+            right = rows & (predicted == self.trial.labels)
+            counted = (np.bincount(self._chain[chosen], minlength=len(self.names)) for chosen in (right, rows))
+            found[method] = tuple(counted)
+        return found
+
+    def shares(self, methods):
+        """Return {method: float64 (chains,)}: the share of right residues; NaN where a method lacks a chain."""
+        every = np.full(len(self.names), np.nan)
+        return {m: np.divide(r, n, out=every.copy(), where=n > 0) for m in methods for r, n in [self._counts[m]]}
+
+    def interval(self, method):
+        """Return the ScoreInterval of a method's share of all right residues, as `share_interval` does."""
+        return share_interval(*self._counts[method])
+
+
+def share_interval(right, n):
+    """Return the share of all right residues of chains, its standard error and 95 % interval.
+
+    Chains, not residues, are what was drawn: the error is that of a ratio of two sums over chains, and the interval
+    Student's with one degree of freedom less than there are chains.
+
+    Parameters
+    ----------
+    right, n : ndarray of int64, shape (chains,)
+        Right residues and residues of each chain; a chain without residues does not count.
+
+    Returns
+    -------
+    ScoreInterval
+        Without error and ends, NaN, for a single chain.
+
+    References
+    ----------
+    Cochran 1977, Sampling Techniques, 3rd edition, section 6.3 (ratio of two means).
+    """
+    from scipy.stats import t
+
+    right, n = right[n > 0], n[n > 0]
+    chains = len(n)
+    if chains == 0:
+        return ScoreInterval(*[math.nan] * 4)
+    share = float(right.sum() / n.sum())
+    if chains == 1:
+        return ScoreInterval(share, *[math.nan] * 3)
+    se = math.sqrt(chains / (chains - 1) * float(np.sum((right - share * n) ** 2))) / float(n.sum())
+    half = float(t.ppf(0.975, chains - 1)) * se
+    return ScoreInterval(share, se, max(0.0, share - half), min(1.0, share + half))
