@@ -9,7 +9,7 @@ from naive import encode
 from seqkern.alphabets import DNA, PROTEIN, RNA, as_alphabet
 from seqkern.datasets import public
 from seqkern.errors import FileError, ParameterError, SequenceError
-from seqkern.kernels import SmithWatermanKernel, kernel_from_state
+from seqkern.kernels import SmithWatermanKernel, build_kernel, kernel_from_state
 from seqkern.kernels.alignment.integers import IntegerScores
 from seqkern.kernels.alignment.scoring import score_table
 from seqkern.textfiles import file_sha256
@@ -47,6 +47,17 @@ def test_parameters_out_of_their_domain(parameters, message):
 def test_a_protein_matrix_for_bases_is_refused(alphabet):
     with pytest.raises(ParameterError, match=r"is a matrix for proteins, .*such as NUC\.4\.4"):
         SmithWatermanKernel()(encode(["ACG", "GCA"], alphabet))
+
+
+@pytest.mark.parametrize(
+    "kernel", ["window:encoding=BLOSUM62", "string:n=2,matching=BLOSUM62", "substitution:k=2,matrix=BLOSUM62"]
+)
+@pytest.mark.parametrize("alphabet", ["dna", "rna"])
+def test_other_kernels_refuse_it_too(kernel, alphabet):
+    kernel = build_kernel(kernel)
+    assert np.isfinite(kernel(encode(["ACG", "GCA"], "protein"))).all()
+    with pytest.raises(ParameterError, match=rf"BLOSUM62 is a matrix for proteins, the alphabet is {alphabet}; choose"):
+        kernel(encode(["ACG", "GCA"], alphabet))
 
 
 def test_scores_that_might_exceed_all_numbers_are_refused():

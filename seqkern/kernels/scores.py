@@ -14,6 +14,8 @@ from ..errors import ParameterError
 
 TRIED = 2000
 STEEPEST, FLATTEST = 60.0, 0.01  # λ times the largest score
+NUCLEOTIDES = frozenset("ACGTURYSWKMBDHVN")
+NOT_LETTERS = frozenset("*X-")
 
 
 @lru_cache(maxsize=16)
@@ -91,13 +93,31 @@ def matrix_names():
     return substitution_matrices.load()
 
 
+def of_bases(letters):
+    """Tell whether these letters, those of an alphabet or of a matrix, are those of DNA or RNA."""
+    return set(letters) - NOT_LETTERS <= NUCLEOTIDES
+
+
+def check_sort(alphabet, letters, name, file=None):
+    """Raise ParameterError if a matrix is one for proteins, by its letters, and the alphabet that of DNA or RNA.
+
+    A, C, G and T are amino acids too: it would have scores for them.
+    """
+    if of_bases(alphabet.letters) and not of_bases(letters):
+        raise ParameterError(
+            f"{name} is a matrix for proteins, the alphabet is {alphabet.name}".lstrip(),
+            file=file,
+            remedy="choose a matrix for DNA, such as NUC.4.4",
+        )
+
+
 def matrix_scores(alphabet, name):
     """Return a substitution matrix of Biopython, float64 (size, size), in the order of the alphabet's letters.
 
     Raises
     ------
     ParameterError
-        If it has no scores for the alphabet.
+        If it has no scores for the alphabet, or is one for proteins and the alphabet DNA or RNA.
     """
     from Bio.Align import substitution_matrices
 
@@ -109,6 +129,7 @@ def matrix_scores(alphabet, name):
             f"the matrix {name} has no scores for the alphabet {alphabet.name}",
             remedy="choose another, give the scores, or matrix=uniform",
         )
+    check_sort(alphabet, table.alphabet, f"matrix {name}")
     return np.array([[table[a, b] for b in letters] for a in letters], dtype=np.float64)
 
 

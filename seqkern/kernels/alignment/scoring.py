@@ -14,10 +14,8 @@ import numpy as np
 
 from ...errors import FileError, ParameterError, SequenceError
 from ...textfiles import open_lines
-from ..scores import as_scores, matrix_names
+from ..scores import as_scores, check_sort, matrix_names, of_bases
 
-NUCLEOTIDES = frozenset("ACGTURYSWKMBDHVN")
-NOT_LETTERS = frozenset("*X-")
 NEAREST = 4  # names that a message suggests
 SUGGESTED = ("BLOSUM62", "NUC.4.4")  # where none is near
 TWINS = {"U": "T", "T": "U"}
@@ -46,15 +44,12 @@ class ScoreMatrix:
     @property
     def of_bases(self):
         """Whether it is for DNA or RNA."""
-        return set(self.letters) - NOT_LETTERS <= NUCLEOTIDES
+        return of_bases(self.letters)
 
     def table(self, alphabet):
         """Return the scores by the codes of an alphabet, as `score_table` does."""
-        bases = set(alphabet.letters) - NOT_LETTERS <= NUCLEOTIDES
-        if bases and not self.of_bases:
-            raise self._error(
-                f"is a matrix for proteins, the alphabet is {alphabet.name}", "choose a matrix for DNA, such as NUC.4.4"
-            )
+        check_sort(alphabet, self.letters, "" if self.file else f"matrix {self.name}", self.file)
+        bases = of_bases(alphabet.letters)
         places = [self._place(letter, bases) for letter in alphabet.letters]
         missing = [letter for letter, place in zip(alphabet.letters, places, strict=True) if place < 0]
         if missing:
