@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
@@ -51,6 +52,12 @@ def predicted(capsys, home, name, *more, fasta="new.fasta"):
     capsys.readouterr()
     assert main(["predict", str(home / f"{name}.seqkern"), str(home / fasta), *more]) == 0
     return capsys.readouterr()
+
+
+def scores(said):
+    """Return the scores on standard error by their names."""
+    lines = [re.fullmatch(r"  (\S.*?) +(\d\.\d{4})  \S.*", line) for line in said.err.splitlines()]
+    return {line[1]: line[2] for line in lines if line}
 
 
 def refused(capsys, *args):
@@ -107,8 +114,8 @@ def test_the_table_has_a_line_for_each_residue(home, models, capsys):
     shares = np.array([[float(row[f"probability:{state}"]) for state in "HEC"] for row in rows])
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     right = np.mean([row["true"] == row["predicted"] for row in rows])
-    assert f"q3 {right:.4f}, " in said.err
-    assert f"{len(rows)} residues with a known state" in said.err
+    assert scores(said)["Q3"] == f"{right:.4f}"
+    assert f"{len(rows)} residues of 20 chains have a known state" in said.err
     plain = predicted(capsys, home, "layers").out
     assert [line.split("\t")[4] for line in said.out.splitlines()] == [
         line.split("\t")[3] for line in plain.splitlines()
@@ -123,7 +130,7 @@ def test_one_state_against_the_others(home, models, capsys):
     for row in rows:
         assert (row["predicted"] == "H") == (float(row["decision"]) > 0)
     right = np.mean([(row["true"] == "H") == (row["predicted"] == "H") for row in rows])
-    assert f"q2 {right:.4f}" in said.err
+    assert scores(said)["Q2"] == f"{right:.4f}"
 
 
 def test_tracks_show_the_predicted_states(home, models, capsys):
@@ -136,7 +143,10 @@ def test_tracks_show_the_predicted_states(home, models, capsys):
     predicted(capsys, home, "layers", "--chain", "chain2", "-o", str(home / "t.svg"))
     assert (home / "t.svg").read_text().startswith("<svg")
     predicted(capsys, home, "layers", "--track", "-o", str(home / "t.html"))
-    assert (home / "t.html").read_text().count("<svg") == 20
+    page = (home / "t.html").read_text()
+    assert page.count("<svg") == 20
+    assert page.count("<h1>States predicted by layers.seqkern</h1>") == 1
+    assert "Confidence is the difference" in page
 
 
 def test_dssp_states_are_reduced_as_in_training(home, capsys):
@@ -155,8 +165,61 @@ def test_dssp_states_are_reduced_as_in_training(home, capsys):
     assert main([*map(str, given), *out(home, "dssp")]) == 0
     assert set(load_model(home / "dssp.seqkern").classes) == {"H", "E", "C"}
     said = predicted(capsys, home, "dssp", "--states", str(home / "dssp.states"), fasta="dssp.fasta")
-    assert "q3" in said.err
+    assert "Q3" in scores(said)
     assert {row["true"] for row in csv.DictReader(io.StringIO(said.out), delimiter="\t")} == {"H", "E", "C"}
+    three = states.translate({ord("G"): "H", ord("B"): "E", ord("T"): "C"})
+    (home / "three.states").write_text(three)  # ids are of small letters
+    again = predicted(capsys, home, "dssp", "--states", str(home / "three.states"), fasta="dssp.fasta")
+    assert (again.out, again.err) == (said.out, said.err)
+
+
+@pytest.fixture(scope="module")
+def together(home):
+    """A file of letters and states together, of the new chains."""
+    parts = [dict(records(home / f"new.{form}")) for form in ("fasta", "states")]
+    text = "".join(f">{name}\n{parts[0][name]}\n{parts[1][name]}\n" for name in parts[0])
+    (home / "new.ss3").write_text(text)
+    return home / "new.ss3"
+
+
+def records(path):
+    """Yield (id, text) of FASTA."""
+    for record in path.read_text().split(">")[1:]:
+        head, *lines = record.split("\n")
+        yield head.split()[0], "".join(lines)
+
+
+def test_letters_and_states_together_are_one_file(home, models, together, capsys):
+    said = predicted(capsys, home, "layers", "--states", str(together), fasta="new.ss3")
+    assert said == predicted(capsys, home, "layers", "--states", str(home / "new.states"))
+    for name, files in (("two", ["new.fasta", "new.states"]), ("one", ["new.ss3", "new.ss3"])):
+        given = [home / files[0], "--states", home / files[1], "--window", 7, *GRAM]
+        assert main(list(map(str, ["train", *given, *out(home, name)]))) == 0
+    one, two = (predicted(capsys, home, name) for name in ("one", "two"))
+    assert one.out == two.out
+    line = refused(capsys, "predict", home / "one.seqkern", together, "--states", home / "new.states")
+    assert "letters and states together" in line
+
+
+def test_states_in_place_of_sequences_are_noticed(home, models, together, capsys):
+    warned = predicted(capsys, home, "layers", fasta="new.states").err
+    assert "new.states: all records, from 'chain1' on, hold only letters of states" in warned
+    warned = predicted(capsys, home, "layers", fasta="new.ss3").err
+    assert warned.count("\n") == 1
+    assert "new.ss3: the second half of record 'chain1' looks like the states of the first" in warned
+    assert predicted(capsys, home, "layers").err == ""
+
+
+def test_states_of_further_chains_are_left_out_and_counted(home, models, capsys):
+    more = home / "more.states"
+    more.write_text((home / "new.states").read_text() + ">other\nHHH\n>another\nEE\n")
+    said, plain = (
+        predicted(capsys, home, "gram", "--states", str(home / f"{name}.states")) for name in ("more", "new")
+    )
+    note = f"seqkern: {more}: 2 chains of the file of states without a sequence left out\n"
+    assert (said.out, said.err) == (plain.out, note + plain.err)
+    assert main(list(map(str, ["train", home / "new.fasta", "--states", more, *GRAM, *out(home, "more")]))) == 0
+    assert ": 2 chains of the file of states without a sequence left out\n" in capsys.readouterr().err
 
 
 def test_mistakes_are_told_in_one_line(home, models, capsys):

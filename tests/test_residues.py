@@ -10,7 +10,7 @@ from seqkern.errors import ConfigError, ParameterError, SequenceError
 from seqkern.profiles.psiblast import _in_columns, _in_fields
 from seqkern.residues import STATES, Residues, residue_units
 from seqkern.residues.reductions import REDUCTIONS, reduce_states
-from seqkern.residues.states import add_states, read_letters_and_states, state_classes, with_states
+from seqkern.residues.states import LEFT_OUT, add_states, read_letters_and_states, state_classes, with_states
 from seqkern.sequences import SequenceSet
 
 CHAINS = ["MKVLAWGG", "A", "ACD", "WYWYWYWYWYWY"]
@@ -136,6 +136,8 @@ def test_a_reduction_of_three_states_is_refused():
         reduce_states(X.tracks[STATES], X.stops, "HGI_EB")
     with pytest.raises(ParameterError, match="unknown reduction of states 'HGI_BE'; did you mean 'HGI_E'"):
         reduce_states(X.tracks[STATES], X.stops, "HGI_BE")
+    same = reduce_states(X.tracks[STATES], X.stops, "HGI_EB", needed=False)
+    np.testing.assert_array_equal(same, X.tracks[STATES])
 
 
 def test_classes_are_helix_strand_coil_then_the_others():
@@ -144,6 +146,8 @@ def test_classes_are_helix_strand_coil_then_the_others():
 
 
 FORMS = {
+    "closed by stars": ">c0\nMKVL\nAWGG*\nCHHH\nHECC*\n>c1\nA*\nC*\n>c2\nACD*\nEEC*\n"
+    ">c3\nWYWYWYWYWYWY*\nCCCHHHHHH?EE*\n",
     "states": ">c0 x\nCHHH\nHECC\n>c1\n-\n>c3\ncccHHHHHH?EE\n>c2\nEE_\n",
     "two lines": ">c0\nMKVLAWGG\nCHHHHECC\n>c1\nA\nL\n>c2 fold=1\nACD\nEE.\n>c3\nWYWYWYWYWYWY\nCCCHHHHHH?EE\n",
     "broken lines": ">c0\nMKVL\nAWGG\nCHHH\nHECC\n>c1\nA\nC\n>c2\nacd\nEEC\n>c3\nWYWYWYWY\nWYWY\nCCCHHHHH\nH?EE\n",
@@ -183,6 +187,19 @@ def test_states_that_do_not_fit_name_file_record_and_remedy(tmp_path, good, bad,
         add_states(chains().replace(tracks={}), file)
     assert str(caught.value).startswith(str(file))
     assert caught.value.remedy
+
+
+def test_states_of_other_chains_are_left_out_and_counted():
+    X = chains().replace(tracks={})
+    text = "".join(f">c{i}\n{states}\n" for i, states in enumerate(TEXTS)) + ">c8\nHH\n>c9\nEE\n"
+    with_others = add_states(X, io.StringIO(text), left_out=["c9"])
+    assert np.array_equal(with_others.tracks[STATES], chains().tracks[STATES])
+    assert with_others.counts == {LEFT_OUT: 1}
+
+
+def test_sequences_in_place_of_states_are_noticed():
+    with pytest.raises(SequenceError, match="state 'K' at position 2 is unknown; is this a file of sequences"):
+        with_states(SequenceSet.from_strings(["AAAAAA"], "protein"), ["EKVLAW"])
 
 
 def test_letters_and_states_of_different_length_are_refused():

@@ -118,10 +118,11 @@ def standard_output():
     return sys.stdout
 
 
-def read_chunks(model, args):
+def read_chunks(model, args, together=False):
     """Yield the sequences in sets of bounded size, read under the model's policies, with their tracks.
 
-    With ``--sites`` the windows around these, in one set.
+    With ``--sites`` the windows around these, in one set; so are, with the track of their states, those of a file of
+    letters and states `together`.
     """
     from ..errors import LetterError
     from ..fasta import iter_fasta
@@ -142,6 +143,12 @@ def read_chunks(model, args):
         yield site_windows(model, args, policies)
         return
     try:
+        if together:
+            from ..residues.states import read_letters_and_states
+
+            reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
+            yield with_tracks(reading.sequences)
+            return
         for X in iter_fasta(args.fasta, model.alphabet, **policies):
             _check_windows(model, X)
             yield with_tracks(X)

@@ -12,16 +12,23 @@ DRAWN = (
     "draw the states of residues (letters, states, how sure each is) instead of a table; as text, or as pictures where "
     "-o FILE ends in .svg or .html"
 )
+CONFIDENCE = "the difference between the probabilities of the predicted and the next state"
 
 
 def add_states(parser):
     """Add what is asked of a model of residues."""
-    group = parser.add_argument_group("states of residues, of a model that seqkern train --states made")
-    group.add_argument("--chain", metavar="ID", help="draw this chain only, with --track")
+    group = parser.add_argument_group(
+        "states of residues, of a model that seqkern train --states made",
+        f"Confidence, of models that give probabilities, is {CONFIDENCE}:\n"
+        "from 0 to 1 in the table, a digit from 0 to 9 in tracks.",
+    )
+    group.add_argument("--chain", metavar="ID", help="draw this chain alone, as --track does")
     group.add_argument(
         "--states",
         metavar="FILE",
-        help="the true states, as in training: they are shown beside the predicted ones, and scored",
+        help="the true states, as in training: they are shown beside the predicted ones, and scored (scores go to "
+        "standard error); eight states are reduced as in training, H, E and C are taken as they are. The file of the "
+        "sequences itself, where it holds letters and states together",
     )
 
 
@@ -46,7 +53,9 @@ def run_residues(args, model):
     """Predict, and write a table or pictures."""
     from ..progress import progress_counter
     from ..textfiles import source_name
+    from .looks_like_states import LooksLikeStates
     from .predict import read_chunks, standard_output
+    from .true_states import TrueStates, is_one_file, tell_scores
 
     if args.scan is not None or args.sites is not None:
         raise ModelError("decides about every residue", file=args.model, remedy="leave out --scan and --sites")
@@ -57,8 +66,12 @@ def run_residues(args, model):
         show = stack.enter_context(progress_counter("predict", " residues"))
         stack.enter_context(naming_file(name))
         out = None
-        writer, scored = _writer(form, model, args), []
-        for chains in _with_states(read_chunks(model.windows, args), args, model):
+        writer, scored, looks = _writer(form, model, args), [], LooksLikeStates(name, model)
+        together = is_one_file(args.fasta, args.states)
+        true = None if args.states is None else TrueStates(args.states, model, together)
+        for chains in read_chunks(model.windows, args, together=together):
+            chains = chains if true is None else true.of(chains)
+            looks.see(chains)
             residues, decided = model.decide(chains, n_threads=args.threads)
             if out is None:  # a mistake in the first record leaves nothing behind
                 out = _opened(stack, args) if args.output else standard_output()
@@ -76,10 +89,12 @@ def run_residues(args, model):
     if args.chain is not None and not writer.drawn:
         raise ParameterError(f"there is no chain {args.chain!r}", file=name, remedy="give the first word of its header")
     tell_counts(counts, name)
+    looks.end()
     for text in unrecognised(model.windows):
         print(f"seqkern: warning: {args.model}: {text}", file=sys.stderr)
-    if args.states is not None:
-        _tell_scores(scored, model)
+    if true is not None:
+        tell_counts(true.counts(), args.states)
+        tell_scores(scored, model)
 
 
 def _form(args):
@@ -103,30 +118,11 @@ def _opened(stack, args):
     return stack.enter_context(atomic_write(args.output, "w"))
 
 
-def _with_states(chunks, args, model):
-    """Yield the chains with their true states, where a file has them, reduced as in training."""
-    if args.states is None:
-        yield from chunks
-        return
-    from ..residues import STATES
-    from ..residues.reductions import reduce_states
-    from ..residues.states import add_states, read_state_records
-
-    others = [record.id for record in read_state_records(args.states)[0]]  # of chains in another chunk
-    reduction = model.record.get("residues", {}).get("reduction")
-    for chains in chunks:
-        found = add_states(chains.compact(), args.states, left_out=others, classes=model.classes)
-        if reduction is not None:
-            states = reduce_states(found.tracks[STATES], found.stops, reduction, args.states)
-            found = found.replace(tracks={**found.tracks, STATES: states})
-        yield found
-
-
 def _writer(form, model, args):
     """Return what makes text of predictions."""
     if form == "table":
         return StateTable(model, with_true=args.states is not None)
-    return Tracks(model, form, args.chain, colour=form == "text" and not args.output and sys.stdout.isatty())
+    return Tracks(model, form, args, colour=form == "text" and not args.output and sys.stdout.isatty())
 
 
 class StateTable:
@@ -178,8 +174,9 @@ class StateTable:
 class Tracks:
     """Pictures of chains, as text, SVG or a page."""
 
-    def __init__(self, model, form, chain, colour):
-        self.model, self.form, self.chain, self.colour, self.drawn = model, form, chain, colour, 0
+    def __init__(self, model, form, args, colour):
+        self.model, self.form, self.colour, self.drawn = model, form, colour, 0
+        self.chain, self.file = args.chain, args.model
 
     def of(self, chains, residues, decided):
         """Yield the pictures of some chains."""
@@ -210,7 +207,7 @@ class Tracks:
         """Return a chain's part of the page, the first with the page's head before it."""
         from ..report.markup import tag
 
-        head = "" if self.drawn else _page_head()
+        head = "" if self.drawn else _page_head(self.file, with_confidence=track.sure is not None)
         return head + str(tag("section", tag("h2", track.head()), picture)) + "\n"
 
     def end(self):
@@ -218,42 +215,17 @@ class Tracks:
         return "</main></body></html>\n" if self.form == ".html" and self.drawn else ""
 
 
-def _page_head():
-    """Return the beginning of a page of tracks."""
+def _page_head(file, with_confidence):
+    """Return the beginning of a page of tracks, by a model that is called `file`."""
+    from pathlib import Path
+
     from ..report.markup import tag
     from ..report.page import STYLE
 
-    style = STYLE.read_text(encoding="utf-8")
-    meta = tag("meta", charset="utf-8")
-    title = tag("title", "seqkern predict")
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{meta}{title}<style>\n{style}</style></head><body><main>\n'
-
-
-def _tell_scores(scored, model):
-    """Print how right the predictions are, on standard error."""
-    import numpy as np
-
-    from ..evaluation.states import state_scores
-
-    # of one state against all others, the others have no letter of their own
-    code = np.full(256, -1 if model.kind == "multiclass" else 0, dtype=np.int64)
-    code[0] = -1
-    for place, name in enumerate(model.classes):
-        if len(name) == 1:
-            code[ord(name)] = place
-    true, predicted, chain, place, first = [], [], [], [], 0
-    for residues, found in scored:
-        states = code[residues.states()]
-        known = states >= 0
-        true.append(states[known])
-        predicted.append(found[known])
-        chain.append(first + residues.record[known])
-        place.append(residues.place[known])
-        first += len(residues.chains)
-    parts = [np.concatenate(part) for part in (true, predicted, chain, place)]
-    if not len(parts[0]):
-        print("seqkern: no residue has a known state", file=sys.stderr)
-        return
-    scores = state_scores(*parts, model.classes)
-    text = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
-    print(f"seqkern: {len(parts[0])} residues with a known state: {text}", file=sys.stderr)
+    style, name = STYLE.read_text(encoding="utf-8"), f"States predicted by {Path(file).name}"
+    meta, title = tag("meta", charset="utf-8"), tag("title", name)
+    told = str(tag("p", f"Confidence is {CONFIDENCE}.")) if with_confidence else ""
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head>{meta}{title}<style>\n{style}</style></head><body><main>\n'
+        f"{tag('h1', name)}\n{told}\n"
+    )

@@ -18,7 +18,7 @@ from .common import (
 )
 from .feature_tables import check_label_column, table_dataset
 from .profiles import profiles_of
-from .train_residues import check_layers, states_entry
+from .train_residues import REDUCTIONS, check_layers, states_entry
 from .trained import commonest_at_sites, doubts, summary
 
 EXAMPLE = (
@@ -82,10 +82,16 @@ def add_arguments(parser):
     states.add_argument(
         "--states",
         metavar="FILE",
-        help="the state of each residue, of FASTA by id, or letters and states together; every residue is then decided "
-        "by the window around it (--window N, an odd number of residues; default: 15)",
+        help="the state of each residue: FASTA with a state in place of each letter, by id; or letters and states "
+        "together (a line >id, letters, states), which may be the file of the sequences itself. Every residue is then "
+        "decided by the window around it (--window N, an odd number of residues; default: 15)",
     )
-    states.add_argument("--reduction", metavar="NAME", help="of DSSP's eight states to three, such as HGI_EB")
+    states.add_argument(
+        "--reduction",
+        metavar="NAME",
+        help="of DSSP's eight states to three, named by the letters that become helix and strand: "
+        + ", ".join(REDUCTIONS),
+    )
     add_layers(states)
     search = parser.add_argument_group("choosing hyperparameters, probabilities")
     search.add_argument(

@@ -3,8 +3,11 @@
 from ..errors import ParameterError
 from .common import policies_of
 from .profiles import profiles_of
+from .true_states import is_one_file
 
 WINDOW = 15
+REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
+"""Names in `seqkern.residues.reductions`, for a help that imports none of it."""
 
 
 def check_layers(args):
@@ -39,9 +42,11 @@ def states_entry(args, kernel):
             remedy="give an odd number of residues, such as --window 15",
         )
     residues = {"window": int(window)} | ({"reduction": args.reduction} if args.reduction else {})
+    together = len(args.fasta) == 1 and is_one_file(args.fasta[0], args.states)
+    labels = {"from": "states"} | ({} if together else {"file": args.states})
     entry = {
         "fasta": args.fasta,
-        "labels": {"from": "states", "file": args.states} | ({"positive": args.positive} if args.positive else {}),
+        "labels": labels | ({"positive": args.positive} if args.positive else {}),
         "residues": residues,
         **policies_of(args),
         "alphabet": args.alphabet or kernel.alphabet or "protein",

@@ -97,6 +97,7 @@ def fasta_material(entry, base_dir, n_threads=None, data_dir=None):
     if source == "states":
         reading, more = _with_states(paths, policies, options, base_dir)
         files = [*files, *more]
+        where = str(_labels_path(options, base_dir)) if more else where
     else:
         reading = read_records(paths, **policies | ({"unknown": "mask"} if window else {}))
     # Windows are cut from sequences that have their profiles.

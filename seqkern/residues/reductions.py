@@ -89,7 +89,7 @@ def find_reduction(name):
     return REDUCTIONS[name]
 
 
-def reduce_states(states, stops, name, file=None):
+def reduce_states(states, stops, name, file=None, needed=True):
     """Return states reduced to H, E and C.
 
     Parameters
@@ -102,6 +102,9 @@ def reduce_states(states, stops, name, file=None):
         One of `REDUCTIONS`.
     file : path-like, optional
         Named in messages.
+    needed : bool
+        Whether states that are H, E and C already are refused; else they stay what they are, but for runs that are
+        too short.
 
     Returns
     -------
@@ -112,10 +115,11 @@ def reduce_states(states, stops, name, file=None):
     ParameterError
         If there is no such reduction.
     ConfigError
-        If there is nothing to reduce: H, E and C are all that occurs.
+        If `needed` and there is nothing to reduce: H, E and C are all that occurs.
     """
     reduction = find_reduction(name)
-    if reduction.shortest == (1, 1) and not np.any(states[np.isin(states, [0, HELIX, STRAND, COIL], invert=True)]):
+    eight = np.isin(states, [0, HELIX, STRAND, COIL], invert=True)
+    if needed and reduction.shortest == (1, 1) and not eight.any():
         raise ConfigError(
             f"reduction={name!r} has nothing to reduce: the states are H, E and C already",
             file=file,

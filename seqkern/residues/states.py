@@ -21,10 +21,10 @@ DSSP = "HECGIBTSP"
 COIL = "L-_."
 """Letters that mean coil too."""
 UNKNOWN = "?"
-REMEDY = (
-    "states are H, E and C, or DSSP's H B E G I T S P; coil is also - _ L or .; ? is a state that is not known; "
-    "others are named in labels: classes"
-)
+REMEDY = "states are H, E and C, or DSSP's H B E G I T S P; coil is also - _ L or .; ? is a state that is not known"
+OF_PROTEINS = frozenset("ADFKMNQRVWY")
+"""Amino acids whose letters are no states: some of them tell that a text is a sequence."""
+LEFT_OUT = "chains of the file of states without a sequence left out"
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class StateRecord:
         """Return (letters, states) of a record that holds both; SequenceError if they are not of one length."""
         text = "".join(self.lines)
         letters, states = self.lines if len(self.lines) == 2 else (text[: len(text) // 2], text[len(text) // 2 :])
+        if letters.endswith("*") and states.endswith("*"):  # as RS126 closes both
+            letters, states = letters[:-1], states[:-1]
         if len(letters) != len(states):
             raise SequenceError(
                 f"has {len(letters)} letters and {len(states)} states"
@@ -118,45 +120,53 @@ def add_states(X, source, *, left_out=(), classes=()):
     X : SequenceSet
     source : path-like or file object
         FASTA of states with the ids of `X`, or letters and states together, which are then compared with those of `X`.
+        Records of other ids are left out and counted.
     left_out : iterable of str
-        Ids that the file may hold though there is no sequence.
+        Ids that are not counted: those of sequences that were left out.
     classes : iterable of str
         Letters that are states besides the known ones.
 
     Raises
     ------
-    SequenceError
-        If ids, lengths or letters do not agree, or a state is not known.
+    FileError, SequenceError
+        If the file cannot be read, a sequence has no states, lengths or letters do not agree, or a state is not known.
     """
-    records, name = read_state_records(source)
+    return match_states(X, *read_state_records(source), left_out=left_out, classes=classes)
+
+
+def match_states(X, records, file, *, left_out=(), classes=()):
+    """Return what `add_states` does, from the StateRecords of a file that is called `file`."""
     found = {record.id: record for record in records}
     if len(found) < len(records):
         ids = [record.id for record in records]
         twice = next(key for i, key in enumerate(ids) if key in ids[:i])
-        raise SequenceError("has states twice", file=name, record=twice, remedy="leave one out")
+        raise SequenceError("has states twice", file=file, record=twice, remedy="leave one out")
     known = set(X.ids) | set(left_out)
-    for key in found:
-        if key not in known:
-            raise SequenceError(
-                f"states without a sequence ({len(known & set(found))} of the {len(found)} ids here are among the "
-                f"{len(X)} sequences)",
-                file=name,
-                record=key,
-                remedy="leave it out or add the sequence",
-            )
+    strange = [key for key in found if key not in known]
+    lacking = next((key for key in X.ids if key not in found), None)
+    if lacking is not None and strange:  # ids are written differently, rather than left out
+        raise SequenceError(
+            f"states without a sequence ({len(known & set(found))} of the {len(found)} ids here are among the "
+            f"{len(X)} sequences), while {lacking!r} has no states",
+            file=file,
+            record=strange[0],
+            remedy="give states and sequences the same ids",
+        )
     texts = []
     for i, key in enumerate(X.ids):
         if key not in found:
-            raise SequenceError("has no states", file=name, record=key, remedy="add its states, or ? for each letter")
-        texts.append(_states_of(X, i, found[key], name))
-    return with_states(X, texts, name, classes)
+            raise SequenceError("has no states", file=file, record=key, remedy="add its states, or ? for each letter")
+        texts.append(_states_of(X, i, found[key], file))
+    X = with_states(X, texts, file, classes)
+    return X.replace(counts=X.counts | {LEFT_OUT: len(strange)}) if strange else X
 
 
 def _states_of(X, i, record, file):
     """Return the states of record i; letters beside them are compared with its own."""
     text, length = "".join(record.lines), int(X.stops[i] - X.starts[i])
     two_lines = len(record.lines) == 2 and len(record.lines[0]) == length
-    if len(text) == 2 * length or (two_lines and len(text) > length):
+    stars = 2 * text.endswith("*")
+    if len(text) == 2 * length + stars or (two_lines and len(text) > length):
         letters, states = record.halves(file)
         mine, theirs = X.codes[X.starts[i] : X.stops[i]], X.alphabet.encode(to_bytes(letters))
         odd = np.flatnonzero((mine != theirs) & (mine != MASK) & (theirs != MASK))
@@ -169,11 +179,14 @@ def _states_of(X, i, record, file):
             )
         return states
     if len(text) != length:
+        both = 2 * len(text) == length
         raise SequenceError(
             f"has {len(text)} states, its sequence {length} letters",
             file=file,
             record=record.id,
-            remedy="give one state for each letter",
+            remedy="does the FASTA hold letters and states together? then give it as the file of states, too"
+            if both
+            else "give one state for each letter",
         )
     return text
 
@@ -210,7 +223,12 @@ def with_states(X, texts, file=None, classes=()):
         states = table[np.frombuffer(to_bytes(text), dtype=np.uint8)]
         odd = np.flatnonzero(states == MASK)
         if len(odd):
-            raise SequenceError(f"state {text[odd[0]]!r} at position {odd[0] + 1} is unknown", **where, remedy=REMEDY)
+            a_sequence = len(OF_PROTEINS.intersection(text.upper())) > 2
+            raise SequenceError(
+                f"state {text[odd[0]]!r} at position {odd[0] + 1} is unknown",
+                **where,
+                remedy=f"is this a file of sequences? {REMEDY}" if a_sequence else REMEDY,
+            )
         track[X.starts[i] : X.stops[i]] = states
     return X.replace(tracks={**X.tracks, STATES: track})
 

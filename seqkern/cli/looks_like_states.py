@@ -1,0 +1,61 @@
+"""Notice that a file of sequences holds states of residues: H, E and C are amino acids as well."""
+
+import sys
+
+SHORTEST = 20
+"""Letters, less of which may be a peptide that happens to be written with the letters of states."""
+
+
+class LooksLikeStates:
+    """Watches the chains that a model of residues is applied to.
+
+    Parameters
+    ----------
+    file : str
+        What the chains are read from, for the warnings.
+    model : ResidueModel
+        Only of proteins: their alphabet holds many letters that are no states.
+    """
+
+    def __init__(self, file, model):
+        from ..residues.states import DSSP, OF_PROTEINS
+
+        self.file, letters = file, model.alphabet.letters
+        self.watches = set(letters) >= OF_PROTEINS
+        self._states = [code for code, letter in enumerate(letters) if letter in DSSP]
+        self._total, self._others, self._first, self._told = 0, 0, None, False
+
+    def see(self, chains):
+        """Look at some chains; warn of the first one whose second half looks like the states of the first half."""
+        import numpy as np
+
+        from ..alphabets import MASK
+
+        if not self.watches:
+            return
+        for i, name in enumerate(chains.ids):
+            codes = chains.codes[chains.starts[i] : chains.stops[i]]
+            other = ~np.isin(codes, [*self._states, MASK])
+            half, odd = divmod(len(codes), 2)
+            if not (odd or self._told) and half >= SHORTEST and other[:half].any() and not other[half:].any():
+                self._told = True
+                _warn(
+                    f"{self.file}: the second half of record {name!r} looks like the states of the first: if the file "
+                    "holds letters and states together, name it as --states too, or give the letters alone"
+                )
+            self._first = name if self._first is None else self._first
+            self._total += len(codes)
+            self._others += int(other.sum())
+
+    def end(self):
+        """Warn if all that was seen are letters of states."""
+        if self.watches and not self._others and self._total >= SHORTEST:
+            _warn(
+                f"{self.file}: all records, from {self._first!r} on, hold only letters of states (H, E, C, …): is this "
+                "a file of states instead of sequences? it was read as amino acids"
+            )
+
+
+def _warn(text):
+    """Print a warning on standard error."""
+    print(f"seqkern: warning: {text}", file=sys.stderr)

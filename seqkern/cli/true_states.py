@@ -1,0 +1,101 @@
+"""The true states that ``seqkern predict`` is given: read once, matched with the chains, and what the scores are."""
+
+import os
+import sys
+
+
+class TrueStates:
+    """The file of true states.
+
+    Parameters
+    ----------
+    file : path-like
+    model : ResidueModel
+    together : bool
+        Whether the chains carry their states already: their file holds letters and states together.
+    """
+
+    def __init__(self, file, model, together):
+        from ..residues.states import read_state_records
+
+        self.file, self.together, self.classes = file, together, model.classes
+        self.reduction = model.record.get("residues", {}).get("reduction")
+        self._records = () if together else read_state_records(file)[0]
+        self._left = {record.id for record in self._records}
+
+    def of(self, chains):
+        """Return chains with the track of their true states, reduced as in training where they are not already."""
+        from ..residues import STATES
+        from ..residues.reductions import reduce_states
+        from ..residues.states import match_states
+
+        chains = chains.compact()
+        if not self.together:
+            others = [record.id for record in self._records]  # of chains in other chunks, or of none
+            chains = match_states(chains, self._records, self.file, left_out=others, classes=self.classes)
+            self._left.difference_update(chains.ids)
+        if self.reduction is None:
+            return chains
+        states = reduce_states(chains.tracks[STATES], chains.stops, self.reduction, self.file, needed=False)
+        return chains.replace(tracks={**chains.tracks, STATES: states})
+
+    def counts(self):
+        """Return how many chains of the file no sequence had."""
+        from ..residues.states import LEFT_OUT
+
+        return {LEFT_OUT: len(self._left)}
+
+
+def is_one_file(first, second):
+    """Tell whether two paths name the same file; False where one is standard input or does not exist."""
+    return all(path is not None and os.path.isfile(path) for path in (first, second)) and os.path.samefile(
+        first, second
+    )
+
+
+def tell_scores(scored, model):
+    """Print how right the predictions are, on standard error: one score a line.
+
+    Parameters
+    ----------
+    scored : list of (Residues, ndarray of int64)
+        Residues with their true states, and the codes of the predicted ones.
+    model : ResidueModel
+    """
+    import numpy as np
+
+    from ..evaluation.states import state_scores
+    from ..report.words import metric
+
+    # of one state against all others, the others have no letter of their own
+    code = np.full(256, -1 if model.kind == "multiclass" else 0, dtype=np.int64)
+    code[0] = -1
+    for place, name in enumerate(model.classes):
+        if len(name) == 1:
+            code[ord(name)] = place
+    true, predicted, chain, place, first, others = [], [], [], [], 0, np.zeros(256, dtype=np.int64)
+    for residues, found in scored:
+        states = code[residues.states()]
+        known = states >= 0
+        others += np.bincount(residues.states()[~known], minlength=256)
+        true.append(states[known])
+        predicted.append(found[known])
+        chain.append(first + residues.record[known])
+        place.append(residues.place[known])
+        first += len(residues.chains)
+    others[0] = 0  # not known
+    if others.any():
+        names = ", ".join(map(chr, np.flatnonzero(others)))
+        print(
+            f"seqkern: {others.sum()} residues of states that the model lacks are not scored: {names}", file=sys.stderr
+        )
+    parts = [np.concatenate(part) for part in (true, predicted, chain, place)]
+    if not len(parts[0]):
+        print("seqkern: no residue has a known state", file=sys.stderr)
+        return
+    n_chains = len(np.unique(parts[2]))
+    print(f"seqkern: {len(parts[0])} residues of {n_chains} chains have a known state; scores:", file=sys.stderr)
+    scores = {metric(key): value for key, value in state_scores(*parts, model.classes).items()}
+    wide = max(len(words.name) for words in scores)
+    for words, value in scores.items():
+        print(f"  {words.name:<{wide}} {value:7.4f}  {words.sentence}", file=sys.stderr)
