@@ -97,6 +97,9 @@ def _write_data(folder, dataset, fold):
     counts = labels.class_counts()
     task = {"kind": "multiclass", "n": sum(counts.values()), "classes": counts}
     summary = {"name": "chains", "kind": "sequences", "n": len(labels), "alphabet": "protein", "tasks": {"all": task}}
+    lengths = np.bincount(dataset.residues.record)
+    sizes = {"min": int(lengths.min()), "median": float(np.median(lengths)), "max": int(lengths.max())}
+    summary |= {"chains": {"n": len(lengths), **sizes}, "residues": {"window": 15}}
     data, folds = folder / "datasets" / "chains", folder / "folds" / "chains"
     data.mkdir(parents=True)
     (data / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
@@ -108,6 +111,9 @@ def _write_data(folder, dataset, fold):
             own = labels.y == code
             rows.append(("all", str(f + 1), name, int((own & (fold != f)).sum()), int((own & (fold == f)).sum())))
     write_tsv(folds / "composition.tsv", ["task", "split", "class", "train", "test"], rows)
+    parts = np.where(fold[:, None] < 0, "", np.where(fold[:, None] == np.arange(FOLDS), "test", "train"))
+    names = [str(f + 1) for f in range(FOLDS)]
+    write_tsv(folds / "all.tsv", ["id", *names], zip(labels.ids, *parts.T.tolist(), strict=True))
 
 
 def _result(rng, dataset, fold, f, skill, probabilities):

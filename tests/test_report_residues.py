@@ -13,7 +13,9 @@ from seqkern.evaluation.residue_results import read_states
 from seqkern.evaluation.trial import Trial
 from seqkern.report import build_report, trials
 from seqkern.report.files import read_table
+from seqkern.report.findings import caveats
 from seqkern.report.markup import Markup, escape, text_of
+from seqkern.report.material import about_section
 from seqkern.report.reliability import reliability_section
 from seqkern.report.residue_data import (
     FEWEST,
@@ -27,6 +29,7 @@ from seqkern.report.residue_data import (
 from seqkern.report.residues import importance_parts, residues_section, track_parts
 from seqkern.report.results import Method, Study
 from seqkern.report.selected_features import features_section
+from seqkern.report.splits import folds_section
 from seqkern.report.trials import read_trial
 from seqkern.report.view import View
 from seqkern.tsv import read_tsv
@@ -75,7 +78,7 @@ def test_methods_are_ranked_by_the_share_of_right_residues(dataset, page):
     view = View(dataset, "d1")
     assert view.ranking.metric == "q3"
     assert view.ranking.order == [BLOSUM, WINDOW]
-    assert "residues, a window around each" in page
+    assert "residues, a window of 15 around each" in page
     assert "residues of one chain are not independent" in page
     assert "q:H" not in text_of(Markup(page))
     assert "SOV'99 of a state" in text_of(Markup(page))
@@ -162,6 +165,37 @@ def test_near_the_ends(judged):
     far = judged[BLOSUM].lengths[judged[BLOSUM].chain] - 1 - judged[BLOSUM].place >= 31
     right = judged[BLOSUM].true == judged[BLOSUM].predicted
     assert last == pytest.approx((far.sum(), right[far].mean()))
+
+
+def test_chains_are_counted(tmp_path):
+    """Few chains are told of, however many residues they have, and layers learned from less than 50 of them."""
+    folder = write_residue_study(tmp_path / "study", chains=30)
+    view = View(Study(folder).datasets[0], "d1")
+    tested = [one.name for one in read_states(folder / "evaluate" / "chains" / "blosum" / "svm" / "states.txt")]
+    assert sum(one["test"] for one in view.chain_counts.values()) == len(tested) == 30
+    assert all(one["test"] + one["train"] == 30 for one in view.chain_counts.values())
+    least = min(one["test"] for one in view.chain_counts.values())
+    told = [text_of(sentence) for sentence in caveats(view)]
+    (few,) = [one for one in told if "the test part has fewer than 10 chains" in one]
+    assert f"as few as {least} chains" in few
+    assert not any("layers" in one for one in told)
+    view.dataset.study.config["solvers"]["svm"]["layers"] = ["structure"]
+    told = [text_of(sentence) for sentence in caveats(view)]
+    (layers,) = [one for one in told if "the layers of blosum with svm and window with svm" in one]
+    assert "in 3 of 3 splits the training part has fewer than 50 chains" in layers
+    assert "30 chains of" in text_of(about_section(view))
+    text = text_of(folds_section(view))
+    assert "Training: chains" in text
+    assert "Test: chains" in text
+
+
+def test_without_tables_of_folds_no_chains_are_counted(tmp_path):
+    folder = write_residue_study(tmp_path / "study", chains=4)
+    (folder / "folds" / "chains" / "all.tsv").unlink()
+    view = View(Study(folder).datasets[0], "d1")
+    assert view.chain_counts == {}
+    assert "Training: chains" not in text_of(folds_section(view))
+    assert not any("chains (" in text_of(sentence) for sentence in caveats(view))
 
 
 def test_chosen_chain(judged):

@@ -5,6 +5,7 @@ import numpy as np
 from .asked import threshold_rule, unused_sentence
 from .choices import edge_choices
 from .eigenvalues import unrepaired
+from .few_chains import few_chains
 from .markup import Markup, escape, number, plural, tag
 from .overview import overall_finding
 from .verdicts import standing
@@ -109,7 +110,15 @@ def _others(view):
 def caveats(view):
     """Return sentences, each linked to its section, about one data set."""
     found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view), *_before_the_fit(view)]
-    found += [*_few(view), _one_class(view), _uneven(view), _indefinite(view), _edges(view), _unused(view)]
+    found += [
+        *_few(view),
+        *few_chains(view),
+        _one_class(view),
+        _uneven(view),
+        _indefinite(view),
+        _edges(view),
+        _unused(view),
+    ]
     return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
 
 

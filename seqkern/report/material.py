@@ -12,8 +12,12 @@ def about_section(view):
     if summary is None:
         return view.section("about", "The data", paragraph("No summary of this data set was found.", class_="missing"))
     facts = [("Size", _units(view))]
-    length = summary.get("length")
-    if length:
+    chains, length = summary.get("chains"), summary.get("length")
+    if chains:
+        low, middle, high = (number(chains.get(key), 0) for key in ("min", "median", "max"))
+        text = f"{plural(chains.get('n'), 'chain')} of {low} to {high} residues, median {middle}"
+        facts.append(("Chains", Markup(text)))
+    elif length:
         low, middle, high = (number(length.get(key), 0) for key in ("min", "median", "max"))
         text = f"{low} letters each" if low == high else f"{low} to {high} letters, median {middle}"
         facts.append(("Lengths", Markup(text)))
@@ -44,9 +48,10 @@ def about_section(view):
 def _units(view):
     """Return number and kind of the units."""
     summary = view.dataset.summary
-    kind = summary.get("kind", "sequences")
+    kind, window = summary.get("kind", "sequences"), (summary.get("residues") or {}).get("window")
+    wide = f" of {window}" if window else ""
     what = {
-        "sequences": "residues, a window around each" if view.dataset.residues else "sequences",
+        "sequences": f"residues, a window{wide} around each" if view.dataset.residues else "sequences",
         "features": "samples with numeric features",
     }.get(kind, f"objects with {kind}")
     name = summary.get("alphabet") or ""

@@ -49,16 +49,20 @@ def _by_role(view):
 
 
 def _by_class(view):
-    """Return (rows, columns, counts) with one column for each class and part."""
+    """Return (rows, columns, counts) with one column for each class and part; of residues, one for their chains too."""
     composition = view.dataset.composition
-    names = list(dict.fromkeys(composition["class"]))
+    names, chains = list(dict.fromkeys(composition["class"])), view.chain_counts
     rows, values = [], []
     for (task, split), part in composition.groupby(["task", "split"], sort=False):
         by = part.set_index("class")
         counts = [int(by[role].get(name, 0)) for role in ("train", "test") for name in names]
+        if chains:
+            own = chains.get((task, split), {})
+            counts = [own.get("train", 0), *counts[: len(names)], own.get("test", 0), *counts[len(names) :]]
         rows.append([*view.place(task, split), *(number(count, 0) for count in counts)])
         values.append(counts)
-    titles = [f"{part}: {name}" for part in ("Training", "Test") for name in names]
+    shown = ["chains", *names] if chains else names
+    titles = [f"{part}: {name}" for part in ("Training", "Test") for name in shown]
     return rows, [*view.place_columns(), *titles], np.array(values)
 
 

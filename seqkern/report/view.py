@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from .chain_counts import chain_counts
 from .comparisons import compare_tasks, compare_units
 from .markup import Column, Markup, join, tag
 from .outcomes import outcome
@@ -69,6 +70,11 @@ class View:
         pairs = zip(rows["task"], rows["class"], strict=True)
         negative = [name in dataset.classes(task)[:1] for task, name in pairs]
         return bool(any(negative) and rows["test"][negative].max() <= 50)
+
+    @cached_property
+    def chain_counts(self):
+        """Dict of (task, split) to the number of chains in the training and the test part; empty without residues."""
+        return chain_counts(self.dataset)
 
     @cached_property
     def comparisons(self):

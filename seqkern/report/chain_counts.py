@@ -1,0 +1,30 @@
+"""How many chains the parts of the folds of residues have."""
+
+import numpy as np
+
+from .files import read_table
+from .results import KEYS
+
+PARTS = {"train": "training", "test": "test"}
+
+
+def chain_counts(dataset):
+    """Return {(task, split): {"train": chains, "test": chains}} by the tables of folds; empty where there are none.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+    """
+    if not dataset.residues or dataset.composition is None:
+        return {}
+    found = {}
+    for task, rows in dataset.composition[KEYS].drop_duplicates().groupby("task", sort=False):
+        table = read_table(dataset.folder("folds") / f"{task}.tsv", ["id"])
+        if table is None:
+            continue
+        chains = np.array([name.rpartition(":")[0] for name in table["id"]])
+        for split in rows["split"]:
+            if split in table:
+                part = table[split].to_numpy()
+                found[task, split] = {name: len(np.unique(chains[part == name])) for name in PARTS}
+    return found
