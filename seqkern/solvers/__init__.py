@@ -7,8 +7,9 @@ C-SVM without a Gram matrix, `psvm.py` (with its engine in `potential`) the P-SV
 solvers by linear algebra (with `algebra.py`), `expansion.py` what decisions that are linear in K share,
 `best_basis.py` (with `basis_*.py`), `gor.py`, `network.py`, `linear_discriminant.py`, `whitened_neighbors.py` and
 `lp_machine.py` (with `one_norm.py`) the baselines on features (with `feature_rows.py`), `libsvm.py` what the
-machines of LIBSVM share, `machines.py` what the multi-class solvers made of binary machines do, `specs.py` the way from
-a config to a solver and from a model file back to one. The classes are found by the registry:
+machines of LIBSVM share, `machines.py` what the multi-class solvers made of binary machines do (`of_binary.py` what
+takes a binary one), `specs.py` the way from a config to a solver and from a model file back to one. The classes are
+found by the registry:
 ``from seqkern.solvers import PSVC``.
 """
 

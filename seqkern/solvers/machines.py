@@ -7,11 +7,12 @@ from ..archive import nest, unnest
 from ..errors import ParameterError
 from ..kernels.feature_blocks import FeatureBlocks
 from ..kernels.implicit import Implicit
-from .base import ClassSolver, Solver
+from .base import ClassSolver
+from .of_binary import OfBinary
 from .specs import solver_from_state
 
 
-class BinaryMachines(ClassSolver):
+class BinaryMachines(OfBinary, ClassSolver):
     """Base of solvers that train several binary machines; a subclass writes `tasks` and `_decide`.
 
     Attributes
@@ -21,7 +22,6 @@ class BinaryMachines(ClassSolver):
     """
 
     targets = ("multiclass",)
-    holds = ("binary",)
 
     def __init__(self, binary):
         self.binary = binary
@@ -42,42 +42,6 @@ class BinaryMachines(ClassSolver):
         """
         raise NotImplementedError
 
-    @property
-    def input(self):
-        """What the binary solver takes."""
-        return getattr(self.binary, "input", "gram")
-
-    @property
-    def takes_sparse(self):
-        """Whether the binary solver takes a sparse matrix of features."""
-        return getattr(self.binary, "takes_sparse", False)
-
-    @property
-    def takes_blocks(self):
-        """Whether the binary solver takes features in blocks."""
-        return getattr(self.binary, "takes_blocks", False)
-
-    @property
-    def selects(self):
-        """Whether the binary solver takes few features of many."""
-        return getattr(self.binary, "selects", True)
-
-    @property
-    def needs_semidefinite(self):
-        """Whether the binary solver needs a positive semi-definite matrix."""
-        return getattr(self.binary, "needs_semidefinite", False)
-
-    @property
-    def takes_groups(self):
-        """Whether the binary solver takes groups."""
-        return getattr(self.binary, "takes_groups", False)
-
-    def check_parameters(self):
-        """Raise ParameterError unless `binary` is a binary solver with good parameters."""
-        if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:
-            raise ParameterError(f"binary={self.binary!r} is not possible", remedy="give a binary solver")
-        self.binary.check_parameters()
-
     def check_labels(self, y, groups=None):
         """Raise ParameterError if those of one machine cannot go with the binary solver's parameters."""
         classes, codes = np.unique(y, return_inverse=True)
@@ -91,10 +55,6 @@ class BinaryMachines(ClassSolver):
                 positive, others = np.asarray(y)[rows][second][0], np.unique(np.asarray(y)[rows][~second])
                 rest = others[0] if len(others) == 1 else "the rest"
                 raise ParameterError(f"{positive} against {rest}: {error.problem}", remedy=error.remedy) from error
-
-    def complexity(self):
-        """Return that of the binary solver."""
-        return self.binary.complexity()
 
     def predict(self, K):
         """Return the predicted class of each row of `K`, shape (m,)."""
