@@ -7,8 +7,10 @@ from math import log
 import numpy as np
 import pytest
 
-from seqkern.errors import ParameterError
+from seqkern.errors import GramError, ParameterError
+from seqkern.kernels import PropertyKernel, WindowKernel
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.sequences import SequenceSet
 from seqkern.solvers import GOR
 
 LETTERS = "ABC"
@@ -106,6 +108,27 @@ def test_blocks_and_scale_of_the_features_do_not_matter(pairs):
     other = GOR(letters=3, pairs=pairs).fit(blocks, y)
     np.testing.assert_array_equal(other.information_, solver.information_)
     np.testing.assert_array_equal(other.decision_function(blocks), solver.decision_function(X))
+
+
+@pytest.mark.parametrize("row", [[0, 1, 0.5], [-1, 0, 0], [0, 1, -1]])
+def test_features_that_are_no_letters_are_refused(row):
+    texts, y = windows(1500, 5)
+    X = one_hot(texts)
+    X[1200, 3:6] = row
+    wanted = r"row 1200: the features of position 2 are no letter, .* kernel window with vector_kernel=linear and enco"
+    with pytest.raises(GramError, match=wanted):
+        GOR(letters=3).fit(X, y)
+
+
+def test_windows_of_properties_and_of_substitution_scores_are_refused():
+    X = SequenceSet.from_strings(["ACDEFGH", "HGFEDCA", "KLMNPQR", "RQPNMLK"], alphabet="protein")
+    y = np.array([0, 1, 0, 1])
+    GOR().fit(WindowKernel(vector_kernel="linear").features(X), y)
+    for kernel in (WindowKernel(vector_kernel="linear", encoding="BLOSUM62"), PropertyKernel(vector_kernel="linear")):
+        features = kernel.features(X)
+        features = features.toarray() if hasattr(features, "toarray") else features
+        with pytest.raises(GramError, match="are no letter"):
+            GOR(letters=features.shape[1] // 7).fit(features, y)
 
 
 def test_width_that_is_no_multiple_of_the_letters():

@@ -4,10 +4,13 @@ import itertools
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import GramError, ParameterError
 from ..parameters import check_flag, check_integer, check_real
 from .base import AnyClassSolver
 from .feature_rows import blocks_of_columns
+
+LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"
+"""The features that have letters."""
 
 
 class GOR(AnyClassSolver):
@@ -24,7 +27,7 @@ class GOR(AnyClassSolver):
     ----------
     letters : int
         How many neighbouring features are one position, as in the one-hot vectors of a window: 20 amino acids and the
-        terminus. The letter is the feature with the largest value above zero; a position without one, beyond an end or
+        terminus. The letter is the one feature above zero, the others are 0; a position without one, beyond an end or
         unknown, holds a letter of its own, which comes first in the tables.
     pairs : bool
         Whether pairs of positions count (GOR IV).
@@ -78,14 +81,14 @@ class GOR(AnyClassSolver):
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
-        return [cls(letters=1), cls(letters=1, pairs=True, pair_pseudocount=1.0), cls(letters=2, pairs=True)]
+        return [cls(letters=1), cls(letters=1, pairs=True, pair_pseudocount=1.0)]
 
     def _fit(self, K, y):
         """Count letters, and pairs of letters, in each class."""
         if K.shape[1] % self.letters:
             raise ParameterError(
                 f"letters={self.letters} is not possible with {K.shape[1]} features",
-                remedy="give the number of features of one position, as a window kernel's one-hot vectors have it",
+                remedy=f"give the number of features of one position; {LETTERS_OF}",
             )
         self.support_ = np.arange(K.shape[1])
         codes, y = self._codes(K, self.support_), y.astype(np.int64)
@@ -103,8 +106,23 @@ class GOR(AnyClassSolver):
         for part, block in blocks_of_columns(K, columns):
             block = block.reshape(len(block), w, self.letters)
             largest = block.argmax(axis=2)
-            codes[part] = np.where(np.take_along_axis(block, largest[:, :, None], 2)[:, :, 0] > 0, largest + 1, 0)
+            found = np.take_along_axis(block, largest[:, :, None], 2)[:, :, 0] > 0
+            self._check_letters(block, found, part.start)
+            codes[part] = np.where(found, largest + 1, 0)
         return codes
+
+    def _check_letters(self, block, found, start):
+        """Raise GramError where more than one feature of a position is not 0, or one is below; of one feature never."""
+        if self.letters == 1:
+            return
+        odd = np.argwhere(np.count_nonzero(block, axis=2) != found)
+        if len(odd):
+            row, place = odd[0]
+            raise GramError(
+                f"row {start + row}: the features of position {place + 1} are no letter, of which one is above 0 and "
+                f"the other {self.letters - 1} are 0",
+                remedy=LETTERS_OF,
+            )
 
     def _learn_letters(self, codes, y):
         """Set `information_`; return P(a_m | S) and P(a_m | n−S), each (w, letters + 1, c)."""
