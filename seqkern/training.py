@@ -16,7 +16,7 @@ from .convergence import telling, unconverged
 from .errors import LabelError, ModelError
 from .evaluation.feasible import check_training_part
 from .evaluation.feature_source import FeatureSource, feature_form
-from .evaluation.held_out import fit_held_out, fit_layers
+from .evaluation.held_out import fit_held_out, fit_layers, neighbours
 from .evaluation.selection import AUTO, Choice, select
 from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from .feature_model import FeatureModel
@@ -26,6 +26,7 @@ from .gram.spectrum import spectrum
 from .gram.transforms import fit_chain, naming_rows
 from .kernels.composite import add_counts
 from .kernels.explicit import name_features
+from .layers import Layers
 from .model import Model
 from .residue_model import ResidueModel
 from .sequences import SequenceSet
@@ -86,7 +87,7 @@ def train_model(
         Which residue of which chain each unit is, where units are windows around residues; chains stay whole in folds.
     layers : list, optional
         Specs of the layers that follow the solver (`seqkern.layers`), of residues; fitted to decisions about held-out
-        chains.
+        chains, in which they see the residues without a label too.
     policies : dict, optional
         How the sequences were read, for new ones to be read likewise.
     notes : dict, optional
@@ -118,7 +119,12 @@ def train_model(
     if len(X) != len(labels):
         raise LabelError(f"{len(labels)} labels for {len(X)} units", remedy="give one for each unit")
     used = np.flatnonzero(labels.used())
-    X, labels = kernel.coerce(X).take(used), labels.take(used)
+    seen = used  # by layers: neighbours without a label come after those with one
+    if residues is not None and Layers(layers).needs_chains():
+        seen = np.concatenate((used, neighbours(residues, used, used)))
+    everything = kernel.coerce(X)
+    X, labels = everything.take(used), labels.take(used)
+    chains = None if residues is None else residues.take(seen)
     residues = None if residues is None else residues.take(used)
     if (calibration or threshold) and labels.kind != "binary":
         raise LabelError(
@@ -141,16 +147,20 @@ def train_model(
     taken = common_input(grid)
     if taken == "implicit":
         fitted = copy.deepcopy(kernel).fit(X, y)
-        source = ImplicitSource(kernel, X, transforms, memory_limit)
+        source_of = functools.partial(ImplicitSource, kernel, transforms=transforms, memory_limit=memory_limit)
+        source = source_of(X)
         K = fitted.implicit(X) if kernel.data_dependent else source.whole
         diagonal, counts = K.squares, K.counts
     elif taken == "features":
         fitted = copy.deepcopy(kernel).fit(X, y)
-        source = FeatureSource(kernel, X, transforms, memory_limit=memory_limit, **feature_form(grid))
+        how = {"transforms": transforms, "memory_limit": memory_limit, **feature_form(grid)}
+        source_of = functools.partial(FeatureSource, kernel, **how)
+        source = source_of(X)
         diagonal, counts = np.zeros(0), {}
         K = source.of(fitted, X, counts)
     else:
         options = {"progress": progress, "memory_limit": memory_limit, "n_threads": n_threads}
+        source_of = functools.partial(FittedKernel, kernel, transforms=transforms, n_threads=n_threads)
         fitted, source, K, diagonal, counts = _by_gram(kernel, X, y, transforms, options)
     inner_weights = []
     pair = telling(source.pair, inner_weights)
@@ -164,8 +174,10 @@ def train_model(
         *fits, n_held_out, n_failed = fit_held_out(pair, labels, choice.spec, make, folds=folds, seed=seed, **wanted)
         layered = None
         if layers:
+            if len(seen) > len(used):
+                pair = telling(source_of(everything.take(seen)).pair, inner_weights)
             layered, n_held_out, n_failed = fit_layers(
-                layers, pair, labels, choice.spec, make, chains=residues, folds=folds, seed=seed
+                layers, pair, labels, choice.spec, make, chains=chains, folds=folds, seed=seed
             )
     failed, n_fits = choice.not_converged + n_failed, choice.n_fits + n_held_out
     afterwards = {name: fit.record() for name, fit in zip(wanted, fits, strict=True) if fit is not None}

@@ -12,7 +12,7 @@ from seqkern.layers import LAYERS, Layers, as_columns, build_layer, build_layers
 from seqkern.layers.multinomial import fit_multinomial, log_probabilities
 from seqkern.layers.score_windows import Landmarks, ScoreWindows
 from seqkern.layers.segment_model import SegmentModel, Steps, best_path, class_probabilities
-from seqkern.layers.segments import count_transitions
+from seqkern.layers.true_segments import TrueSegments
 from seqkern.residues import Residues
 from seqkern.sequences import SequenceSet
 
@@ -112,12 +112,34 @@ def test_rows_in_any_order_give_the_same_bits():
         )
 
 
-@pytest.mark.parametrize(
-    ("classes", "expected"),
-    [(("C", "E", "H"), [1, 2, 3]), (tuple("BCEGHIST"), [1, 1, 2, 3, 4, 5, 1, 1]), (("a", "b"), [1, 1])],
-)
-def test_default_lengths_are_those_of_dssp(classes, expected):
-    assert build_layer("segments").lengths(classes).tolist() == expected
+def test_default_lengths_are_those_of_the_true_segments():
+    # one strand in five is an isolated bridge, one helix in 150 has three residues, no coil is shorter than two
+    cycle = [*"CCHHHHCCE", *"CCHHHHCCEEE" * 4]
+    text = "".join(cycle) * 30 + "CCHHHCC"
+    y = np.array(["CEH".index(state) for state in text])
+    chains = chains_of([len(text)])
+    fitted = build_layer("segments:weight=0.1").fit(np.eye(3)[y], chains, y, "CEH")
+    assert fitted.learned() == {"shortest C": 2, "shortest E": 1, "shortest H": 4}
+    # with one more of a hundred they do occur
+    more = np.concatenate([y, y[-7:]])
+    assert TrueSegments.of(chains_of([len(more)]), more).shortest(3, 100).tolist() == [2, 1, 3]
+    given = build_layer("segments:shortest=H:6,weight=0.1").fit(np.eye(3)[y], chains, y, "CEH")
+    assert given.model_.shortest.tolist() == [1, 1, 6]
+    assert given.learned() == {}
+
+
+def test_segments_that_are_cut_do_not_count_as_short():
+    chains = chains_of([8, 3])
+    y = np.array([0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1])
+    found = TrueSegments.of(chains, y)
+    assert found.length.tolist() == [3, 2, 3, 3]
+    assert found.whole.all()
+    assert found.shortest(3, 2).tolist() == [2, 2, 1]
+    there = np.array([0, 1, 2, 4, 5, 6, 7, 9, 10])  # the fourth residue is missing, and the first of chain two
+    cut = TrueSegments.of(chains.take(there), y[there])
+    assert cut.length.tolist() == [3, 1, 3, 2]
+    assert cut.whole.tolist() == [False, False, True, False]
+    assert cut.shortest(2, 100).tolist() == [3, 1]
 
 
 def test_no_segment_is_too_short_but_where_the_chain_is():
@@ -136,12 +158,12 @@ def test_no_segment_is_too_short_but_where_the_chain_is():
 def test_transitions_are_counted_within_chains():
     chains = chains_of([6, 3])
     y = np.array([0, 0, 0, 1, 1, 0, 1, 1, 0])
-    model = count_transitions(chains, y, np.array([2, 1]))
+    model = TrueSegments.of(chains, y).model(np.array([2, 1]))
     np.testing.assert_allclose(np.exp(model.start), [2 / 4, 2 / 4])
     # class 0: one residue stays (of three), once another follows; class 1: two stay, twice another follows
     np.testing.assert_allclose(np.exp(model.stay), [2 / 4, 3 / 6])
     np.testing.assert_allclose(np.exp(model.follow), [[1, 1], [1, 1]])
-    gap = count_transitions(chains.take([0, 1, 3, 4]), y[[0, 1, 3, 4]], np.array([2, 1]))
+    gap = TrueSegments.of(chains.take([0, 1, 3, 4]), y[[0, 1, 3, 4]]).model(np.array([2, 1]))
     np.testing.assert_allclose(np.exp(gap.stay), [1 / 2, 2 / 3])
 
 

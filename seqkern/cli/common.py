@@ -230,7 +230,7 @@ def add_layers(group):
         default=[],
         metavar="LAYER",
         help="layers after the solver, for residues of chains: structure:window=15 (a second machine on the scores "
-        "around each residue), segments (no helix or strand that is too short), probabilities; or a JSON list",
+        "around each residue), segments (no segment shorter than true ones), probabilities; or a JSON list",
     )
 
 

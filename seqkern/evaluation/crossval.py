@@ -8,9 +8,12 @@ import functools
 import warnings
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ..convergence import telling, unconverged
 from ..cost import Clock
 from ..gram.spectrum import spectrum
+from ..layers import Layers
 from ..layers.chain import as_decisions
 from ..solvers import common_input, make_solver
 from ..solvers.base import ConstantColumnWarning
@@ -23,7 +26,7 @@ from .fold_tables import (
     decision_rows,
     inner_rows,
 )
-from .held_out import fit_held_out, fit_layers
+from .held_out import fit_held_out, fit_layers, neighbours
 from .metrics import brier, codes_of, scores
 from .residue_results import residue_scores
 from .selection import select
@@ -88,7 +91,8 @@ def evaluate_fold(
     layers : list, optional
         Specs of the layers that follow the solver (`seqkern.layers`), most of which need residues; they are fitted to
         decisions about held-out units, and give decisions, predictions and, if the last one does, probabilities:
-        calibration and threshold of the inner loop are not asked for then.
+        calibration and threshold of the inner loop are not asked for then. Layers that look at neighbours are shown the
+        decisions about whole chains, also where no label is known.
 
     Returns
     -------
@@ -125,10 +129,12 @@ def evaluate_fold(
         pair = _within(sources[choice.kernel], split.train, inner_weights)
         held_out = {"folds": inner.folds, "seed": inner.seed}
         calibration = threshold = layered = None
+        fitted_to, decided = _seen_by_layers(layers, residues, split)
         if layers:
-            chains = None if residues is None else residues.take(split.train)
+            wider = _within(sources[choice.kernel], fitted_to, inner_weights)
+            chains = None if residues is None else residues.take(fitted_to)
             layered, _, held_out_failed = fit_layers(
-                layers, pair, train_labels, choice.spec, make, chains=chains, lap=clock.lap, **held_out
+                layers, wider, train_labels, choice.spec, make, chains=chains, lap=clock.lap, **held_out
             )
         else:
             afterwards = {"calibration": inner.calibration, "threshold": inner.threshold}
@@ -137,15 +143,18 @@ def evaluate_fold(
             )
             clock.lap("hold out")
         with unconverged() as weights:
-            K_train, K_test, eigenvalues, learned = _matrices(sources[choice.kernel], split, y[split.train], clock)
+            asked = replace(split, test=decided)
+            K_train, K_test, eigenvalues, learned = _matrices(sources[choice.kernel], asked, y[split.train], clock)
         solver = make(choice.spec, labels.kind).fit(K_train, y[split.train], train_labels.groups)
         clock.lap("train")
     failed = choice.not_converged + held_out_failed + len(inner_weights) + solver.report_.get("inner_not_converged", 0)
     told = {"inner_not_converged": failed, "weights_converged": not weights if learned else None, **eigenvalues}
     decisions = solver.decision_function(K_test) if labels.kind != "real" else solver.predict(K_test)
+    tested = np.searchsorted(decided, split.test)
     if layered is not None:
-        chains = None if residues is None else residues.take(split.test)
-        decisions, predicted, probabilities = _after_layers(layered, decisions, chains, labels.kind)
+        chains = None if residues is None else residues.take(decided)
+        found = _after_layers(layered, decisions, chains, labels.kind)
+        decisions, predicted, probabilities = (None if values is None else values[tested] for values in found)
     else:
         predicted = solver.predict(K_test) if threshold is None else decisions > threshold.value
         probabilities = None if calibration is None else calibration.probabilities(decisions)
@@ -156,7 +165,7 @@ def evaluate_fold(
         intervals = interval_rows(sources[choice.kernel], solver, split, y[split.train], labels.classes)
         if selection_bias and solver.selects:
             parts, above = (y[split.train], y[split.test]), None if threshold is None else threshold.value
-            bias = [biased_scores(solver, (K_train, K_test), parts, labels, split.test, above)]
+            bias = [biased_scores(solver, (K_train, K_test[tested]), parts, labels, split.test, above)]
     from_layers = {} if layered is None else layered.learned()
     place = {"task": task.name, "split": split.name}
     test = labels.take(split.test)
@@ -199,6 +208,18 @@ def _matrices(source, split, y_train, clock):
     clock.lap("kernel")
     eigenvalues = dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
     return *parts, eigenvalues, values.learned
+
+
+def _seen_by_layers(layers, residues, split):
+    """Return the units that layers are fitted to, the training part first, and those that they decide about, sorted.
+
+    Both are whole chains for layers that look at neighbours, which see all of a new chain too.
+    """
+    if residues is None or not Layers(layers).needs_chains():
+        return split.train, split.test
+    parts = split.train, split.test
+    around_train, around_test = (neighbours(residues, part, *parts) for part in parts)
+    return np.concatenate((split.train, around_train)), np.union1d(split.test, around_test)
 
 
 def _after_layers(layered, decisions, chains, kind):

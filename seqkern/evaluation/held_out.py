@@ -9,13 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import FoldError, LabelError, ParameterError
+from ..labels import UNLABELLED
 from ..layers import Layers
 from .calibration import METHODS
 from .selection import inner_folds
 from .thresholds import Threshold, parse_rule
 
 
-def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
+def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1, chains=None):
     """Return the decision about each unit by machines trained on folds without it.
 
     Parameters
@@ -30,10 +31,13 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
     make_solver : callable
         ``make_solver(spec, kind)`` returns a new solver.
     folds, seed : int
+    chains : Residues, optional
+        Of the units, followed by those of m neighbours of theirs that are neither trained on nor tested: each is
+        decided about with the units of its chain.
 
     Returns
     -------
-    decisions : ndarray of float64, shape (n,), or (n, classes) for several classes
+    decisions : ndarray of float64, shape (n + m,), or (n + m, classes) for several classes
         NaN for the units of a fold without which a class is missing.
     n_folds : int
         How many folds gave decisions.
@@ -54,7 +58,8 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
         raise LabelError(
             f"no unit of class {missing[0]!r} to decide about", remedy="give more units, or leave the class out"
         )
-    decisions = np.full((len(y), len(labels.classes)) if several else len(y), np.nan)
+    rows = len(y) if chains is None else len(chains)
+    decisions = np.full((rows, len(labels.classes)) if several else rows, np.nan)
     n_folds, not_converged = 0, 0
     try:
         parts = list(inner_folds(labels, folds, seed, labels.groups))
@@ -64,10 +69,11 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1):
             remedy="give more units, or do without probabilities, thresholds and layers",
         ) from error
     for train, held_out in parts:
-        K_train, K_held_out = pair(train, held_out, y[train])
+        decided = _with_neighbours(held_out, chains, len(y))
+        K_train, K_held_out = pair(train, decided, y[train])
         groups = None if labels.groups is None else np.asarray(labels.groups)[train]
         machine = make_solver(spec, labels.kind).fit(K_train, y[train], groups)
-        decisions[held_out] = machine.decision_function(K_held_out)
+        decisions[decided] = machine.decision_function(K_held_out)
         del K_train, K_held_out  # before there are the next ones
         n_folds += 1
         not_converged += machine.count_not_converged()
@@ -136,7 +142,8 @@ def fit_layers(layers, pair, labels, spec, make_solver, *, chains, folds, seed, 
     pair, labels, spec, make_solver, folds, seed
         As in `held_out_decisions`; units without groups are kept together by chain.
     chains : Residues or None
-        Of the units; None where they are no residues, if no layer needs chains.
+        Of the units, and after them of `neighbours` that layers see, as they do in new chains, and are not fitted to;
+        None where units are no residues, if no layer needs chains.
     lap : callable, optional
         Told the name of each stage when it is over.
 
@@ -151,17 +158,55 @@ def fit_layers(layers, pair, labels, spec, make_solver, *, chains, folds, seed, 
         As `held_out_decisions` and `Layers.fit`.
     """
     if labels.groups is None and chains is not None:
-        labels = replace(labels, groups=chains.record.astype(str))
-    scores, n_fits, failed = held_out_decisions(pair, labels, spec, make_solver, folds=folds, seed=seed)
+        labels = replace(labels, groups=chains.record[: len(labels)].astype(str))
+    scores, n_fits, failed = held_out_decisions(pair, labels, spec, make_solver, folds=folds, seed=seed, chains=chains)
     lap("hold out")
-    parts = list(inner_folds(labels, folds, seed, labels.groups))
-    fitted = Layers(layers).fit(scores, chains, labels.y, parts, labels.classes)
+    parts = [
+        [_with_neighbours(part, chains, len(labels)) for part in both]
+        for both in inner_folds(labels, folds, seed, labels.groups)
+    ]
+    y = np.full(len(scores), UNLABELLED, dtype=np.int64)
+    y[: len(labels)] = labels.y
+    fitted = Layers(layers).fit(scores, chains, y, parts, labels.classes)
     lap("layers")
     return fitted, n_fits, failed + fitted.count_not_converged()
 
 
-def check_afterwards(calibration, threshold):
-    """Raise ParameterError unless a method of calibration and a rule for a threshold are known, or None."""
+def neighbours(residues, rows, *parts):
+    """Return the units that stand in the chains of some units and in none of the parts of a split, int64, sorted.
+
+    Their labels are not known, or not to be used: layers look at their scores, as they do where no label is known.
+
+    Parameters
+    ----------
+    residues : Residues
+        Of all units.
+    rows : ndarray of int64
+    parts : ndarrays of int64
+    """
+    beside = np.isin(residues.record, residues.record[rows])
+    for part in parts:
+        beside[part] = False
+    return np.flatnonzero(beside)
+
+
+def _with_neighbours(rows, chains, n):
+    """Return some of the first n rows, and after them those of the rest that stand in the same chains."""
+    if chains is None or len(chains) == n:
+        return rows
+    return np.concatenate((rows, n + np.flatnonzero(np.isin(chains.record[n:], chains.record[rows]))))
+
+
+def check_afterwards(calibration, threshold, layers=()):
+    """Raise ParameterError unless a method of calibration and a rule for a threshold are known, or None.
+
+    They are None where there are layers, which take the place of both.
+    """
+    if layers and (calibration is not None or threshold is not None):
+        raise ParameterError(
+            "--layers decide after the solver, --calibration and --threshold of its decisions alone",
+            remedy="for probabilities add the layer probabilities, and leave out --calibration and --threshold",
+        )
     if calibration is not None and calibration not in METHODS:
         raise ParameterError(f"calibration {calibration!r} is not known", remedy=f"choose from: {', '.join(METHODS)}")
     if threshold is not None:

@@ -1,8 +1,8 @@
 """Layers after the first machine: from its scores about the residues of a chain to better ones, in context.
 
 Residues are decided one by one, each from its own window. What the neighbours were decided to be says more: a second
-machine looks at the scores around each residue (`structure`), a model of segments forbids those that are too short
-(`segments`), and scores become probabilities (`probabilities`). Layers follow each other::
+machine looks at the scores around each residue (`structure`), a model of segments forbids those of lengths that do
+not occur (`segments`), and scores become probabilities (`probabilities`). Layers follow each other::
 
     scores ─▶ fit(scores, chains, y) ─▶ transform(scores, chains) ─▶ scores ─▶ the next layer
 

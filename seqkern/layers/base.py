@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..errors import LabelError, ModelError
+from ..labels import UNLABELLED
 from ..parameters import Parameters
 
 
@@ -40,7 +41,7 @@ class Layer(Parameters):
         """Raise ParameterError where the parameters name classes that are not among `classes`."""
 
     def _fit(self, scores, chains, y):
-        """Learn; set what ends in ``_``."""
+        """Learn, from rows with a class, in the context of all; set what ends in ``_``."""
         raise NotImplementedError
 
     def transform(self, scores, chains):
@@ -75,7 +76,8 @@ class Layer(Parameters):
         chains : Residues
             Which residue of which chain each row is.
         y : array_like of int, shape (n,)
-            The true classes, as columns of `scores`.
+            The true classes, as columns of `scores`; −1 (`UNLABELLED`) for residues that are looked at as neighbours
+            only.
         classes : sequence of str, optional
             Their names; by default the numbers of the columns.
 
@@ -103,7 +105,7 @@ class Layer(Parameters):
                 f"layer {self.name!r}: {len(names)} classes for scores of {scores.shape[1]}",
                 remedy="give one column of scores for each class",
             )
-        for name, count in zip(names, np.bincount(y, minlength=len(names)), strict=True):
+        for name, count in zip(names, np.bincount(y[y != UNLABELLED], minlength=len(names)), strict=True):
             if count == 0:
                 raise LabelError(
                     f"layer {self.name!r}: no residue of class {name!r} to learn from",

@@ -41,6 +41,9 @@ class Layers:
     ----------
     layers_ : list of Layer
         After `fit`.
+    held_out_accuracy_ : float
+        After `fit`: the share of the residues, of those with a score and a class, whose class has the largest score,
+        before any layer.
     """
 
     def __init__(self, layers):
@@ -72,7 +75,7 @@ class Layers:
         chains : Residues or None
             Of the n rows; None for units that are no residues, if no layer needs chains.
         y : array_like of int, shape (n,)
-            Columns of the true classes.
+            Columns of the true classes; −1 for residues that are neighbours only, as of `Layer.fit`.
         parts : list of (ndarray of int, ndarray of int)
             Rows of the training and held-out parts of the folds that `scores` come from.
         classes : sequence of str, optional
@@ -92,6 +95,8 @@ class Layers:
         scores, y = as_columns(scores), np.asarray(y, dtype=np.int64)
         chains = _units(scores, chains)
         names = [str(c) for c in (range(scores.shape[1]) if classes is None else classes)]
+        known = ~np.isnan(scores).any(axis=1) & (y >= 0)
+        self.held_out_accuracy_ = float(np.mean(scores[known].argmax(axis=1) == y[known])) if known.any() else np.nan
         fitted = []
         for place, layer in enumerate(self.layers):
             fitted.append(_fit_known(layer, scores, chains, y, names))

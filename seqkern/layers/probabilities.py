@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..labels import UNLABELLED
 from .base import Layer
 from .multinomial import fit_multinomial, log_probabilities
 
@@ -36,7 +37,8 @@ class ProbabilityLayer(Layer):
 
     def _fit(self, scores, chains, y):
         """Find the weights of greatest likelihood."""
-        self.weights_, self.intercepts_, converged = fit_multinomial(scores, y)
+        known = y != UNLABELLED
+        self.weights_, self.intercepts_, converged = fit_multinomial(scores[known], y[known])
         self.not_converged_ = int(not converged)
 
     def transform(self, scores, chains):

@@ -1,5 +1,7 @@
 """Windows of scores around residues, and explicit features of an RBF kernel on them."""
 
+import copy
+
 import numpy as np
 
 from ..kernels.feature_blocks import FeatureBlocks
@@ -39,6 +41,12 @@ class ScoreWindows:
 
     def __len__(self):
         return len(self.around)
+
+    def of(self, rows):
+        """Return the ScoreWindows of some residues, which see the scores of the others."""
+        some = copy.copy(self)
+        some.means, some.around = self.means[rows], self.around[rows]
+        return some
 
     def take(self, rows):
         """Return the vectors of some residues (slice or integer array), float32 (len(rows), width)."""

@@ -1,14 +1,16 @@
-"""Segments that are long enough: smoothing along the chain."""
+"""Segments of lengths that occur: smoothing along the chain."""
 
 import re
 
 import numpy as np
 
 from ..errors import ModelError, ParameterError
+from ..labels import UNLABELLED
 from ..parameters import check_integer, check_real
 from .base import Layer
 from .multinomial import fit_multinomial, log_probabilities
 from .segment_model import SegmentModel, Steps, best_path, class_probabilities
+from .true_segments import TrueSegments
 
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5)
 ARRAYS = ("weights", "intercepts", "context_weights", "context_intercepts", "shares")
@@ -30,8 +32,8 @@ class SegmentLayer(Layer):
     Parameters
     ----------
     shortest : dict of str to int, or str, optional
-        Fewest residues of a segment by name of class; text such as ``H:3 E:2``. By default those of DSSP: helix H 3
-        where the 3-10 helix G is no class of its own, else 4, G 3, I 5, strand E 2. Classes not named have 1.
+        Fewest residues of a segment by name of class; text such as ``H:3 E:2``; classes not named have 1. By default
+        the shortest of the true ones, leaving out fewer than 1 % of a class's.
     weight : float, optional
         w, from 0 to 1: the probabilities know of the neighbours already, so that transitions are not to count in full
         again. By default, of some, the one whose path is right at most of the residues.
@@ -55,7 +57,7 @@ class SegmentLayer(Layer):
     """
 
     name = "segments"
-    plain = "The states of a chain are chosen together, so that no helix or strand is too short to be one."
+    plain = "The states of a chain are chosen together, so that no segment is shorter than those of the training part."
     calibrated = True
     decides = True
 
@@ -79,25 +81,27 @@ class SegmentLayer(Layer):
                     remedy=f"classes are: {', '.join(classes)}",
                 )
 
-    def lengths(self, classes):
-        """Return the shortest length of each class, int64."""
+    def lengths(self, true):
+        """Return the shortest length of each class, int64; `true` are TrueSegments."""
         named = read_lengths(self.shortest)
         if named is None:
-            named = {"H": 4 if "G" in classes else 3, "G": 3, "I": 5, "E": 2}
-        return np.array([named.get(name, 1) for name in classes], dtype=np.int64)
+            return true.shortest(len(self.classes_), LONGEST)
+        return np.array([named.get(name, 1) for name in self.classes_], dtype=np.int64)
 
     def _fit(self, scores, chains, y):
         """Learn the regressions, the transitions, and their weight."""
-        k, steps = len(self.classes_), Steps.of(chains)
-        self.weights_, self.intercepts_, converged = fit_multinomial(scores, y)
+        k, steps, known = len(self.classes_), Steps.of(chains), np.flatnonzero(y != UNLABELLED)
+        y = y[known]
+        self.weights_, self.intercepts_, converged = fit_multinomial(scores[known], y)
         self.shares_ = np.log(np.bincount(y, minlength=k) / len(y))
-        self.model_ = count_transitions(chains, y, self.lengths(self.classes_))
+        true = TrueSegments.of(chains.take(known), y)
+        self.model_ = true.model(self.lengths(true))
         context = self._context(scores, steps)
-        self.context_weights_, self.context_intercepts_, also = fit_multinomial(context, y, k)
+        self.context_weights_, self.context_intercepts_, also = fit_multinomial(context[known], y, k)
         self.not_converged_ = (not converged) + (not also)
         found = log_probabilities(context, self.context_weights_, self.context_intercepts_)
         right = {
-            weight: np.count_nonzero(self._path(found, steps, weight) == y)
+            weight: np.count_nonzero(self._path(found, steps, weight)[known] == y)
             for weight in (WEIGHTS if self.weight is None else (float(self.weight),))
         }
         self.weight_ = max(right, key=right.get)
@@ -123,8 +127,10 @@ class SegmentLayer(Layer):
         return self._path(self.transform(scores, chains), Steps.of(chains), self.weight_)
 
     def learned(self):
-        """Return the weight that was chosen, unless it was given."""
-        return {"weight": self.weight_} if self.weight is None else {}
+        """Return the shortest lengths and the weight, unless they were given."""
+        lengths = zip(self.classes_, self.model_.shortest.tolist(), strict=True)
+        found = {f"shortest {name}": length for name, length in lengths} if self.shortest is None else {}
+        return found | ({"weight": self.weight_} if self.weight is None else {})
 
     def fitted_state(self):
         """Return (JSON dict, dict of arrays) of what `fit` learned."""
@@ -163,37 +169,3 @@ def read_lengths(shortest):
             f"shortest={shortest!r} is not possible", remedy="write it like {H: 3, E: 2}, or as text H:3 E:2"
         )
     return {name: int(length) for name, length in found}
-
-
-def count_transitions(chains, y, shortest):
-    """Return the SegmentModel whose probabilities are the shares of what is seen, of one more of each.
-
-    Parameters
-    ----------
-    chains : Residues
-    y : ndarray of int64, shape (n,)
-    shortest : ndarray of int64, shape (k,)
-
-    Returns
-    -------
-    SegmentModel
-        A segment that is shorter than its class allows counts as one of the shortest length.
-    """
-    k = len(shortest)
-    order = np.lexsort((chains.place, chains.record))
-    record, place, state = chains.record[order], chains.place[order], y[order]
-    joined = (np.diff(record) == 0) & (np.diff(place) == 1)
-    begins = np.flatnonzero(np.concatenate(([True], ~joined | (np.diff(state) != 0))))
-    length = np.diff(np.append(begins, len(state)))
-    segment, of_chain = state[begins], record[begins]
-    starts = np.concatenate(([True], np.diff(of_chain) != 0))
-    start = 1.0 + np.bincount(segment[starts], minlength=k)
-    stayed = 1.0 + np.bincount(segment, np.maximum(length - shortest[segment], 0), minlength=k)
-    meets = np.append(joined[begins[1:] - 1], False)  # where a chain ends, or residues are missing, nothing follows
-    left = 1.0 + np.bincount(segment[meets], minlength=k)
-    follow = np.ones((k, k))
-    np.add.at(follow, (segment[meets], segment[np.flatnonzero(meets) + 1]), 1.0)
-    np.fill_diagonal(follow, 0.0)
-    follow /= follow.sum(axis=1, keepdims=True)
-    np.fill_diagonal(follow, 1.0)
-    return SegmentModel(shortest, np.log(start / start.sum()), np.log(stayed / (stayed + left)), np.log(follow))

@@ -5,6 +5,7 @@ import numpy as np
 from ..archive import nest, unnest
 from ..errors import ModelError
 from ..kernels.window_vectors import check_position_weights, position_weights
+from ..labels import UNLABELLED
 from ..memory import available_memory
 from ..parameters import check_choice, check_integer, check_real
 from ..residues import check_window
@@ -105,13 +106,14 @@ class StructureLayer(Layer):
         """Learn means and spreads, draw the landmarks, and train."""
         self.mean_, self.scale_ = scores.mean(axis=0), _spread(scores)
         self.chain_scale_ = _spread(_chain_means((scores - self.mean_) / self.scale_, chains))
-        windows = self._windows(scores, chains)
+        known = np.flatnonzero(y != UNLABELLED)
+        windows = self._windows(scores, chains).of(known)
         self.landmarks_ = None
         if self.features == "rbf":
             gamma = 1.0 / windows.width if self.gamma is None else self.gamma
             self.landmarks_ = Landmarks.draw(windows, self.n_components, gamma, self.seed)
         blocks = feature_blocks(windows, self.landmarks_).keep(available_memory() // 4)
-        self.solver_ = self._machine().fit(blocks, y)
+        self.solver_ = self._machine().fit(blocks, y[known])
         self.not_converged_ = self.solver_.count_not_converged()
 
     def _windows(self, scores, chains):

@@ -1,0 +1,87 @@
+"""Segments of true states: how long they are, and which follows which."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .segment_model import SegmentModel
+
+RARE = 100
+"""Lengths below which there are fewer than one in so many segments of a class are taken for impossible."""
+
+
+class TrueSegments(NamedTuple):
+    """Segments of the residues of a class in chains, chain after chain.
+
+    Attributes
+    ----------
+    state, length : ndarray of int64, shape (s,)
+    first : ndarray of bool, shape (s,)
+        Whether it is the first one of its chain.
+    meets : ndarray of bool, shape (s,)
+        Whether the next segment follows it: not where a chain ends, or residues are missing.
+    whole : ndarray of bool, shape (s,)
+        Whether no residue is missing beside it, so that it cannot be longer.
+    """
+
+    state: np.ndarray
+    length: np.ndarray
+    first: np.ndarray
+    meets: np.ndarray
+    whole: np.ndarray
+
+    @classmethod
+    def of(cls, chains, y):
+        """Return the segments of residues.
+
+        Parameters
+        ----------
+        chains : Residues
+        y : ndarray of int64, shape (n,)
+            Their classes.
+        """
+        order = np.lexsort((chains.place, chains.record))
+        record, place, state = chains.record[order], chains.place[order], y[order]
+        joined = (np.diff(record) == 0) & (np.diff(place) == 1)
+        begins = np.flatnonzero(np.concatenate(([True], ~joined | (np.diff(state) != 0))))
+        ends = np.append(begins[1:], len(state)) - 1
+        follows, meets = (np.append(joined, False)[rows] for rows in (begins - 1, ends))
+        at_start, at_end = place[begins] == 0, place[ends] == chains.lengths()[order][ends] - 1
+        return cls(
+            state[begins],
+            ends - begins + 1,
+            np.concatenate(([True], np.diff(record[begins]) != 0)),
+            meets,
+            (follows | at_start) & (meets | at_end),
+        )
+
+    def shortest(self, k, longest):
+        """Return for each of k classes the shortest length that does occur, int64 from 1 to `longest`.
+
+        Fewer than one in `RARE` of the class's whole segments are shorter; without any it is 1.
+        """
+        out = np.ones(k, dtype=np.int64)
+        for code in range(k):
+            lengths = np.sort(self.length[self.whole & (self.state == code)])
+            if len(lengths):
+                out[code] = min(lengths[(len(lengths) - 1) // RARE], longest)
+        return out
+
+    def model(self, shortest):
+        """Return the SegmentModel whose probabilities are the shares of what is seen, of one more of each.
+
+        Parameters
+        ----------
+        shortest : ndarray of int64, shape (k,)
+            A segment that is shorter than its class allows counts as one of the shortest length.
+        """
+        k, state = len(shortest), self.state
+        start = 1.0 + np.bincount(state[self.first], minlength=k)
+        stayed = 1.0 + np.bincount(state, np.maximum(self.length - shortest[state], 0), minlength=k)
+        left = 1.0 + np.bincount(state[self.meets], minlength=k)
+        follow = np.ones((k, k))
+        np.add.at(follow, (state[self.meets], state[np.flatnonzero(self.meets) + 1]), 1.0)
+        np.fill_diagonal(follow, 0.0)
+        follow /= follow.sum(axis=1, keepdims=True)
+        np.fill_diagonal(follow, 1.0)
+        return SegmentModel(shortest, np.log(start / start.sum()), np.log(stayed / (stayed + left)), np.log(follow))
