@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
+from seqkern.cli.train_residues import REDUCTIONS
 from seqkern.fasta import read_fasta
 from seqkern.model import load_model
 from seqkern.residue_model import ResidueModel
-from seqkern.residues import residue_units
+from seqkern.residues import reductions, residue_units
 from seqkern.simulate import simulate
 
 LAYERS = ["--layers", "structure:n_components=60,window=7", "segments", "probabilities"]
@@ -38,6 +39,25 @@ def models(home):
     for name, way in ways.items():
         assert main([*train(home), *way, "--folds", "3"][: None if name != "gram" else -2] + out(home, name)) == 0
     return {name: load_model(home / f"{name}.seqkern") for name in ways}
+
+
+def test_train_tells_chains_and_held_out_score(home, capsys):
+    capsys.readouterr()
+    assert main([*train(home), *FEATURES, "--layers", "probabilities", "--folds", "3", *out(home, "told")]) == 0
+    told = capsys.readouterr().out
+    assert "residues of 20 chains (H: " in told
+    share = float(re.search(r"held out +Q3 (0\.\d{4}) of the first machine, before the layers", told)[1])
+    assert 0.4 < share < 1
+
+
+def test_q3_is_a_name_of_accuracy(home, capsys):
+    scored = []
+    for name in ("q3", "accuracy"):
+        few = ["--kernel", "nystroem:base=(window:gamma=0.1),n_components=20", "--solver", "primal_svc:C=[0.1,1]"]
+        capsys.readouterr()
+        assert main([*train(home), *few, "--search", "--folds", "2", "--metric", name, *out(home, "q3")]) == 0
+        scored.append(re.search(rf"score +{name} (0\.\d+), the mean of 2 folds", capsys.readouterr().out)[1])
+    assert scored[0] == scored[1]
 
 
 def train(home):
@@ -222,6 +242,10 @@ def test_states_of_further_chains_are_left_out_and_counted(home, models, capsys)
     assert ": 2 chains of the file of states without a sequence left out\n" in capsys.readouterr().err
 
 
+def test_help_names_the_reductions():
+    assert list(REDUCTIONS) == list(reductions.REDUCTIONS)
+
+
 def test_mistakes_are_told_in_one_line(home, models, capsys):
     model, new, old = home / "layers.seqkern", home / "new.fasta", home / "old.fasta"
     assert "no chain 'x'" in refused(capsys, "predict", model, new, "--chain", "x")
@@ -234,6 +258,15 @@ def test_mistakes_are_told_in_one_line(home, models, capsys):
     states.write_text(">chain1\nHHH\n")
     assert "3 states" in refused(capsys, "predict", model, new, "--states", states)
     assert "add --states" in refused(capsys, "train", old, *GRAM, "--layers", "segments", "-o", home / "x")
+    assert "--states" in refused(capsys, "train", old, *GRAM, "-o", home / "x")
+    given = [*train(home), *GRAM, "-o", home / "x"]
+    assert "old.states: reduction='HGI_EB' has nothing to" in refused(capsys, *given, "--reduction", "HGI_EB")
+    assert "--layers probabilities" in refused(capsys, *given, "--calibration", "platt")
+    for joined in (["structure,", "segments"], ["structure:window=9,segments"]):
+        assert "separate layers by spaces" in refused(capsys, *given, "--layers", *joined)
+    line = refused(capsys, "train", old, "--states", new, *GRAM, "-o", home / "x")
+    assert "is this a file of sequences?" in line
+    assert "labels:" not in line
     given = [*train(home), *FEATURES, *LAYERS, "-o", home / "x"]
     assert "probabilities" in refused(capsys, *given, "--positive", "H", "--calibration", "platt")
     assert "--labels" in refused(capsys, *given, "--labels", "header")

@@ -18,7 +18,7 @@ from .common import (
 )
 from .feature_tables import check_label_column, table_dataset
 from .profiles import profiles_of
-from .train_residues import REDUCTIONS, check_layers, states_entry
+from .train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
 from .trained import commonest_at_sites, doubts, summary
 
 EXAMPLE = (
@@ -112,7 +112,11 @@ def add_arguments(parser):
         help="choose the best candidate, or the simplest within one standard error of it (default: best)",
     )
     search.add_argument("--folds", type=int, metavar="N", help="folds (default: 5)")
-    search.add_argument("--metric", help="what is maximised (default: auc; several classes: macro_auc; numbers: r2)")
+    search.add_argument(
+        "--metric",
+        help="what is maximised (default: auc; several classes: macro_auc; numbers: r2); accuracy of states of "
+        "residues is Q3, and may be called q3 or q8",
+    )
     search.add_argument("--seed", type=int, default=1, help="of the folds (default: 1)")
     add_afterwards(search)
     add_sequence_arguments(parser)
@@ -166,6 +170,7 @@ def run(args):
     else:
         with_tracks = read_tracks(args, kernel)
         dataset = _dataset(args, kernel, grid)
+        check_probabilities(args, dataset.task().labels)
         X = with_tracks(dataset.X)
     if args.format == "lsgkm":
         check_lsgkm(kernel, grid, transforms, getattr(X, "alphabet", None), dataset.task().labels.kind)
@@ -212,7 +217,7 @@ def run(args):
     if args.features:
         model.write_features(args.features)
         print(args.features)
-    for name, text in summary(deciding, args, at_sites, _searches(args)):
+    for name, text in summary(model, dataset, args, at_sites, _searches(args)):
         print(f"  {name:<10} {text}")
 
 
@@ -272,7 +277,8 @@ def _dataset(args, kernel, grid):
             "nothing says which label a sequence has",
             file=args.fasta[0],
             remedy="give the negatives as a second file, or --labels header, first-word or a table, or --sites a "
-            "table; or choose solver one_class_svm, which learns the positives alone",
+            "table, or --states a file with the state of each residue; or choose solver one_class_svm, which learns "
+            "the positives alone",
         )
     if args.positive:
         options["positive"] = args.positive

@@ -30,7 +30,35 @@ def check_layers(args):
             "--layers decide after the solver, --calibration and --threshold of its decisions alone",
             remedy="for probabilities add the layer probabilities, and leave out --calibration and --threshold",
         )
+    for text in args.layers:
+        if _joined(text):
+            raise ParameterError(
+                f"--layers {text!r}: a comma stands between parameters of one layer",
+                remedy="separate layers by spaces, as in --layers structure segments probabilities",
+            )
     args.layers = Layers(args.layers).specs()
+
+
+def _joined(text):
+    """Tell whether a text holds layers that are separated by commas."""
+    from ..layers import LAYERS
+
+    if text.lstrip().startswith(("[", "{")):  # JSON
+        return False
+    names = [word.strip().partition(":")[0] for word in text.split(",")[1:]]
+    return text.endswith(",") or any(name in LAYERS.classes for name in names)
+
+
+def check_probabilities(args, labels):
+    """Raise ParameterError where probabilities or a threshold are wanted of several states."""
+    if args.states is None or labels.kind != "multiclass" or not (args.calibration or args.threshold):
+        return
+    name = "calibration" if args.calibration else "threshold"
+    layers = ", and --layers probabilities gives the probabilities of all" if args.calibration else ""
+    raise ParameterError(
+        f"--{name} is for two classes, here are the states {', '.join(labels.classes)}",
+        remedy=f"leave out --{name}{layers}; or set one state against the others: --positive {labels.classes[0]}",
+    )
 
 
 def states_entry(args, kernel):

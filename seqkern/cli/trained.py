@@ -42,19 +42,22 @@ def commonest_at_sites(model, dataset):
     return letters_at_sites(dataset.X, model.window, reverse)
 
 
-def summary(model, args, at_sites, searched):
+def summary(made, dataset, args, at_sites, searched):
     """Yield (name, text) of what a user wants to know of a new model; `searched`: whether hyperparameters were."""
+    residues = dataset.residues
+    model, layers = (made, None) if residues is None else (made.windows, made.layers)
     record = model.record
-    residues = args.states is not None
-    units = f"{record['n']} {'units' if model.alphabet is None else 'residues' if residues else 'sequences'}"
-    yield from _data_lines(model, units)
+    units = f"{record['n']} {'units' if model.alphabet is None else 'sequences' if residues is None else 'residues'}"
+    yield from _data_lines(
+        model, units if residues is None else f"{units} of {_counted(len(residues.chains), 'chain')}"
+    )
     if at_sites:
         words = [f"{word} ({share:.0%} on {strand})" for strand, (word, share) in at_sites.items()]
         yield "", "there stands " + ", ".join(words)
     if model.alphabet is not None:
         yield "alphabet", model.alphabet.name
     yield from _method_lines(model, args, searched)
-    if args.layers:
+    if layers is not None:
         yield (
             "layers",
             " → ".join(layer["layer"] for layer in args.layers) + ", fitted to decisions about held-out chains",
@@ -62,6 +65,9 @@ def summary(model, args, at_sites, searched):
     yield from _fit_lines(model, units)
     if model.kind != "none":
         yield from _score_lines(record["search"], record["report"], searched)
+    if layers is not None:
+        share = "Q3" if len(model.classes) == 3 else "accuracy"
+        yield "held out", f"{share} {layers.held_out_accuracy_:.4f} of the first machine, before the layers"
 
 
 def _data_lines(model, units):

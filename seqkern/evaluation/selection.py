@@ -42,6 +42,9 @@ METRICS = {
         "auc": _MACRO_AUC,
         "macro_auc": _MACRO_AUC,
         **_CLASSES,
+        # what accuracy is called where the classes are three or eight states of residues
+        "q3": _CLASSES["accuracy"],
+        "q8": _CLASSES["accuracy"],
     },
     "real": {
         "r2": _on_predictions(metrics.r2),

@@ -52,7 +52,7 @@ class StateRecord:
                 else f"its {len(text)} characters are not letters and as many states",
                 file=file,
                 record=self.id,
-                remedy="give one state for each letter",
+                remedy="give one state for each letter, in a file >id, letters, states",
             )
         return letters, states
 
@@ -179,14 +179,13 @@ def _states_of(X, i, record, file):
             )
         return states
     if len(text) != length:
-        both = 2 * len(text) == length
+        remedy = "give one state for each letter"
+        if looks_like_letters(text):
+            remedy = f"is this a file of sequences? {remedy}"
+        elif 2 * len(text) == length:
+            remedy = "does the FASTA hold letters and states together? then give it as the file of states, too"
         raise SequenceError(
-            f"has {len(text)} states, its sequence {length} letters",
-            file=file,
-            record=record.id,
-            remedy="does the FASTA hold letters and states together? then give it as the file of states, too"
-            if both
-            else "give one state for each letter",
+            f"has {len(text)} states, its sequence {length} letters", file=file, record=record.id, remedy=remedy
         )
     return text
 
@@ -223,14 +222,18 @@ def with_states(X, texts, file=None, classes=()):
         states = table[np.frombuffer(to_bytes(text), dtype=np.uint8)]
         odd = np.flatnonzero(states == MASK)
         if len(odd):
-            a_sequence = len(OF_PROTEINS.intersection(text.upper())) > 2
             raise SequenceError(
                 f"state {text[odd[0]]!r} at position {odd[0] + 1} is unknown",
                 **where,
-                remedy=f"is this a file of sequences? {REMEDY}" if a_sequence else REMEDY,
+                remedy=f"is this a file of sequences? {REMEDY}" if looks_like_letters(text) else REMEDY,
             )
         track[X.starts[i] : X.stops[i]] = states
     return X.replace(tracks={**X.tracks, STATES: track})
+
+
+def looks_like_letters(text):
+    """Tell whether a text, which should be of states, is a sequence of amino acids."""
+    return len(OF_PROTEINS.intersection(text.upper())) > 2
 
 
 def state_table(classes=()):
