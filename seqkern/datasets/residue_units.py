@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import ConfigError
-from ..residues import STATES, check_window, residue_units
+from ..residues import STATES, WINDOW, check_window, residue_units
 from ..residues.reductions import find_reduction, reduce_states
 from ..residues.states import state_classes
 
-WINDOW = 15
 KEYS = ("window", "reduction")
 NOT_WITH = ("window", "sites", "tasks", "features", "similarities", "dissimilarities")
 LEFT_OUT = "chains without a known state left out"

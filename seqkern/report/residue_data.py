@@ -9,9 +9,10 @@ import numpy as np
 from ..evaluation.chain_shares import share_interval
 from ..evaluation.residue_results import NOT_JUDGED, read_states, state_letters
 from ..evaluation.states import run_starts, state_scores
+from ..residues import WINDOW
 from .results import KEYS
 
-DEFAULT_WINDOW, WIDEST = 15, 21
+DEFAULT_WINDOW, WIDEST = WINDOW, 21
 MODERATE = (60, 200)
 """Residues of a chain that is shown, where there are such."""
 DISTANCES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 21, 31)

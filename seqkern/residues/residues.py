@@ -14,6 +14,8 @@ from ..sequences import SequenceSet
 
 STATES = "states"
 """Name of the track of states, ASCII letters; 0 is a residue whose state is not known."""
+WINDOW = 15
+"""Letters of the window around a residue, where no other number is asked for."""
 
 
 @dataclass(frozen=True, eq=False)
