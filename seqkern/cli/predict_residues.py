@@ -8,6 +8,7 @@ from .common import naming_file, tell_counts, unrecognised
 from .scan import check_no_scan
 
 PICTURES = (".svg", ".html")
+OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".tif", ".tiff", ".webp")
 DRAWN = (
     "draw the states of residues (letters, states, how sure each is) instead of a table; as text, or as pictures where "
     "-o FILE ends in .svg or .html"
@@ -99,7 +100,10 @@ def run_residues(args, model):
 
 def _form(args):
     """Return ``"table"``, ``"text"``, ``".svg"`` or ``".html"``."""
-    ending = next((ending for ending in PICTURES if (args.output or "").lower().endswith(ending)), None)
+    ending = Path(args.output or "").suffix.lower()
+    if ending in OTHER_PICTURES:
+        raise ParameterError(f"{ending} is no form of a track", file=args.output, remedy="write .svg, .html or .txt")
+    ending = ending if ending in PICTURES else None
     if not args.draw:
         if ending is not None:
             raise ParameterError(f"a table is no {ending[1:]}", file=args.output, remedy="add --track for pictures")
