@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from pathlib import Path
 
 from ..errors import ModelError, ParameterError
 from .common import naming_file, tell_counts, unrecognised
