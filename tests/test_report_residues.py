@@ -26,13 +26,14 @@ from seqkern.report.residue_data import (
     letter_order,
     weights_by_position,
 )
+from seqkern.report.residue_figures import lengths_figure
 from seqkern.report.residues import importance_parts, residues_section, track_parts
 from seqkern.report.results import Method, Study
 from seqkern.report.selected_features import features_section
 from seqkern.report.splits import folds_section
 from seqkern.report.trials import read_trial
 from seqkern.report.view import View
-from seqkern.tsv import read_tsv
+from seqkern.tsv import read_tsv, write_tsv
 
 BLOSUM, WINDOW = Method("blosum", "svm"), Method("window", "svm")
 
@@ -198,6 +199,44 @@ def test_without_tables_of_folds_no_chains_are_counted(tmp_path):
     assert not any("chains (" in text_of(sentence) for sentence in caveats(view))
 
 
+def test_no_best_sov94_is_marked(page):
+    """It rewards helices that are cut to pieces; SOV'99 has its star."""
+    cut = page[page.index('id="d1-residues"') :]
+    first = cut[cut.index("<tbody>") : cut.index("</tr>", cut.index("<tbody>"))]
+    cells = first.split("<td")[1:]
+    assert ["★" in cell for cell in cells[:5]] == [True, False, False, True, True]
+
+
+def test_numbers_of_segments_leave_no_gaps(monkeypatch):
+    """Of lengths 2 and 9 alone, each count up to 9 is drawn, none as 0."""
+    drawn = []
+    monkeypatch.setattr("matplotlib.axes.Axes.plot", lambda self, x, y, **style: drawn.append(y))
+    lengths_figure("E", np.array([3, 3]), [("one", np.array([2, 9]))], "segments")
+    assert drawn[0][:9].tolist() == [2, 2, 1, 1, 1, 1, 1, 1, 1]
+    assert np.isnan(drawn[0][9:]).all()
+
+
+def test_coefficients_with_intervals(tmp_path):
+    folder = write_residue_study(tmp_path / "study", chains=6)
+    columns = ["task", "split", "class", "feature", "column", "selected", "weight", "low", "high"]
+    columns += ["full_weight", "full_low", "full_high"]
+    rows = [
+        ("all", split, state, letter, 1, int(split == "1" or letter == "A"), w, w - 1, w + 1, 0.0, -2.0, 2.0)
+        for split, w in (("1", 0.5), ("2", 1.0))
+        for state in "HEC"
+        for letter in "AC"
+    ]
+    rows = [row if row[5] else (*row[:6], "", "", "", *row[9:]) for row in rows]
+    write_tsv(folder / "evaluate" / "chains" / "window" / "svm" / "intervals.tsv", columns, rows)
+    view = View(Study(folder).datasets[0], "d1")
+    (parts,) = [text_of(features_section(view))]
+    assert "Coefficients of window with svm" in parts
+    assert "too narrow" in parts
+    assert "means over 2 folds" in parts
+    assert "0.750 (−0.250 to 1.750)0.750" in parts
+    assert "0.500 (−0.500 to 1.500) in 1 of 2" in parts
+
+
 def test_chosen_chain(judged):
     one = judged[BLOSUM]
     assert one.chains[chosen_chain(one, "1abc3")].name == "1abc3"
@@ -236,7 +275,10 @@ def test_weights_by_position(dataset):
 
 def test_information_without_weights(tmp_path):
     view, judged = small_study(tmp_path / "study", weights=False)
-    assert "Garnier, Osguthorpe" in escape(importance_parts(view, judged))
+    text = escape(importance_parts(view, judged))
+    assert "Garnier, Osguthorpe" in text
+    assert "the kernel window with vector_kernel: linear" in text
+    assert "the confidence, 0 to 9: the tenth of the residues" in text_of(escape(track_parts(view, judged)))
     one = judged[BLOSUM]
     found = information(one, 15)
     with_letter = {True: 1, False: 1}

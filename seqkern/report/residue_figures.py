@@ -55,7 +55,7 @@ def lengths_figure(state, true, predicted, label):
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter("")
-        axes.set_ylim(bottom=0.8)
+        axes.set_ylim(0.8, 20 * axes.dataLim.y1)  # with room for the legend
         axes.title.set_fontsize(8.5)
         lines, names = axes.get_legend_handles_labels()
         order = sorted(range(len(names)), key=lambda i: not isinstance(lines[i], BarContainer))

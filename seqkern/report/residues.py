@@ -1,5 +1,6 @@
 """The section on data sets whose units are residues: states of whole chains, as people who predict them judge it."""
 
+from ..evaluation.residue_results import CONFIDENCE
 from ..track_picture import track_svg
 from . import residue_data as data
 from .comparisons import ComparedChains
@@ -38,6 +39,10 @@ CHAINS = (
     "Residues of one chain are not independent of one another, chains are. Intervals and tests are therefore by chain: "
     "the 95 % interval of the share of right residues from how far chains differ, and Wilcoxon's signed-rank test of "
     "the chains' shares against the first method, p corrected by Holm's method for all pairs of methods."
+)
+WEIGHTS = (
+    "Such weights exist for the kernel window with vector_kernel: linear and a solver that takes features, such as "
+    "primal_svc; in a study without such a method information values of the data stand here."
 )
 GAPS = " Residues without label are not judged; segments end at them."
 
@@ -184,8 +189,8 @@ def _ends(view, judged):
         "both ends together, are in termini.tsv of each method."
     )
     n = next(iter(found.values()))[1]
-    text += f" Each point stands for {number(n[n >= data.FEWEST].min(initial=n.max()), 0)} residues or more"
-    text += f"; points of fewer than {data.FEWEST} are left out." if (n < data.FEWEST).any() else "."
+    text += f" Each point stands for {number(n[n >= data.FEWEST].min(initial=n.max()), 0)} residues at least"
+    text += f"; those of fewer than {data.FEWEST} are left out." if (n < data.FEWEST).any() else "."
     drawn = tag("figure", ends_figure(series, label), class_="wide")
     return [tag("h4", "Near the ends of the chain"), paragraph(text), drawn]
 
@@ -206,7 +211,8 @@ def track_parts(view, judged):
         method_name(method),
         f" when it was in a test part.{'' if asked and not note else middle}",
     ]
-    text.append(" All chains are in states.txt of each method.")
+    sure = CONFIDENCE[view.dataset.has_probabilities(method)]
+    text.append(f" The height of a bar is the confidence, 0 to 9: {sure}. All chains are in states.txt of each method.")
     drawn = tag(
         "div",
         tag("div", track_svg(track), class_="scroll", tabindex="0", role="region", aria_label=track.head()),
@@ -236,13 +242,13 @@ def importance_parts(view, judged):
         window = (view.dataset.entry.get("residues") or {}).get("window") or data.DEFAULT_WINDOW
         found = data.information(best, window)
         text = [
-            "No method here has a weight for each letter and place. Shown is what the data themselves say (information "
-            "values of Garnier, Osguthorpe & Robson 1978): how much more often a letter stands at a place from "
-            "residues in a state than from others, as the logarithm of the ratio of odds."
+            "No method here has a weight for each letter and place. Instead, this is what the data themselves say "
+            "(information values of Garnier, Osguthorpe & Robson 1978): how much more often a letter stands at a place "
+            "from residues in a state than from others, as the logarithm of the ratio of odds."
         ]
     scale = (
         " Blue speaks for the state, brown against it. The residue itself is at 0; letters go from the most "
-        "hydrophobic to the least, “end” is beyond the end of the chain."
+        "hydrophobic to the least, “end” is beyond the end of the chain. "
     )
     label = f"{view.dataset.name}: importance of letters and places. {text_of(text)}"
     drawn = tag(
@@ -257,4 +263,4 @@ def importance_parts(view, judged):
         ),
         class_="positions",
     )
-    return [tag("h4", "Which letters matter where"), paragraph(text, scale), drawn]
+    return [tag("h4", "Which letters matter where"), paragraph(text, scale, WEIGHTS), drawn]

@@ -22,6 +22,18 @@ TABLES = {
     "choices": [*KEYS, "parameter", "value", "inner_score"],
     "fits": [*KEYS, "converged", "iterations", "residual", "n_support", "support_share"],
     "features": [*KEYS, "feature", "column", "rank", "weight"],
+    "intervals": [
+        *KEYS,
+        "class",
+        "feature",
+        "selected",
+        "weight",
+        "low",
+        "high",
+        "full_weight",
+        "full_low",
+        "full_high",
+    ],
     "selection_bias": [*KEYS, "n_features"],
     "cost": [*KEYS, "stage", "cpu_seconds", "peak_mb"],
     "decisions": [*KEYS, "id", "label", "predicted"],
@@ -261,6 +273,11 @@ class DatasetResults:
         """DataFrame of all ``features.tsv``: what each training part selected; empty where no method selects."""
         table = self._all("features")
         return table.assign(rank=numbers(table["rank"]))
+
+    @cached_property
+    def coefficients(self):
+        """DataFrame of str: all ``intervals.tsv``, coefficients of features with their confidence intervals."""
+        return self._all("intervals")
 
     @cached_property
     def selection_bias(self):

@@ -1,5 +1,6 @@
 """Which features were selected, how often over the splits; and what a look at the test parts would have pretended."""
 
+from .coefficients import coefficient_parts
 from .markup import Column, details, number, plural, table, tag
 from .results import KEYS
 from .view import method_name, paragraph
@@ -15,7 +16,7 @@ CAUTION = (
 
 
 def features_section(view):
-    """Return which features each method selected, and in how many splits; None where no method selects any."""
+    """Return which features each method selected, in how many splits, and intervals of coefficients; None without."""
     found = view.dataset.features
     if not len(found):
         return None
@@ -24,6 +25,7 @@ def features_section(view):
         splits = view.dataset.metrics
         n = int(((splits["kernel"] == kernel) & (splits["solver"] == solver)).sum())
         parts.append(_of_method(view, kernel, solver, part, n))
+    parts += coefficient_parts(view)
     if not any(parts):
         return None
     intro = (
@@ -36,13 +38,12 @@ def features_section(view):
 
 def _of_method(view, kernel, solver, part, n_splits):
     """Return the table of one method: features by how often they were selected."""
-    part = part.drop_duplicates([*KEYS, "feature"])  # there may be a weight for each class
     part = part.drop_duplicates([*KEYS, "feature"])  # with several classes a feature has a weight for each
     counted = part.groupby("feature", sort=False)["rank"].agg(["count", "mean"]).reset_index()
     counted = counted.sort_values(["count", "mean", "feature"], ascending=[False, True, True])
     sizes = part.groupby(KEYS, sort=False).size()
     always = int((counted["count"] == n_splits).sum())
-    if view.dataset.residues and always == len(counted) > LISTED:
+    if view.dataset.residues and always == len(counted) > SHOWN:
         return None  # it takes all letters and places, and selects none
     if sizes.median() > LISTED:
         text = f" takes {number(sizes.median(), 0)} features in the median {view.word}: no list of them is shown."
