@@ -333,6 +333,24 @@ def test_layers_that_cannot_be_are_refused_before_any_work(study, capsys, tmp_pa
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("option", [["--calibration", "platt"], ["--threshold", "cost=1:2"]])
+def test_layers_take_the_place_of_what_follows_two_classes(study, capsys, tmp_path, option):
+    words, _ = study
+    assert main([*words, "--layers", "probabilities", *option, "-o", str(tmp_path / "out")]) == 1
+    assert "--layers decide after the solver" in capsys.readouterr().err
+
+
+def test_layers_of_a_study_are_checked_as_soon_as_the_classes_are_known(study, capsys):
+    _, folder = study
+    check = ["check", str(folder / "data"), "--folds", str(folder / "folds"), "--methods"]
+    for layers, code in (([{"layer": "segments", "shortest": {"H": 3}}], 0), (["segments:shortest=Q:3"], 1), (3, 1)):
+        methods = {"smooth": {"solver": SOLVER, "layers": layers}}
+        assert main([*check, json.dumps(methods)]) == code
+        told = capsys.readouterr().err
+        if isinstance(layers, list):
+            assert ("solver 'smooth': layer 'segments': shortest names the class 'Q'" in told) == bool(code)
+
+
 def test_layers_need_residues(tmp_path, capsys):
     data, folds = str(tmp_path / "data"), str(tmp_path / "folds")
     entry = {"simulate": {"kind": "donor", "n_positive": 6, "n_decoy": 6}}
@@ -374,7 +392,8 @@ def test_layers_of_a_study():
     study = check_config(config(layered={**SOLVER, "layers": ["probabilities"]}))
     assert ("spectrum", "layered") in dataset_methods(study, "plain")
     assert not needs_gram(study["solvers"]["layered"])
-    assert checked_methods(study, "residues")["layered"]["solver"] == SOLVER
+    checked = checked_methods(study, "residues")["layered"]
+    assert (checked["solver"], checked["layers"]) == (SOLVER, ["probabilities"])
 
 
 @pytest.mark.parametrize(

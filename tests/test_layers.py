@@ -10,7 +10,7 @@ import pytest
 from seqkern.errors import FoldError, LabelError, ModelError, ParameterError
 from seqkern.layers import LAYERS, Layers, as_columns, build_layer, build_layers, layer_from_state
 from seqkern.layers.multinomial import fit_multinomial, log_probabilities
-from seqkern.layers.score_windows import Landmarks, ScoreWindows
+from seqkern.layers.score_windows import Landmarks, ScoreWindows, feature_blocks
 from seqkern.layers.segment_model import SegmentModel, Steps, best_path, class_probabilities
 from seqkern.layers.true_segments import TrueSegments
 from seqkern.residues import Residues
@@ -280,6 +280,28 @@ def test_bad_specs(spec, message):
     with pytest.raises(ParameterError) as error:
         build_layers(spec)
     assert message in str(error.value)
+
+
+def test_residues_without_a_class_are_neighbours_only():
+    chains, y, scores = noisy([40] * 6)
+    hidden = np.random.default_rng(2).random(len(y)) < 0.4
+    seen, known = np.where(hidden, -1, y), np.flatnonzero(~hidden)
+    found = {name: layer(name).fit(scores, chains, seen) for name in LAYERS.classes}
+    alone = build_layer("probabilities").fit(scores[known], chains.take(known), y[known])
+    np.testing.assert_array_equal(found["probabilities"].weights_, alone.weights_)
+    # the machine learns from windows without a gap, those of the residues that have a class
+    structure, windows = found["structure"], found["structure"]._windows(scores, chains)
+    blocks = feature_blocks(windows, structure.landmarks_)
+    again = structure._machine().fit(blocks.take(known), y[known])
+    np.testing.assert_allclose(again.decision_function(blocks), structure.transform(scores, chains), atol=1e-5)
+    # and paths lead over residues without a class
+    segments = found["segments"]
+    path = segments.predict(scores, chains)
+    for weight in (0.0, 0.2, 0.5):
+        other = build_layer(f"segments:weight={weight}").fit(scores, chains, seen).predict(scores, chains)
+        assert (path == y)[known].sum() >= (other == y)[known].sum()
+    with pytest.raises(LabelError, match="no residue of class"):
+        layer("segments").fit(scores, chains, np.full(len(y), -1))
 
 
 def test_forms_of_specs():

@@ -20,8 +20,8 @@ def add_arguments(parser):
     parser.add_argument("--folds", required=True, help="folder that seqkern folds wrote")
     parser.add_argument(
         "--methods",
-        help="names of solvers, each with its specification, the number of its inner folds (default 3; 0: it learns "
-        "no inner parts) and their seed (default 1), as JSON: "
+        help="names of solvers, each with its specification, the layers after it, the number of its inner folds "
+        "(default 3; 0: it learns no inner parts) and their seed (default 1), as JSON: "
         '{"name": {"solver": {"solver": "nusvc", "nu": 0.2}, "inner_folds": 3, "seed": 1}} (default: those of the data '
         f"set in the environment variable {VARIABLE}, which the workflow sets)",
     )
@@ -55,6 +55,7 @@ def _parsed(text, where):
     try:
         methods = json.loads(text)
         good = all(isinstance(method["solver"], (dict, str)) for method in methods.values())
+        good = good and all(isinstance(method.get("layers", []), list) for method in methods.values())
     except (ValueError, AttributeError, KeyError, TypeError):
         good = False
     if not good:
@@ -70,13 +71,20 @@ def _parsed(text, where):
 def _check(args, methods):
     """Check, and return the number of training parts."""
     from ..datasets import load_dataset
-    from ..evaluation.feasible import check_kind, check_training_part, may_refuse
+    from ..evaluation.feasible import check_kind, check_layers, check_training_part, may_refuse
     from ..folds import read_folds
+    from ..layers import Layers
     from ..solvers import expand_grid
 
     dataset = load_dataset(args.dataset)
     grids = {name: expand_grid(method["solver"], ends=True) for name, method in methods.items()}
     refusing = {name: method for name, method in methods.items() if may_refuse(method["solver"])}
+    for name, method in methods.items():
+        try:
+            check_layers(Layers(method.get("layers")), dataset)
+        except ParameterError as error:
+            error.file, error.problem = args.dataset, f"solver {name!r}: {error.problem}"
+            raise
     parts = 0
     for task in dataset.tasks.values():
         for name, grid in grids.items():

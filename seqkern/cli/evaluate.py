@@ -54,7 +54,7 @@ def run(args):
     from ..datasets import load_dataset
     from ..evaluation.candidates import make_candidates
     from ..evaluation.crossval import InnerLoop, evaluate_fold
-    from ..evaluation.feasible import check_training_part
+    from ..evaluation.feasible import check_layers, check_training_part
     from ..evaluation.feature_source import feature_form
     from ..evaluation.fold_tables import FoldResult, write_results
     from ..evaluation.held_out import check_afterwards
@@ -62,13 +62,16 @@ def run(args):
     from ..folds import read_folds
     from ..kernels import parse_spec
     from ..kernels.blocks import given_threads
+    from ..layers import Layers
     from ..methods import split_choice
     from ..progress import progress_bar
     from ..solvers import common_input
 
-    check_afterwards(args.calibration, args.threshold)
+    check_afterwards(args.calibration, args.threshold, args.layers)
     dataset = load_dataset(args.dataset)
-    layers = _checked_layers(args.layers, dataset)
+    layers = Layers(args.layers)
+    check_layers(layers, dataset)
+    layers = layers.specs()
     names = list(split_choice(parse_spec(args.kernel)))
     candidates = make_candidates(names, args.solver, draws=args.inner_draws, seed=args.seed)
     grid = [spec for _, spec in candidates]
@@ -117,26 +120,6 @@ def run(args):
     for text in (_constant_columns(results), *_not_converged(results)):
         if text is not None:
             print(f"seqkern: {text}", file=sys.stderr)
-
-
-def _checked_layers(texts, dataset):
-    """Return the specs of layers, a list of dict; ParameterError unless they can follow a solver on this data set."""
-    from ..layers import Layers
-
-    layers = Layers(texts)
-    if layers.needs_chains() and dataset.residues is None:
-        raise ParameterError(
-            f"the units of data set {dataset.name!r} are no residues of chains, so that they have no neighbours",
-            remedy="leave out --layers, or give --layers probabilities alone",
-        )
-    for task in dataset.tasks.values() if layers.layers else ():
-        if task.labels.kind not in ("binary", "multiclass"):
-            raise ParameterError(
-                f"layers are for classes, the labels of task {task.name!r} are {task.labels.kind}",
-                remedy="leave out --layers",
-            )
-        layers.check_classes(task.labels.classes)
-    return layers.specs()
 
 
 def _constant_columns(results):
@@ -201,6 +184,7 @@ def kernel_sources(dataset, args, wanted="gram", **how):
     from ..gram.transforms import build_transform
     from ..kernels import build_kernel, check_kind, parse_spec
     from ..methods import split_choice, split_transforms
+    from ..stored_grams import check_stored
 
     kernels = {}
     for name, entry in split_choice(parse_spec(args.kernel)).items():
@@ -208,6 +192,8 @@ def kernel_sources(dataset, args, wanted="gram", **how):
         kernels[name] = build_kernel(spec), transform_specs
         check_kind(kernels[name][0], dataset.kind, file=args.dataset)
     _check_grams(args.gram, [kernel for kernel, _ in kernels.values()], wanted)
+    if args.gram:
+        check_stored(dataset, args.dataset)
     grams = iter(args.gram)
     sources, identity = {}, [build_digest(), dataset.X.digest()]
     for name, (kernel, transform_specs) in kernels.items():

@@ -146,8 +146,8 @@ def run(args):
             "files of LS-GKM hold neither probabilities nor a threshold",
             remedy="leave out --calibration and --threshold, or --format",
         )
-    check_afterwards(args.calibration, args.threshold)
     check_layers(args)
+    check_afterwards(args.calibration, args.threshold, args.layers)
     _check_search(args)
     kernel_spec, transforms = split_transforms(parse_spec(args.kernel), args.transform, args.repair)
     kernel = build_kernel(kernel_spec)

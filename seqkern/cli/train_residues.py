@@ -25,11 +25,6 @@ def check_layers(args):
     for name, value in others.items():
         if value:
             raise ParameterError(f"--{name} does not go with --states", remedy="leave out one of them")
-    if args.layers and (args.calibration or args.threshold):
-        raise ParameterError(
-            "--layers decide after the solver, --calibration and --threshold of its decisions alone",
-            remedy="for probabilities add the layer probabilities, and leave out --calibration and --threshold",
-        )
     for text in args.layers:
         if _joined(text):
             raise ParameterError(

@@ -36,8 +36,8 @@ def checked_methods(config, dataset):
     Returns
     -------
     dict of str to dict
-        By name ``{"solver": spec, "inner_folds": int, "seed": int}``; no inner folds where there is nothing to choose,
-        and for a solver that refuses no labels of its kind.
+        By name ``{"solver": spec, "layers": list, "inner_folds": int, "seed": int}``; no inner folds where there is
+        nothing to choose, and for a solver that refuses no labels of its kind.
     """
     after = config["inner"]["calibration"] is not None or config["inner"]["threshold"] is not None
     found = {}
@@ -46,7 +46,7 @@ def checked_methods(config, dataset):
         several = len(kernel_candidates(config, kernel)) * len(expand_grid(spec, ends=True)) > 1
         before = solver in found and found[solver]["inner_folds"] > 0
         folds = config["inner"]["folds"] if may_refuse(spec) and (before or several or after or layers) else 0
-        found[solver] = {"solver": spec, "inner_folds": folds, "seed": config["seed"]}
+        found[solver] = {"solver": spec, "layers": layers, "inner_folds": folds, "seed": config["seed"]}
     return found
 
 
@@ -61,6 +61,28 @@ def check_kind(labels, specs):
     """
     for spec in specs:
         make_solver(spec, labels.kind, labels.classes)
+
+
+def check_layers(layers, dataset):
+    """Raise ParameterError unless layers can follow a solver on a data set.
+
+    Parameters
+    ----------
+    layers : Layers
+    dataset : Dataset
+    """
+    if layers.needs_chains() and dataset.residues is None:
+        raise ParameterError(
+            f"the units of data set {dataset.name!r} are no residues of chains, so that they have no neighbours",
+            remedy="leave out --layers, or give --layers probabilities alone",
+        )
+    for task in dataset.tasks.values() if layers.layers else ():
+        if task.labels.kind not in ("binary", "multiclass"):
+            raise ParameterError(
+                f"layers are for classes, the labels of task {task.name!r} are {task.labels.kind}",
+                remedy="leave out --layers",
+            )
+        layers.check_classes(task.labels.classes)
 
 
 def check_training_part(labels, specs, *, inner_folds=3, seed=0, groups=None, place=""):

@@ -150,8 +150,10 @@ def search_options():
     return shlex.join([*words, f"--inner-rule={inner['rule']}"])
 
 
-def afterwards_options():
-    """Return the options about probabilities and the threshold, for the command line."""
+def afterwards_options(solver):
+    """Return the options about probabilities and the threshold, for the command line; none where layers decide."""
+    if split_layers(STUDY["solvers"][solver])[1]:
+        return ""
     inner = STUDY["inner"]
     return shlex.join(f"--{key}={inner[key]}" for key in ("calibration", "threshold") if inner[key] is not None)
 

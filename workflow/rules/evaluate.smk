@@ -39,7 +39,7 @@ rule evaluate:
         folds=STUDY["inner"]["folds"],
         metric=STUDY["inner"]["metric"],
         search=search_options(),
-        afterwards=afterwards_options(),
+        afterwards=lambda wildcards: afterwards_options(wildcards.solver),
         bias=lambda wildcards: bias_option(wildcards.dataset),
         seed=STUDY["seed"],
         build=BUILD,
