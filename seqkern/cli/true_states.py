@@ -98,4 +98,5 @@ def tell_scores(scored, model):
     scores = {metric(key): value for key, value in state_scores(*parts, model.classes).items()}
     wide = max(len(words.name) for words in scores)
     for words, value in scores.items():
-        print(f"  {words.name:<{wide}} {value:7.4f}  {words.sentence}", file=sys.stderr)
+        text = words.sentence.removesuffix(".").partition(". ")[0]
+        print(f"  {words.name:<{wide}} {value:7.4f}  {text}", file=sys.stderr)
