@@ -301,7 +301,8 @@ def test_a_failing_job_names_its_input(tmp_path):
 def test_a_misspelt_key_stops_before_any_job(tmp_path):
     done = snakemake(tmp_path, *write_study(tmp_path, kernel={}))
     assert done.returncode == 1
-    assert "unknown key 'kernel'" in done.stdout + done.stderr
+    assert re.search("^seqkern: .*study.yaml: top level: unknown key 'kernel'", done.stderr, re.MULTILINE)
+    assert "common.smk" not in done.stdout + done.stderr
     assert not (tmp_path / "results").exists()
 
 

@@ -37,7 +37,7 @@ def load_study():
         check_study_files(study, file=file)
         return study
     except SeqkernError as error:
-        raise WorkflowError(str(error))
+        sys.exit(f"seqkern: {error}")  # of an exception Snakemake would print the lines of this file too
 
 
 STUDY = load_study()
