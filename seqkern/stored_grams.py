@@ -1,6 +1,7 @@
 """Which Gram matrices over all units a study keeps: one for kernels that differ in transforms and repair only."""
 
 from .archive import canonical_json
+from .errors import ParameterError
 from .kernels import build_kernel
 from .methods import split_transforms
 
@@ -35,6 +36,24 @@ def gram_homes(config):
     for _, name, number, own, spec, kernel in sorted(found, key=lambda item: item[0]):
         kept[name, number] = homes.setdefault(canonical_json(kernel.spec()), (own, spec))
     return {name: [kept[key] for key in sorted(kept) if key[0] == name] for name in dict.fromkeys(n for n, _ in kept)}
+
+
+def check_stored(dataset, file):
+    """Raise ParameterError where the units of a data set are residues: it has no Gram matrix of all its units.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    file : path-like
+        Named in the message.
+    """
+    if dataset.residues is not None:
+        raise ParameterError(
+            f"its {len(dataset.X)} units are residues, and data sets of residues have no Gram matrix of all residues",
+            file=file,
+            remedy="leave it out: seqkern evaluate computes that of each training part (train_size of the folds keeps "
+            "it small), and for solvers of features, such as primal_svc, none",
+        )
 
 
 def _free(name, taken):

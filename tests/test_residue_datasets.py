@@ -266,6 +266,36 @@ def test_a_file_of_folds_that_divides_a_chain_is_refused(generated, capsys):
     assert "while other residues of its chain are trained on" in capsys.readouterr().err
 
 
+def test_no_gram_matrix_of_all_residues_is_made_or_taken(generated, tmp_path, capsys):
+    folds_of(generated, "--k", "2")
+    np.save(tmp_path / "g.npy", np.eye(3))
+    message = "are residues, and data sets of residues have no Gram matrix of all residues; leave it out"
+    output = str(tmp_path / "out.npy")
+    assert main(["gram", "--dataset", str(generated), "--kernel", "window", "-o", output]) == 1
+    assert message in capsys.readouterr().err
+    assert main(["gram", str(generated), "--kernel", "window", "-o", output]) == 1
+    assert f"is the folder of a data set; give it as --dataset {generated}" in capsys.readouterr().err
+    how = ["--folds", str(generated / "folds"), "--kernel", "window", "-o", str(tmp_path / "e")]
+    assert main(["evaluate", str(generated), *how, "--solver", "csvc", "--gram", str(tmp_path / "g.npy")]) == 1
+    assert message in capsys.readouterr().err
+    how[3] = "window:vector_kernel=linear"
+    assert main(["evaluate", str(generated), *how, "--solver", "linear_svc"]) == 1
+    assert "choose a solver that takes its features, such as primal_svc; or a kernel: " in capsys.readouterr().err
+
+
+def test_a_missing_file_of_states_is_named_with_its_place_in_the_study(files, monkeypatch, capsys):
+    monkeypatch.chdir(files)
+    study = {
+        "study": "s",
+        "datasets": {"d": entry_of({"file": "nope"})},
+        "kernels": {"w": {"kernel": "window", "vector_kernel": "linear"}},
+        "solvers": {"p": {"solver": "primal_svc"}},
+    }
+    (files / "s.yaml").write_text(json.dumps(study))
+    assert main(["datasets", "s.yaml", "--name", "d", "-o", "out"]) == 1
+    assert "s.yaml: datasets.d.labels.file: there is no file 'nope'; check the path" in capsys.readouterr().err
+
+
 def test_remedies_of_grouped_data_do_not_divide_groups():
     y = np.tile([0, 1], 8)
     labels = Labels([f"u{i}" for i in range(16)], y, "binary", ("n", "y"), groups=np.repeat(list("abcd"), 4))

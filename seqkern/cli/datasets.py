@@ -49,7 +49,7 @@ def _words(dataset):
 
 def _chosen(args):
     """Return (name, entry, data_dir, seed) of the arguments and the study."""
-    from ..config import check_entry, load_config
+    from ..config import check_entry, check_study_files, load_config
     from ..errors import ConfigError, unknown_name
 
     if args.name is None or not args.output or (args.config is None) == (args.entry is None):
@@ -68,6 +68,7 @@ def _chosen(args):
     study = load_config(args.config)
     if args.name not in study["datasets"]:
         raise unknown_name(f"data set of {args.config}", args.name, study["datasets"])
+    check_study_files({"datasets": {args.name: study["datasets"][args.name]}}, file=args.config)
     data_dir = args.data_dir or study.get("data_dir")
     seed = study.get("seed", 1) if args.seed is None else args.seed
     return args.name, study["datasets"][args.name], data_dir, seed

@@ -3,6 +3,7 @@
 import argparse
 import re
 import sys
+from pathlib import Path
 
 from .common import (
     add_sequence_arguments,
@@ -184,6 +185,7 @@ def _data(args, kernel):
         raise ParameterError("one source of sequences is needed", remedy="give FASTA files, or --dataset")
     if args.dataset:
         from ..datasets import load_dataset
+        from ..stored_grams import check_stored
 
         given = {
             "--against": args.against,
@@ -195,9 +197,14 @@ def _data(args, kernel):
             if value:
                 raise ParameterError(f"{option} goes with FASTA files", remedy=f"leave out --dataset or {option}")
         dataset = load_dataset(args.dataset)
+        check_stored(dataset, args.dataset)
         check_kind(kernel, dataset.kind, file=args.dataset)
         return dataset.X, None, args.dataset
     from ..fasta import read_fasta
+
+    for path in args.fasta:
+        if (Path(path) / "data.npz").is_file():
+            raise ParameterError("is the folder of a data set", file=path, remedy=f"give it as --dataset {path}")
 
     source = ", ".join(args.fasta)
     check_kind(kernel, "sequences", file=source)

@@ -439,10 +439,19 @@ class Kernel(Parameters):
         from . import KERNELS
 
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_implicit())
+        other = "its features, such as primal_svc" if self._gives_features() else "one, such as csvc"
         raise ParameterError(
-            f"kernel {self.name!r} cannot be trained without a Gram matrix",
-            remedy=f"choose from: {able}; or a solver that takes one, such as csvc",
+            f"kernel {self.name!r} cannot be trained without a Gram matrix by this solver",
+            remedy=f"choose a solver that takes {other}; or a kernel: {able}",
         )
+
+    def _gives_features(self):
+        """Tell whether the kernel has explicit features with its parameters."""
+        try:
+            self.check_features()
+        except ParameterError:
+            return False
+        return True
 
     def features(self, X):
         """Return the explicit features, not normalised: the matrix times its transpose is the kernel matrix.
