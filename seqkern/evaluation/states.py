@@ -13,7 +13,7 @@ import numpy as np
 from .metrics import accuracy, confusion_matrix, matthews_correlation
 
 
-class Pairs(NamedTuple):
+class SegmentPairs(NamedTuple):
     """The overlapping pairs of a true and a predicted segment of one state, and the true segments without a partner.
 
     Attributes
@@ -53,7 +53,7 @@ def run_starts(states, chain, place):
 
 
 def overlapping(true, predicted, chain, place):
-    """Return the `Pairs` of segments.
+    """Return the `SegmentPairs` of segments.
 
     Two runs that overlap have one stretch of residues in common, and within it neither ends: so each stretch between
     neighbouring ends, where true and predicted state agree, is one pair. That takes a number of steps proportional to
@@ -76,7 +76,7 @@ def overlapping(true, predicted, chain, place):
     own, other = (np.searchsorted(starts, cuts, side="right") - 1 for starts in (first, second))
     alone = np.setdiff1d(np.arange(len(first)), own)
     left = np.array([true[first[alone]], chain[first[alone]], lengths[0][alone]], dtype=np.int64)
-    return Pairs(true[cuts], chain[cuts], lengths[0][own], lengths[1][other], overlap, left)
+    return SegmentPairs(true[cuts], chain[cuts], lengths[0][own], lengths[1][other], overlap, left)
 
 
 def segment_overlap(pairs, version="99"):
@@ -84,7 +84,7 @@ def segment_overlap(pairs, version="99"):
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : SegmentPairs
     version : {"94", "99"}
         minov are the residues that both segments hold, maxov those that one of them holds. Each pair adds
         (minov + δ) / maxov times the length of the true segment. SOV'94 has
@@ -164,9 +164,10 @@ def state_scores(true, predicted, chain, place, classes):
     -------
     dict of str to float
         ``q3`` (``q8`` with eight states, …): share of residues that are right. ``q:H``: share of the residues in state
-        H that are predicted so; ``precision:H``: of those predicted to be in H that are. ``mcc:H``: Matthews'
-        correlation of H against all others. ``sov94``, ``sov99``, ``sov99:H``: segment overlap, pooled over all
-        segments; ``sov99_chain``: mean over the chains. NaN where it is not defined.
+        H that are predicted so, NaN if there are none; ``precision:H``: of those predicted to be in H that are, NaN if
+        none is predicted so. ``mcc:H``: Matthews' correlation of H against all others, 0 where all residues or none are
+        predicted to be in H, NaN where all or none are. ``sov94``, ``sov99``, ``sov99:H``: segment overlap, pooled over all segments;
+        ``sov99_chain``: mean over the chains; NaN without a true segment.
     """
     arrays = [np.asarray(rows, dtype=np.int64) for rows in (true, predicted, chain, place)]
     order = np.lexsort((arrays[3], arrays[2]))

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-class Comparison:
+class LandmarkComparison:
     """Kernel values of vectors x with m fixed vectors z, float32.
 
     An error of a product of two vectors is about 10⁻⁷·‖x‖·‖z‖, so that of an RBF value would be about

@@ -9,7 +9,7 @@ from ..sequences import SequenceSet
 from ..solvers.threads import one_thread
 from ..tables import FeatureTable
 from .approximation import CHUNK_ROWS, ApproximateKernel
-from .comparison import Comparison, exact
+from .comparison import LandmarkComparison, exact
 from .feature_blocks import filled
 
 PER_CENTRE = 20  # vectors, of which the centres are learned
@@ -185,7 +185,7 @@ class NystroemKernel(ApproximateKernel):
         """Return the function of `_values` where the kernel is one of vectors."""
         form = self.bases[0].vector_form()
         if getattr(self, "_columns", None) is None:
-            self._columns = Comparison(form, self.landmarks_)
+            self._columns = LandmarkComparison(form, self.landmarks_)
         compare, table = self._columns, form.vectors(X)
         if len(X) and table.width != self.landmarks_.shape[1]:
             raise SequenceError(

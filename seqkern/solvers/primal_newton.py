@@ -27,7 +27,7 @@ MOST_PRODUCTS = 250
 """At most so many products with the Hessian in a Newton step."""
 
 
-class Certificate(NamedTuple):
+class DualityGap(NamedTuple):
     """How good each machine is.
 
     Attributes
@@ -72,7 +72,7 @@ class PrimalMachines:
         self.outputs = np.zeros(signs.shape) if start is None else rows.dots(start)
 
     def run(self, tol, max_iter):
-        """Take Newton steps until the duality gap is at most `tol` of the value; return (Certificate, steps).
+        """Take Newton steps until the duality gap is at most `tol` of the value; return (DualityGap, steps).
 
         Rounding may leave a larger gap than a very small `tol`: the steps end where they lower the value no more.
         """
@@ -87,7 +87,7 @@ class PrimalMachines:
             sinking = (gap > tol) & (objective < last)
             open_, last = every[sinking], np.where(sinking, objective, last)
             if not len(open_) or step == max_iter:
-                return Certificate(objective, gap, residual), step
+                return DualityGap(objective, gap, residual), step
             self._step(open_, gradient[open_], active[open_])
 
     def _slacks(self, m):
