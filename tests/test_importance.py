@@ -239,3 +239,11 @@ def test_what_is_missing_is_said_and_what_is_damaged_is_an_error(study):
     (folder / "importance.npz").write_bytes(b"PK")
     with pytest.raises(FileError, match=r"importance\.npz"):
         build_report(study, study / "report")
+
+
+def test_positions_around_residues_go_from_the_middle(tmp_path):
+    entry = {"simulate": {"kind": "secondary_structure", "n_chains": 4, "mean_length": 30}, "residues": {"window": 5}}
+    line = make_dataset(tmp_path, entry, ("--method", "grouped", "--k", "2"))
+    solver = "pairwise_voting:binary=(csvc:C=1)"
+    _, rows = run(line, "--kernel", "weighted_degree:degree=2", "--solver", solver, "--pair", "H:E")
+    assert {row["offset"] for row in rows if row["order"] == "1"} == set(map(str, range(-2, 3)))

@@ -202,3 +202,16 @@ def test_an_explanation_shows_where_the_model_looks(tmp_path, model):
     assert not (tmp_path / "importance.tsv").exists()
     assert not list(tmp_path.glob("logo*"))
     assert "What matters at each position" not in (tmp_path / "index.html").read_text()
+
+
+def test_a_flat_logo_has_an_axis_of_its_own_scale():
+    """Letters of .1 bits would be lines on an axis of 4 bits; where some are tall, the axis goes up to the most."""
+    flat = np.full((15, 20), 1000)
+    flat[7, 0] += 2000
+    tall = np.array(flat)
+    tall[7, 0] += 10**6
+    zeros = np.zeros(flat.shape)
+    assert information(flat).sum(axis=1).max() < 0.3
+    assert "4" not in texts(logo_figure(zeros, flat, ("logo", PROTEIN), first=-7))
+    assert "4" in texts(logo_figure(zeros, tall, ("logo", PROTEIN), first=-7))
+    assert {"−5", "0", "+5"} <= set(texts(logo_figure(zeros, flat, ("logo", PROTEIN), first=-7)))

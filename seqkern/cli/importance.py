@@ -59,7 +59,7 @@ def run(args):
             windows,
             order=args.order,
             background=None if args.background == "frequencies" else args.background,
-            first=None if args.site is None else 1 - _site(args.site, X),
+            first=_first(args.site, dataset, X),
             section=args.section,
         )
     write_positions(positions, out_dir, dataset.name)
@@ -169,6 +169,13 @@ def _write_summary(path, model, part, args):
     with atomic_write(path, "w") as file:
         json.dump(summary, file, indent=2, ensure_ascii=False)
         file.write("\n")
+
+
+def _first(site, dataset, X):
+    """Return what the first position is called: of windows around residues by the distance from the middle one."""
+    if site is None:
+        return None if dataset.residues is None else -(dataset.residues.window // 2)
+    return 1 - _site(site, X)
 
 
 def _site(site, X):

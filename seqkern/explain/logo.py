@@ -20,6 +20,8 @@ LEFT, RIGHT, TOP = 74.0, 14.0, 24.0
 HEIGHTS = {"importance": 150.0, "information": 84.0}
 GAP, AXIS = 34.0, 40.0
 LEAST = 0.3
+FLAT = 0.125
+"""Share of the most information that a letter may have, below which the second logo has an axis of its own scale."""
 
 
 def letter_colour(letter, alphabet):
@@ -57,7 +59,8 @@ def logo_figure(importance, counts, label, *, first=1, section=None, names=("imp
     importance : ndarray of float64, shape (L, letters)
         Of each letter at each position.
     counts : ndarray of int64, shape (L, letters), or None
-        Of the windows whose information content is drawn below; None: without it.
+        Of the windows whose information content is drawn below; None: without it. Its axis goes up to the most that a
+        letter may have, unless all is flat beside that.
     label : (str, Alphabet)
         What is shown, for readers who do not see it; the alphabet.
     first : int
@@ -74,7 +77,9 @@ def logo_figure(importance, counts, label, *, first=1, section=None, names=("imp
     prefix = "g" + hashlib.blake2b(text.encode(), digest_size=5).hexdigest()
     panels = [(importance[start:stop], HEIGHTS["importance"], names[0], 0.0)]
     if counts is not None:
-        panels.append((information(counts)[start:stop], HEIGHTS["information"], names[1], np.log2(alphabet.size)))
+        bits, most = information(counts)[start:stop], float(np.log2(alphabet.size))
+        tall = bits.sum(axis=1).max(initial=0.0) >= FLAT * most
+        panels.append((bits, HEIGHTS["information"], names[1], most if tall else 0.0))
     parts, y = [_glyphs(alphabet, prefix)], TOP
     positions = range(first + start, first + stop)
     total = TOP + sum(height for _, height, *_ in panels) + GAP * (len(panels) - 1) + AXIS
