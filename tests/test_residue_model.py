@@ -230,6 +230,17 @@ def test_states_in_place_of_sequences_are_noticed(home, models, together, capsys
     assert predicted(capsys, home, "layers").err == ""
 
 
+def test_residues_of_states_that_the_model_lacks_are_not_scored_and_counted(home, models, capsys):
+    turns = home / "turns.states"
+    turns.write_text((home / "new.states").read_text().replace("EE", "TT"))
+    said = predicted(capsys, home, "gram", "--states", str(turns))
+    turned = sum(line.count("T") for line in turns.read_text().split("\n") if line[:1] != ">")
+    assert f"seqkern: {turned} residues of states that the model lacks are not scored: T\n" in said.err
+    rows = list(csv.DictReader(io.StringIO(said.out), delimiter="\t"))
+    right = np.mean([row["true"] == row["predicted"] for row in rows if row["true"] != "T"])
+    assert scores(said)["Q3"] == f"{right:.4f}"
+
+
 def test_states_of_further_chains_are_left_out_and_counted(home, models, capsys):
     more = home / "more.states"
     more.write_text((home / "new.states").read_text() + ">other\nHHH\n>another\nEE\n")

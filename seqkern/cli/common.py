@@ -229,8 +229,9 @@ def add_layers(group):
         nargs="+",
         default=[],
         metavar="LAYER",
-        help="layers after the solver, separated by spaces, for residues of chains: structure:window=15 (a second machine "
-        "on the scores around each residue), segments (no segment shorter than true ones), probabilities; or a JSON list",
+        help="layers after the solver, separated by spaces, for residues of chains: structure:window=15 (a second "
+        "machine on the scores around each residue), segments (no segment shorter than true ones), probabilities; or a "
+        "JSON list",
     )
 
 
