@@ -25,6 +25,33 @@ SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single preci
 VALUE_SECONDS = 1e-9  # for one exponential, power or wave in single precision
 
 
+def in_chunks(rows, values, matrix, like, n_threads):
+    """Return ``values(rows) @ matrix``, in chunks shared by threads.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n,)
+    values : callable
+        Takes at most `CHUNK_ROWS` rows and returns their values, float32 or float64 (`CHUNK_ROWS`, columns), below them
+        what does not matter.
+    matrix : ndarray, shape (columns, k), or None
+        Without one, the values are returned.
+    like : ndarray
+        Of the dtype and width of what is returned.
+    n_threads : int or None
+    """
+    out = np.empty((len(rows), like.shape[1]), dtype=like.dtype)
+
+    def task(start):
+        part = rows[start : start + CHUNK_ROWS]
+        block = values(part).astype(like.dtype, copy=False)
+        out[start : start + len(part)] = (block if matrix is None else block @ matrix)[: len(part)]
+
+    with one_thread():
+        in_threads([partial(task, start) for start in range(0, len(rows), CHUNK_ROWS)], n_threads)
+    return out
+
+
 class ApproximateKernel(CompositeKernel):
     """Base of the approximations of the kernel `base` by explicit features.
 
@@ -89,11 +116,12 @@ class ApproximateKernel(CompositeKernel):
         width = columns if matrix is None else matrix.shape[1]
 
         def compute(rows):
-            return self._in_chunks(np.arange(len(X))[rows], values, matrix, np.empty((0, width), dtype=np.float32))
+            like = np.empty((0, width), dtype=np.float32)
+            return in_chunks(np.arange(len(X))[rows], values, matrix, like, self.n_threads)
 
         def times(weights):
             weights = weights if matrix is None else self._fold_map(matrix, weights)
-            return lambda rows: self._in_chunks(np.arange(len(X))[rows], values, weights, weights[:0])
+            return lambda rows: in_chunks(np.arange(len(X))[rows], values, weights, weights[:0], self.n_threads)
 
         return FeatureBlocks((len(X), width), np.float32, compute, times)
 
@@ -103,22 +131,6 @@ class ApproximateKernel(CompositeKernel):
         if folded is None or folded[0] is not matrix or not np.array_equal(folded[1], weights):
             self._folded = folded = matrix, weights.copy(), matrix.astype(np.float64) @ weights
         return folded[2]
-
-    def _in_chunks(self, rows, values, matrix, like):
-        """Return ``values(rows) @ matrix``, in chunks shared by threads, as an array of the dtype and width of `like`.
-
-        Without a matrix, return the values.
-        """
-        out = np.empty((len(rows), like.shape[1]), dtype=like.dtype)
-
-        def task(start):
-            part = rows[start : start + CHUNK_ROWS]
-            block = values(part).astype(like.dtype, copy=False)
-            out[start : start + len(part)] = (block if matrix is None else block @ matrix)[: len(part)]
-
-        with one_thread():
-            in_threads([partial(task, start) for start in range(0, len(rows), CHUNK_ROWS)], self.n_threads)
-        return out
 
     # ---- the kernel -----------------------------------------------------------------------------
 

@@ -127,9 +127,7 @@ class NystroemKernel(ApproximateKernel):
         self._columns = None
         with one_thread():
             among = self.bases[0].kernel(self.landmarks_) if form is None else exact(form, self.landmarks_)
-            eigenvalues, eigenvectors = np.linalg.eigh(among)
-        kept = np.flatnonzero(eigenvalues > self.tolerance * max(eigenvalues[-1], 0))[::-1]
-        self.map_ = (eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])).astype(np.float32)
+            self.map_ = inverse_root(among, self.tolerance)
 
     def _alone(self, X):
         """Return a copy of some units, without anything of the others."""
@@ -194,6 +192,13 @@ class NystroemKernel(ApproximateKernel):
                 remedy="cut all windows to one length",
             )
         return lambda rows: compare(filled(table.gather(rows), CHUNK_ROWS))
+
+
+def inverse_root(among, tolerance):
+    """Return U·Λ^(−1/2) of the kernel among landmarks, float32 (m, features), without its smallest eigenvalues."""
+    eigenvalues, eigenvectors = np.linalg.eigh(among)
+    kept = np.flatnonzero(eigenvalues > tolerance * max(eigenvalues[-1], 0))[::-1]
+    return (eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])).astype(np.float32)
 
 
 def centres(vectors, count, seed):

@@ -4,11 +4,12 @@ import copy
 
 import numpy as np
 
-from ..kernels.feature_blocks import FeatureBlocks
+from ..kernels.approximation import CHUNK_ROWS, in_chunks
+from ..kernels.feature_blocks import FeatureBlocks, filled
+from ..kernels.nystroem import inverse_root
 from ..kernels.window_vectors import position_weights
 from ..solvers.threads import one_thread
 
-CHUNK_ROWS = 512
 TOLERANCE = 1e-6
 """Directions in which landmarks vary by less than this share of the largest are rounding errors of single precision."""
 
@@ -84,9 +85,7 @@ class Landmarks:
         squares = (exact**2).sum(axis=1)
         with one_thread():
             K = np.exp(-gamma * np.maximum(squares[:, None] + squares - 2.0 * (exact @ exact.T), 0.0))
-            eigenvalues, eigenvectors = np.linalg.eigh(K)
-        kept = np.flatnonzero(eigenvalues > TOLERANCE * eigenvalues[-1])[::-1]
-        return cls(vectors, (eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])).astype(np.float32), gamma)
+            return cls(vectors, inverse_root(K, TOLERANCE), gamma)
 
     def features(self, windows):
         """Return φ of vectors, float32 (n, features): the bits of a row depend on that row alone."""
@@ -98,20 +97,17 @@ class Landmarks:
 
     def _mapped(self, windows, map):
         """Return the kernel with the landmarks times `map`, float32 (n, columns of it)."""
-        out = np.empty((len(windows), map.shape[1]), dtype=np.float32)
-        filled = np.zeros((CHUNK_ROWS, windows.shape[1]), dtype=np.float32)  # all products have one shape
-        with one_thread():
-            for start in range(0, len(windows), CHUNK_ROWS):
-                chunk = windows[start : start + CHUNK_ROWS]
-                filled[: len(chunk)] = chunk
-                near = filled @ self.vectors.T
-                near *= 2.0
-                near -= np.einsum("ij,ij->i", filled, filled)[:, None]
-                near -= self._squares
-                near *= np.float32(self.gamma)
-                np.exp(np.minimum(near, 0.0, out=near), out=near)
-                out[start : start + len(chunk)] = (near @ map)[: len(chunk)]
-        return out
+
+        def values(rows):
+            chunk = filled(windows[rows], CHUNK_ROWS)
+            near = chunk @ self.vectors.T
+            near *= 2.0
+            near -= np.einsum("ij,ij->i", chunk, chunk)[:, None]
+            near -= self._squares
+            near *= np.float32(self.gamma)
+            return np.exp(np.minimum(near, 0.0, out=near), out=near)
+
+        return in_chunks(np.arange(len(windows)), values, map, map[:0], n_threads=1)
 
 
 def feature_blocks(windows, landmarks):
