@@ -166,8 +166,8 @@ def state_scores(true, predicted, chain, place, classes):
         ``q3`` (``q8`` with eight states, …): share of residues that are right. ``q:H``: share of the residues in state
         H that are predicted so, NaN if there are none; ``precision:H``: of those predicted to be in H that are, NaN if
         none is predicted so. ``mcc:H``: Matthews' correlation of H against all others, 0 where all residues or none are
-        predicted to be in H, NaN where all or none are. ``sov94``, ``sov99``, ``sov99:H``: segment overlap, pooled over all segments;
-        ``sov99_chain``: mean over the chains; NaN without a true segment.
+        predicted to be in H, NaN where all or none are. ``sov94``, ``sov99``, ``sov99:H``: segment overlap, pooled over
+        all segments, NaN without a true one; ``sov99_chain``: mean over the chains.
     """
     arrays = [np.asarray(rows, dtype=np.int64) for rows in (true, predicted, chain, place)]
     order = np.lexsort((arrays[3], arrays[2]))
