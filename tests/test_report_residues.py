@@ -1,5 +1,7 @@
 """The report's section on residues: numbers against naive ones, a chain's track, letters that matter."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from naive_states import naive_sov
@@ -16,7 +18,7 @@ from seqkern.report.files import read_table
 from seqkern.report.findings import caveats
 from seqkern.report.markup import Markup, escape, text_of
 from seqkern.report.material import about_section
-from seqkern.report.reliability import reliability_section
+from seqkern.report.reliability import reliability_section, shown_bins
 from seqkern.report.residue_data import (
     FEWEST,
     against_first,
@@ -214,6 +216,14 @@ def test_numbers_of_segments_leave_no_gaps(monkeypatch):
     lengths_figure("E", np.array([3, 3]), [("one", np.array([2, 9]))], "segments")
     assert drawn[0][:9].tolist() == [2, 2, 1, 1, 1, 1, 1, 1, 1]
     assert np.isnan(drawn[0][9:]).all()
+
+
+def test_shares_of_residues_have_no_intervals_of_independent_units():
+    positive, p = np.arange(40) % 3 > 0, np.linspace(0, 1, 40)
+    for residues in (True, False):
+        bins = shown_bins(SimpleNamespace(residues=residues), positive, p)
+        assert all((one.low == one.observed == one.high) == residues for one in bins if 0 < one.observed < 1)
+        assert any(0 < one.observed < 1 for one in bins)
 
 
 def test_coefficients_with_intervals(tmp_path):

@@ -18,11 +18,15 @@ SEVERAL = (
 )
 INTRO = (
     "Each point is a tenth of the test sequences, those with probabilities near one another: how many of them are "
-    "positive (upwards, with a 95 % interval), against the probability that they were given (to the right). On the "
+    "positive (upwards{}), against the probability that they were given (to the right). On the "
     "diagonal the probabilities are true. They were fitted to decisions about held-out parts of the training data, "
     "never to test sequences. The Brier score is the mean squared error of the probabilities, lower is better; "
     "beside it stands what one constant probability, the share of positives, would reach."
 )
+INTERVALS = {
+    False: ", with a 95 % interval",
+    True: "; without intervals, as residues of one chain are not independent of one another",
+}
 
 
 def reliability_section(view):
@@ -37,7 +41,7 @@ def reliability_section(view):
             continue
         p = numbers(table["probability"]).to_numpy()
         positive = _positive(view.dataset, table)
-        bins = reliability(positive, p)
+        bins = shown_bins(view.dataset, positive, p)
         share = positive.mean()
         label = f"{view.dataset.name}: reliability of kernel {method.kernel} with solver {method.solver}"
         constant = number(float(share * (1 - share)))
@@ -45,10 +49,16 @@ def reliability_section(view):
         panels.append(panel(figures.reliability_panel(bins, label), caption))
     if not panels:
         return None
-    intro = SEVERAL if view.dataset.kind == "multiclass" else INTRO
+    intro = SEVERAL if view.dataset.kind == "multiclass" else INTRO.format(INTERVALS[view.dataset.residues])
     return view.section(
         "probabilities", "Probabilities", paragraph(view.said_of_units(intro)), small_multiples(panels, "combinations")
     )
+
+
+def shown_bins(dataset, positive, p):
+    """Return the Bins of two classes; of residues without intervals, which would be those of independent units."""
+    bins = reliability(positive, p)
+    return [one._replace(low=one.observed, high=one.observed) for one in bins] if dataset.residues else bins
 
 
 def _several(view, method, table):

@@ -80,6 +80,8 @@ class View:
     def comparisons(self):
         """Dict of metric to Compared over the tasks, or Contested on the only one, the headline metric first.
 
+        Of residues it is ComparedChains on the only one.
+
         Empty where there are too few tasks, or no valid test.
         """
         if self.dataset.several:
