@@ -5,7 +5,6 @@ from .common import policies_of
 from .profiles import profiles_of
 from .true_states import is_one_file
 
-WINDOW = 15
 REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
 """Names in `seqkern.residues.reductions`, for a help that imports none of it."""
 
@@ -58,6 +57,8 @@ def check_probabilities(args, labels):
 
 def states_entry(args, kernel):
     """Return the entry of the data set of chains and their states."""
+    from ..residues import WINDOW
+
     window = str(WINDOW if args.window is None else args.window)
     if not window.isdecimal():
         raise ParameterError(

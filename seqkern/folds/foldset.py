@@ -13,6 +13,7 @@ from ..errors import FoldError, unknown_name
 from ..tsv import read_tsv, write_tsv
 from .methods import METHODS, inner_groups, options_of
 from .units import PARTS, RARE_STATE, Units
+from .whole_chains import check_whole, groups_of_chains
 
 GROUP = "group"
 RESERVED = ("id", GROUP)
@@ -115,7 +116,7 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
         _check_part(units.labels, units.task, name, "training", train, of_residues=of_residues)
         _check_part(units.labels, units.task, name, "test", test, every_class=not single_tests, of_residues=of_residues)
         splits.append(Split(name, used[train], used[test]))
-        _check_whole(splits[-1], chains, labels.ids)
+        check_whole(splits[-1], chains, labels.ids)
     groups = inner_groups(units, method, options)
     if groups is not None:
         whole = np.full(len(labels), -1, dtype=np.int64)
@@ -138,21 +139,6 @@ def _check_part(labels, task, name, part, rows, *, every_class=True, of_residues
             f"{where} has no unit of class {classes[missing[0]]!r}{alone}",
             file=file,
             remedy=f"take other folds, {RARE_STATE}" if of_residues else remedy,
-        )
-
-
-def _check_whole(split, chains, ids, file=None):
-    """Raise FoldError if a chain has residues in both parts of a split; `chains` may be None."""
-    if chains is None:
-        return
-    chains = np.asarray(chains)
-    divided = split.test[np.isin(chains[split.test], chains[split.train])]
-    if len(divided):
-        raise FoldError(
-            f"is tested in split {split.name!r}, while other residues of its chain are trained on",
-            file=file,
-            record=ids[divided[0]],
-            remedy="keep chains whole, as the fold method grouped does",
         )
 
 
@@ -226,8 +212,8 @@ def read_folds(path, ids, labels=None, chains=None):
         groups = np.array(numbers, dtype=np.int64)[order]
     if chains is not None:
         for split in splits:
-            _check_whole(split, chains, ids, path)
-        groups = _groups_of_chains(splits, groups, np.asarray(chains), ids, path)
+            check_whole(split, chains, ids, path)
+        groups = groups_of_chains(splits, groups, np.asarray(chains), ids, path)
     if labels is not None:
         for split in splits:
             _check_labels(labels, split, path)
@@ -236,26 +222,6 @@ def read_folds(path, ids, labels=None, chains=None):
             )
             _check_part(labels, path.stem, split.name, "test", split.test, every_class=False, file=path)
     return FoldSet(path.stem, ids, tuple(splits), groups)
-
-
-def _groups_of_chains(splits, groups, chains, ids, path):
-    """Return the groups of residues, by default their chains; FoldError where residues of one chain are in several."""
-    used = np.unique(np.concatenate([rows for split in splits for rows in (split.train, split.test)]))
-    chains = chains[used]
-    if groups is None:
-        groups = np.full(len(ids), -1, dtype=np.int64)
-        groups[used] = np.unique(chains, return_inverse=True)[1]
-    _, first, number = np.unique(chains, return_index=True, return_inverse=True)
-    own = groups[used]
-    divided = used[own != own[first[number]]]
-    if len(divided):
-        raise FoldError(
-            "has another group than the residues before it in its chain",
-            file=path,
-            record=ids[divided[0]],
-            remedy="make the folds again",
-        )
-    return groups
 
 
 def _rows_of_units(ids, named, path):
