@@ -3,21 +3,18 @@
 import copy
 import functools
 import math
-import platform
 import warnings
 from dataclasses import replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from . import __version__
-from .build import build_digest
 from .convergence import telling, unconverged
 from .errors import LabelError, ModelError
 from .evaluation.feasible import check_training_part
 from .evaluation.feature_source import FeatureSource, feature_form
 from .evaluation.held_out import fit_held_out, fit_layers, neighbours
-from .evaluation.selection import AUTO, Choice, select
+from .evaluation.selection import Choice, select
 from .evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from .feature_model import FeatureModel
 from .folds.methods import units_together
@@ -32,6 +29,7 @@ from .residue_model import ResidueModel
 from .sequences import SequenceSet
 from .solvers import common_input, expand_grid, make_solver
 from .tables import SimilarityTable
+from .training_record import class_names, search_record, versions
 from .windows import as_window
 
 
@@ -207,7 +205,7 @@ def train_model(
         rows = transform.required_rows(rows)
     rows = np.unique(rows)
     record = {
-        "versions": _versions(),
+        "versions": versions(),
         "seed": seed,
         "n": len(X),
         "classes": labels.class_counts(),
@@ -215,12 +213,18 @@ def train_model(
         "counts": X.counts,
         "kernel_counts": counts,
         "solver": choice.spec,
-        "search": _search(choice, metric, folds, labels.kind, rule),
+        "search": search_record(choice, metric, folds, labels.kind, rule),
         "report": machine.report_,
         "inner_not_converged": failed + machine.report_.get("inner_not_converged", 0),
         "recognised": recognised,
         **afterwards,
         **(notes or {}),
+    }
+    about = {
+        "kind": labels.kind,
+        "classes": class_names(labels, machine),
+        "policies": dict(policies or {}),
+        "record": record,
     }
     if taken == "features":
         model = FeatureModel(
@@ -229,12 +233,9 @@ def train_model(
             solver=machine.restrict(rows),
             support=_alone(X.take(slice(0, 0))),
             diagonal=diagonal,
-            kind=labels.kind,
-            classes=_classes(labels, machine),
-            policies=dict(policies or {}),
-            record=record,
             features=rows,
             names=tuple(name_features(fitted, X, rows)),
+            **about,
         )
     else:
         model = Model(
@@ -243,10 +244,7 @@ def train_model(
             solver=machine.restrict(rows),
             support=_alone(X.take(rows)),
             diagonal=before[rows],
-            kind=labels.kind,
-            classes=_classes(labels, machine),
-            policies=dict(policies or {}),
-            record=record,
+            **about,
         )
     return model if residues is None else ResidueModel(model, residues.window, layered)
 
@@ -297,41 +295,3 @@ def _warn_of_indefinite(K, kernel, transforms, machine):
             "psvc, which takes any matrix",
             stacklevel=3,
         )
-
-
-def _classes(labels, machine):
-    """Return the names of the classes, or components, in the order of the solver's decisions."""
-    if labels.kind == "multiclass":
-        return tuple(labels.classes[int(code)] for code in machine.classes_)
-    if not hasattr(machine, "predict"):
-        return tuple(str(number) for number in range(1, machine.report_["components"] + 1))
-    return labels.classes
-
-
-def _search(choice, metric, folds, kind, rule):
-    """Return what was compared and found, or None if there was nothing to choose."""
-    if math.isnan(choice.score):
-        return None
-    return {
-        "metric": AUTO[kind] if metric == "auto" else metric,
-        "folds": folds,
-        "rule": rule,
-        "specs": [spec for _, spec in choice.candidates],
-        "scores": choice.scores.tolist(),
-        "score": choice.score,
-    }
-
-
-def _versions():
-    """Return the versions of what computed the model."""
-    import scipy
-    import sklearn
-
-    return {
-        "seqkern": __version__,
-        "build": build_digest(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-    }
