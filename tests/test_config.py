@@ -31,6 +31,7 @@ def test_the_study_of_residues_that_is_shown_fits_the_schema():
     shown = (ROOT / "config" / "README.md").read_text().split("#### A study of your own chains\n\n```yaml\n")[1]
     study = check_config(yaml.safe_load(shown.split("```")[0]))
     assert dataset_methods(study, "mine") == [("letters", "svm"), ("blosum", "svm"), ("blosum", "two_layers")]
+    check_config({**study, "inner": {**study["inner"], "metric": "q3"}})
 
 
 def test_the_given_configuration_is_not_changed(config):

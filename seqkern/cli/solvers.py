@@ -28,12 +28,14 @@ def run(args):
         if args.name not in known:
             raise unknown_name("solver", args.name, known)
         print(in_full(known[args.name], args.name))
+        if args.name in SOLVERS.classes:
+            print(f"\n{_taken(known[args.name])}; {_targets(known[args.name])}")
         return
     print("Solvers. In a config {solver: csvc, C: [0.1, 1]}, on the command line csvc:C=1; a list is a grid. A")
     print("parameter that holds a solver takes its name, binary=csvc, or its text in parentheses, binary=(csvc:C=1).\n")
     for cls in SOLVERS.classes.values():
         grid = ", ".join(f"{name} in {values}" for name, values in cls.default_grid().items())
-        print(entry(cls, _targets(cls), *([f"searched by default: {grid}"] if grid else [])))
+        print(entry(cls, f"{_taken(cls)}; {_targets(cls)}", *([f"searched by default: {grid}"] if grid else [])))
     print(
         "Selectors of features, for the solver selected. In a config selector: {selector: golub}, on the command line"
     )
@@ -47,6 +49,15 @@ def run(args):
     print("of the solver's entry, on the command line --layers structure:window=15 segments.\n")
     for cls in LAYERS.classes.values():
         print(entry(cls))
+
+
+def _taken(cls):
+    """Return as one line what a solver takes of a kernel."""
+    from ..solvers.specs import TAKES
+
+    if isinstance(cls.input, str):
+        return f"takes {TAKES[cls.input]}"
+    return "takes what the solver inside it takes" if cls.holds else f"takes {TAKES['gram']} or {TAKES['features']}"
 
 
 def _targets(cls):
