@@ -16,7 +16,7 @@ from .. import __version__
 from ..errors import SeqkernError
 
 VERBS = {
-    "simulate": "make demo data: splice-site windows, protein superfamilies",
+    "simulate": "make demo data: splice sites, protein superfamilies, states of residues",
     "datasets": "encode a study's data set once, or list the public ones",
     "folds": "write the splits of a data set, and check them for leaks",
     "check": "tell, before any kernel is computed, whether solvers can learn every training part",
@@ -29,7 +29,7 @@ VERBS = {
     "predict": "apply a model to new sequences",
     "explain": "show which letters and words of new sequences a model's decisions rest on",
     "kernels": "list the kernels and their parameters",
-    "solvers": "list the solvers and their parameters",
+    "solvers": "list the solvers, selectors of features and layers, with their parameters",
 }
 
 
