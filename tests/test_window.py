@@ -7,7 +7,7 @@ from naive_windows import matrix_row, one_hot, values, vectors
 from seqkern.errors import ParameterError, SequenceError
 from seqkern.kernels import WindowKernel, kernel_from_state
 from seqkern.kernels.explicit import name_features
-from seqkern.kernels.window_table import WindowTable, used_positions
+from seqkern.kernels.window_table import WindowTable
 from seqkern.kernels.window_vectors import position_weights
 from seqkern.residues import residue_windows
 from seqkern.sequences import SequenceSet
@@ -92,7 +92,7 @@ def test_features_and_their_names():
 def test_a_table_has_the_positions_that_are_used_once():
     X = windows(2)
     few = X.take([12, 11, 0, 20])
-    positions, starts = used_positions(few)
+    positions, starts = few.used_positions()
     wanted = np.unique(np.concatenate([np.arange(a, b) for a, b in zip(few.starts, few.stops, strict=True)]))
     np.testing.assert_array_equal(positions, wanted)
     np.testing.assert_array_equal(positions[starts], few.starts)

@@ -9,6 +9,7 @@ from ..parameters import check_choice, check_flag, check_integer
 from .base import Plan
 from .planner import Workload
 from .property_scales import PropertyScales, ScaleParameter
+from .window_table import LetterCoding
 from .window_vectors import END, FUNCTION_SECONDS, PRODUCT_SECONDS, WindowTable, WindowVectorKernel, WindowVectors
 
 WINDOW, COVARIANCE = "window", "covariance"
@@ -192,7 +193,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
 
 
 @dataclass(frozen=True)
-class PropertyCoding:
+class PropertyCoding(LetterCoding):
     """The numbers of a letter: its standardised values on some scales.
 
     Attributes
@@ -201,10 +202,6 @@ class PropertyCoding:
     """
 
     scales: PropertyScales
-
-    def vectors(self, X, positions):
-        """Return the numbers of the letters at positions of ``X.codes``, float64 (p, columns)."""
-        return self.lookup(X.alphabet)[np.minimum(X.codes[positions], X.alphabet.size)]
 
     def lookup(self, alphabet):
         """Return the numbers of each letter and, in the last row, of a masked one, float64 (size + 1, scales + 1)."""

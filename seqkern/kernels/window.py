@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from .scores import matrix_names, matrix_scores
+from .window_table import LetterCoding
 from .window_vectors import END, WindowVectorKernel
 
 ONE_HOT = "one_hot"
@@ -103,11 +104,11 @@ class WindowKernel(WindowVectorKernel):
     @property
     def coding(self):
         """What knows the numbers of a letter."""
-        return LetterCoding(self.encoding)
+        return MatrixCoding(self.encoding)
 
 
 @dataclass(frozen=True)
-class LetterCoding:
+class MatrixCoding(LetterCoding):
     """The numbers of a letter: one-hot, or its row of a substitution matrix.
 
     Attributes
@@ -116,10 +117,6 @@ class LetterCoding:
     """
 
     encoding: str
-
-    def vectors(self, X, positions):
-        """Return the numbers of the letters at positions of ``X.codes``, float64 (p, columns)."""
-        return self.lookup(X.alphabet)[np.minimum(X.codes[positions], X.alphabet.size)]
 
     def lookup(self, alphabet):
         """Return the numbers of each letter and, in the last row, of none, float64 (size + 1, size + 1)."""

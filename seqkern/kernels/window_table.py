@@ -43,7 +43,7 @@ class WindowTable:
             Of the positions of a window.
         dtype : {float64, float32}
         """
-        positions, starts = used_positions(X)
+        positions, starts = X.used_positions()
         values = coding.vectors(X, positions).astype(dtype, copy=False)
         return cls(np.ascontiguousarray(values), starts, np.sqrt(weights))
 
@@ -67,15 +67,20 @@ class WindowTable:
         return vectors
 
 
-def used_positions(X):
-    """Return the positions of ``X.codes`` that a record uses, int64, and where each record starts among them."""
-    if not X.lengths.sum():
-        return np.zeros(0, dtype=np.int64), np.zeros(len(X), dtype=np.int64)
-    first, last = int(X.starts.min()), int(X.stops.max())
-    changes = np.bincount(X.starts - first, minlength=last - first + 1)
-    changes -= np.bincount(X.stops - first, minlength=last - first + 1)
-    used = np.cumsum(changes) > 0
-    return np.flatnonzero(used) + first, (np.cumsum(used) - used)[X.starts - first]
+class LetterCoding:
+    """Base of what knows the numbers of a letter, by the letter alone: a subclass writes `lookup` and `columns`."""
+
+    def lookup(self, alphabet):
+        """Return the numbers of each letter and, in the last row, of a masked one, float64 (size + 1, columns)."""
+        raise NotImplementedError
+
+    def columns(self, alphabet):
+        """Return the names of the numbers, one str each."""
+        raise NotImplementedError
+
+    def vectors(self, X, positions):
+        """Return the numbers of the letters at positions of ``X.codes``, float64 (p, columns)."""
+        return self.lookup(X.alphabet)[np.minimum(X.codes[positions], X.alphabet.size)]
 
 
 def total_variance(table):

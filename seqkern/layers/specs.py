@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from ..errors import ModelError, ParameterError
-from ..kernels.specs import parse_spec
+from ..registry import build_listed
 
 
 def build_layer(spec):
@@ -21,17 +21,8 @@ def build_layer(spec):
         For an unknown layer or parameter (with the nearest name), or a value outside its domain.
     """
     from . import LAYERS
-    from .base import Layer
 
-    if isinstance(spec, Layer):
-        return spec
-    params = parse_spec(spec, "layer") if isinstance(spec, str) else spec
-    if not isinstance(params, Mapping) or not isinstance(params.get("layer"), str):
-        raise ParameterError(f"{spec!r} is no layer", remedy="write one as structure:window=15")
-    params = dict(params)
-    layer = LAYERS.build(params.pop("layer"), **params)
-    layer.check_parameters()
-    return layer
+    return build_listed(LAYERS, spec, "structure:window=15")
 
 
 def build_layers(specs):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from ...errors import ParameterError
 from ...kernels.specs import parse_spec
 from ...parameters import check_choice
+from ...registry import build_listed
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
 """Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it as it is."""
@@ -24,17 +25,8 @@ def build_transform(spec):
         For an unknown transform or parameter (with the nearest name), or a value outside its domain.
     """
     from . import TRANSFORMS
-    from .base import GramTransform
 
-    if isinstance(spec, GramTransform):
-        return spec
-    params = parse_spec(spec, "transform") if isinstance(spec, str) else spec
-    if not isinstance(params, Mapping) or not isinstance(params.get("transform"), str):
-        raise ParameterError(f"{spec!r} is no transform", remedy="write one as repair:method=clip")
-    params = dict(params)
-    transform = TRANSFORMS.build(params.pop("transform"), **params)
-    transform.check_parameters()
-    return transform
+    return build_listed(TRANSFORMS, spec, "repair:method=clip")
 
 
 def repair_transforms(repair):
