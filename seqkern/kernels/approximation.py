@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from ..core.parameters import changed
 from ..solvers.threads import one_thread
 from .additive import attributions, spread_evenly
 from .base import Plan
@@ -55,8 +56,7 @@ def in_chunks(rows, values, matrix, like, n_threads):
 class ApproximateKernel(CompositeKernel):
     """Base of the approximations of the kernel `base` by explicit features.
 
-    A subclass has the parameters `base`, `n_components`, `normalize`, `zero_diagonal` and `n_threads`, and writes
-    `_values`, and `_map` if there is one.
+    A subclass has the parameters `base` and `n_components` besides, and writes `_values`, and `_map` if there is one.
     """
 
     positive_semidefinite = True
@@ -142,6 +142,8 @@ class ApproximateKernel(CompositeKernel):
         LinearKernel._block(self, rows, cols, out)
 
     _fold = LinearKernel._fold
+
+    normalize: bool = changed(default=False, doc="Divide φ by its length.")
 
     def _attribute(self, X, support, coefficients):
         """Return the shares by the base kernel; what the approximation changes is shared by all letters equally."""

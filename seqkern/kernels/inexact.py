@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.parameters import changed, choice, fixed
 from ..errors import ParameterError
 from . import _fold, _trie
 from .dense import WIDEST, DenseBlock
@@ -71,9 +72,21 @@ class InexactKernel(KmerKernel):
     word has too many.
     """
 
-    algorithms = ("dense", "neighbours", "trie")
-    weights = None
     fewer_features = "choose parameters that let fewer letters differ"
+
+    weights: None = fixed(None)
+    reverse_complement: bool = changed(
+        default=False,
+        doc="A feature counts on both strands: with Ψ(x) = Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA "
+        "and RNA only.",
+    )
+    algorithm: str = choice(
+        default="auto",
+        choices=("auto", "dense", "neighbours", "trie"),
+        execution=True,
+        doc="How to compute: vectors over all features, posting lists of those that occur, or a walk through the tree "
+        "of all features that lists none. The numbers are the same.",
+    )
 
     def _rule(self, alphabet):
         """Return the Rule over an alphabet."""

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..errors import SequenceError
 from . import _product
-from .base import Kernel
+from .base import SequenceKernel
 from .planner import LEAST_BLOCK_ROWS
 
 NO_DIAGONAL = np.zeros(0)
@@ -195,8 +195,8 @@ def _sum_type(mine, theirs):
     return np.int32 if _bound(mine, theirs) <= INT32_LIMIT else np.int64
 
 
-class FeatureKernel(Kernel):
-    """Base of the kernels whose payload is a `TermBlocks`: a family writes ``__init__`` and ``_prepare``."""
+class FeatureKernel(SequenceKernel):
+    """Base of the kernels whose payload is a `TermBlocks`: a family writes its parameters and ``_prepare``."""
 
     least_block_rows = LEAST_BLOCK_ROWS
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ..core.parameters import Parameters
 from ..errors import LabelError, ModelError
 from ..labels import UNLABELLED
-from ..parameters import Parameters
 
 
 class Layer(Parameters):
@@ -33,9 +33,6 @@ class Layer(Parameters):
     calibrated = False
     needs_chains = True
     decides = False
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
 
     def check_classes(self, classes):
         """Raise ParameterError where the parameters name classes that are not among `classes`."""

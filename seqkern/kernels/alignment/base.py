@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from ...core.parameters import changed
 from ...errors import ParameterError, SequenceError
 from ...parameters import check_real
-from ..base import Kernel
+from ..base import SequenceKernel
 from .scoring import ScoreMatrix, is_file, load_matrix, score_table
 
 
@@ -28,7 +29,7 @@ def check_cells(row_lengths, col_lengths, most):
         )
 
 
-class AlignmentKernel(Kernel):
+class AlignmentKernel(SequenceKernel):
     """Base of the kernels with the parameters `matrix`, `gap_open` and `gap_extend`; no kernel by itself.
 
     The name of a matrix of Biopython, a table of scores, or a file, which is read once: its scores are part of the
@@ -38,6 +39,8 @@ class AlignmentKernel(Kernel):
     positive_semidefinite = False
     missing_file_remedy = "check the path, or choose a matrix of Biopython, such as BLOSUM62"
     _loaded = None
+
+    normalize: bool = changed(default=False)
 
     def _check_parameters(self):
         check_gaps(self.gap_open, self.gap_extend)
