@@ -13,9 +13,9 @@ from collections import Counter
 import numpy as np
 
 from .candidates import FORWARD, REVERSE, AtHand
+from .core.checks import check_choice
 from .errors import ModelError, ParameterError
 from .kernels.window_values import WindowValues
-from .parameters import check_choice
 from .sequences import SequenceSet
 from .streaming import BLOCK, iter_pieces
 from .windows import Window, as_window, site_codes

@@ -11,8 +11,8 @@ import itertools
 import numpy as np
 
 from .alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
+from .core.checks import check_choice
 from .errors import SequenceError
-from .parameters import check_choice
 
 PIECE = 1 << 22
 

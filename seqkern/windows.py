@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .alphabets import MASK
+from .core.checks import check_choice, check_integer
 from .errors import ParameterError, SequenceError
-from .parameters import check_choice, check_integer
 from .sequences import PIECE, SequenceSet, unique_ids
 from .textfiles import check_columns, read_cells, source_name
 

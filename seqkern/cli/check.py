@@ -4,8 +4,8 @@ import json
 import os
 from pathlib import Path
 
+from ..core.checks import check_integer
 from ..errors import ParameterError
-from ..parameters import check_integer
 
 VARIABLE = "SEQKERN_METHODS"
 EXAMPLE = (

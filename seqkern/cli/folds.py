@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from ..core.checks import check_flag
 from ..errors import FoldError, ParameterError, unknown_name
-from ..parameters import check_flag
 from .common import naming_file
 
 EXAMPLE = "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"

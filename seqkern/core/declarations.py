@@ -474,7 +474,7 @@ class Component(Parameter):
             return found[0] if len(found) == 1 else found
         if isinstance(value, (list, tuple)):
             return [self.build(item) for item in value] if self.several else value
-        return kind.build(value) if isinstance(value, (str, Mapping)) else value
+        return None if value is None else kind.build(value)
 
     def _grid(self, value: Any) -> list:
         """Return the specs of a grid."""

@@ -4,9 +4,9 @@ import zlib
 
 import numpy as np
 
+from ..core.checks import check_flag, check_integer
 from ..errors import FoldError, LabelError
 from ..labels import natural_key
-from ..parameters import check_flag, check_integer
 
 ROLES = ("", "positive-train", "negative-train", "positive-test", "negative-test")
 

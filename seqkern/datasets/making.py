@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core.checks import check_name
 from ..errors import ConfigError, LabelError
 from ..labels import UNLABELLED, Labels
-from ..parameters import check_name
 from ..residues import STATES
 from .dataset import KINDS, Dataset, Task
 from .label_sources import PROTOCOL, labels_of_columns

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..parameters import check_integer
+from ..core.checks import check_integer
 from ..solvers.specs import draw_spec, expand_grid, has_range
 
 ATTEMPTS = 20

@@ -13,7 +13,7 @@ Bandos, Rockette, Gur 2005, Stat. Med. 24:2873-2893 (of the AUC). Phipson & Smyt
 
 import numpy as np
 
-from ..parameters import check_integer
+from ..core.checks import check_integer
 from .bootstrap import CELLS, Sample
 from .ranking import as_binary
 

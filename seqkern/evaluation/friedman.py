@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.checks import check_choice, check_integer, check_real
 from ..errors import LabelError, unknown_name
 from ..multiple_testing import holm
-from ..parameters import check_choice, check_integer, check_real
 from .comparison import DIGITS
 
 MOST_STEPS = 300_000

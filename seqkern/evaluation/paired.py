@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.checks import check_choice
 from ..errors import LabelError
-from ..parameters import check_choice
 
 REPEATS, HALVES = 5, 2
 ZERO = 1e-12

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.checks import check_choice, check_integer
 from ..errors import FoldError, ParameterError, unknown_name
 from ..folds.splitters import deal
-from ..parameters import check_choice, check_integer
 from . import metrics, ranking
 
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}

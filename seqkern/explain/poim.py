@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.checks import check_integer
 from ..errors import ParameterError
 from ..kernels.additive import over_root
 from ..kernels.algebra import PartKernel, SumKernel
-from ..parameters import check_integer
 from . import _poim
 
 MOST_ORDER = 3

@@ -7,9 +7,9 @@ import inspect
 
 import numpy as np
 
+from ..core.checks import check_integer
 from ..errors import FoldError, LabelError, unknown_name
 from ..labels import natural_key
-from ..parameters import check_integer
 from .splitters import deal, locus_blocks
 from .train_size import sample, smaller
 from .units import PARTS, RARE_STATE, Units

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ..core.checks import check_integer
 from ..errors import FoldError
-from ..parameters import check_integer
 
 
 def sample(units, rows, size, seed):

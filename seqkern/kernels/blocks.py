@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from ..parameters import check_integer
+from ..core.checks import check_integer
 from . import _blocks
 
 BLOCK_BYTES = 1 << 22

@@ -13,9 +13,9 @@ from math import comb
 
 import numpy as np
 
+from ..core.checks import check_integer
 from ..core.parameters import changed, choice, integer
 from ..errors import ParameterError, SequenceError
-from ..parameters import check_integer
 from . import _kmers, mismatch_presence
 from .dense import WIDEST, dense_block
 from .hamming import LARGEST_LENGTH

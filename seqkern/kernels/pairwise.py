@@ -3,9 +3,9 @@
 from typing import Literal
 
 from ..archive import nest, unnest
+from ..core.checks import check_choice
 from ..core.parameters import changed, choice, component, real
 from ..errors import ParameterError
-from ..parameters import check_choice
 from ..sequences import SequenceSet
 from ..tables import FeatureTable, SimilarityTable
 from .additive import attributions, fold, word_weights

@@ -5,9 +5,9 @@ from typing import Literal
 import numpy as np
 
 from ..alphabets import PROTEIN
+from ..core.checks import check_choice
 from ..core.parameters import changed, integer, real, text
 from ..errors import ParameterError
-from ..parameters import check_choice
 from .inexact import InexactKernel
 from .kmer_kernel import LARGEST_K
 from .rules import cost_rule

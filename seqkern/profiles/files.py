@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from ..alphabets import PROTEIN, to_bytes
+from ..core.checks import check_choice
 from ..errors import FileError, SequenceError
 from ..hmmer_files import looks_like_hmmer
-from ..parameters import check_choice
 from ..textfiles import open_text
 from .hmmer import parse_hmmer
 from .profile import Profile, add_profiles, from_scores, protein_only

@@ -21,8 +21,8 @@ import numpy as np
 
 from ..alphabets import PROTEIN
 from ..archive import canonical_json
+from ..core.checks import check_integer, check_real
 from ..errors import SequenceError
-from ..parameters import check_integer, check_real
 from ..progress import progress_bar
 from .cache import ProfileCache
 from .hmmer import of_hmm

@@ -8,9 +8,9 @@ import hashlib
 from pathlib import Path
 
 from ..archive import canonical_json
+from ..core.checks import check_choice
 from ..datasets.public import is_public, local_path
 from ..errors import ConfigError
-from ..parameters import check_choice
 from ..textfiles import file_sha256
 from .files import FORMATS, ProfileFiles, folder_files
 from .profile import protein_only

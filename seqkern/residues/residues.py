@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..archive import nest, unnest
+from ..core.checks import check_integer
 from ..errors import ParameterError, SequenceError
-from ..parameters import check_integer
 from ..sequences import SequenceSet
 
 STATES = "states"

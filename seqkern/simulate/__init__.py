@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..archive import atomic_write, check_writable
+from ..core.checks import check_integer
 from ..errors import ParameterError, unknown_name
-from ..parameters import check_integer
 from ..residues.residues import STATES
 from ..sequences import SequenceSet
 

@@ -8,7 +8,7 @@ state, tell more, as in real chains; one exponent sets how much there is to be l
 import numpy as np
 
 from ..alphabets import PROTEIN
-from ..parameters import check_integer, check_real
+from ..core.checks import check_integer, check_real
 from ..profiles.profile import BACKGROUND
 from ..residues.residues import STATES
 from ..sequences import SequenceSet

@@ -12,7 +12,7 @@ import csv
 import numpy as np
 
 from ..alphabets import DNA
-from ..parameters import check_integer, check_real
+from ..core.checks import check_integer, check_real
 from ..resource_files import open_resource
 from ..sequences import SequenceSet
 

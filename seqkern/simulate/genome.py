@@ -7,7 +7,7 @@ donor site (`donors.donor_windows`). The other sites are places with GT that are
 import numpy as np
 
 from ..alphabets import DNA
-from ..parameters import check_integer
+from ..core.checks import check_integer
 from ..sequences import SequenceSet
 from .donors import INTRON, donor_windows
 

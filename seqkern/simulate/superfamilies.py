@@ -12,7 +12,7 @@ core of its own.
 import numpy as np
 
 from ..alphabets import PROTEIN
-from ..parameters import check_integer, check_real
+from ..core.checks import check_integer, check_real
 from ..sequences import SequenceSet
 from .exchange import wag
 

@@ -1,7 +1,7 @@
 """Weights and orders of classes by their names: a solver sees codes, and its user knows names only."""
 
+from ..core.parameters import Parameters
 from ..errors import ParameterError
-from ..parameters import Parameters
 
 
 def by_code(solver, codes):

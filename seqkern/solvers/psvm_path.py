@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from ..core.checks import check_choice, check_integer, check_real
 from ..errors import LabelError, ParameterError
 from ..folds.splitters import deal
-from ..parameters import check_choice, check_integer, check_real
 from .potential.dual import Dual
 from .potential.minimiser import minimise
 from .potential.storage import columns_of

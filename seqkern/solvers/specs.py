@@ -305,7 +305,7 @@ def _choices(name, key, value, search, ends):
 
 def _is_one_value(name: str, key: str) -> bool:
     """Tell whether the value of a parameter is no grid, whatever it is."""
-    return key in SOLVERS.get(name).parameters_with("list_parameter")
+    return key in SOLVERS.get(name).list_parameters()
 
 
 def _is_grid_of_solvers(name: str, key: str, value: Any) -> bool:
