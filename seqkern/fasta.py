@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
+
 from .alphabets import MASK, PROTEIN, as_alphabet, count_letters, guess_by_counts, letter_error, to_bytes
-from .core.checks import check_choice
 from .errors import SequenceError
 from .sequences import SequenceSet, unique_ids
 from .textfiles import open_lines, source_name

@@ -5,7 +5,8 @@ import inspect
 import pkgutil
 from functools import cached_property
 
-from .core.checks import check_flag
+from seqkern.core.checks import check_flag
+
 from .errors import ParameterError, unknown_name
 
 

@@ -12,8 +12,9 @@ from collections import Counter
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
+
 from .candidates import FORWARD, REVERSE, AtHand
-from .core.checks import check_choice
 from .errors import ModelError, ParameterError
 from .kernels.window_values import WindowValues
 from .sequences import SequenceSet

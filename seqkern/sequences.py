@@ -10,8 +10,9 @@ import itertools
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
+
 from .alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
-from .core.checks import check_choice
 from .errors import SequenceError
 
 PIECE = 1 << 22

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from seqkern.core.checks import check_choice, check_integer
+
 from .alphabets import MASK
-from .core.checks import check_choice, check_integer
 from .errors import ParameterError, SequenceError
 from .sequences import PIECE, SequenceSet, unique_ids
 from .textfiles import check_columns, read_cells, source_name

@@ -4,7 +4,8 @@ import json
 import os
 from pathlib import Path
 
-from ..core.checks import check_integer
+from seqkern.core.checks import check_integer
+
 from ..errors import ParameterError
 
 VARIABLE = "SEQKERN_METHODS"

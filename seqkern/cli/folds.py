@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from ..core.checks import check_flag
+from seqkern.core.checks import check_flag
+
 from ..errors import FoldError, ParameterError, unknown_name
 from .common import naming_file
 

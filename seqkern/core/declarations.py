@@ -13,10 +13,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, get_origin
 
-from ..errors import ParameterError
-from .checks import check_choice, check_flag, check_integer, check_real
-from .kinds import KINDS
-from .words import parse_value
+from seqkern.core.checks import check_choice, check_flag, check_integer, check_real
+from seqkern.core.kinds import KINDS
+from seqkern.core.words import parse_value
+from seqkern.errors import ParameterError
 
 REQUIRED: Any = inspect.Parameter.empty
 """The default of a parameter that must be given."""

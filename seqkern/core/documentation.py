@@ -5,7 +5,7 @@ import re
 import textwrap
 from typing import Any
 
-from .declarations import REQUIRED, Parameter
+from seqkern.core.declarations import REQUIRED, Parameter
 
 WIDTH = 116
 _SECTION = re.compile(r"^(?:Attributes|Raises|Warns|See Also|Notes|References|Examples)\n-+$", re.MULTILINE)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..registry import Registry
+from seqkern.registry import Registry
 
 
 @dataclass(frozen=True)

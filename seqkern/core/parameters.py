@@ -16,8 +16,7 @@ import inspect
 from collections.abc import Callable, Collection
 from typing import Any, ClassVar, Literal, dataclass_transform
 
-from ..errors import unknown_name
-from .declarations import (
+from seqkern.core.declarations import (
     REQUIRED,
     AlphabetName,
     Changed,
@@ -33,7 +32,8 @@ from .declarations import (
     Real,
     Text,
 )
-from .documentation import Documentation
+from seqkern.core.documentation import Documentation
+from seqkern.errors import unknown_name
 
 # ---- what a class declares with: each returns a Parameter, which type checkers take for a value ------------------
 

@@ -4,7 +4,8 @@ import zlib
 
 import numpy as np
 
-from ..core.checks import check_flag, check_integer
+from seqkern.core.checks import check_flag, check_integer
+
 from ..errors import FoldError, LabelError
 from ..labels import natural_key
 

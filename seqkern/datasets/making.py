@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core.checks import check_name
+from seqkern.core.checks import check_name
+
 from ..errors import ConfigError, LabelError
 from ..labels import UNLABELLED, Labels
 from ..residues import STATES

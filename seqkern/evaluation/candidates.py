@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..core.checks import check_integer
+from seqkern.core.checks import check_integer
+
 from ..solvers.specs import draw_spec, expand_grid, has_range
 
 ATTEMPTS = 20

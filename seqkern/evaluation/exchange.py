@@ -13,7 +13,8 @@ Bandos, Rockette, Gur 2005, Stat. Med. 24:2873-2893 (of the AUC). Phipson & Smyt
 
 import numpy as np
 
-from ..core.checks import check_integer
+from seqkern.core.checks import check_integer
+
 from .bootstrap import CELLS, Sample
 from .ranking import as_binary
 

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_choice, check_integer, check_real
+from seqkern.core.checks import check_choice, check_integer, check_real
+
 from ..errors import LabelError, unknown_name
 from ..multiple_testing import holm
 from .comparison import DIGITS

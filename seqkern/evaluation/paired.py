@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_choice
+from seqkern.core.checks import check_choice
+
 from ..errors import LabelError
 
 REPEATS, HALVES = 5, 2

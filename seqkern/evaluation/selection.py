@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.checks import check_choice, check_integer
+from seqkern.core.checks import check_choice, check_integer
+
 from ..errors import FoldError, ParameterError, unknown_name
 from ..folds.splitters import deal
 from . import metrics, ranking

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_choice, check_real
+from seqkern.core.checks import check_choice, check_real
+
 from ..errors import LabelError
 from .ranking import as_binary
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.checks import check_integer
+from seqkern.core.checks import check_integer
+
 from ..errors import ParameterError
 from ..kernels.additive import over_root
 from ..kernels.algebra import PartKernel, SumKernel

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.checks import check_integer, check_real
+from seqkern.core.checks import check_integer, check_real
+
 from ..sequences import SequenceSet
 from ..tables import FeatureTable
 from ..tsv import write_tsv

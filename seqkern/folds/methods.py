@@ -7,7 +7,8 @@ import inspect
 
 import numpy as np
 
-from ..core.checks import check_integer
+from seqkern.core.checks import check_integer
+
 from ..errors import FoldError, LabelError, unknown_name
 from ..labels import natural_key
 from .splitters import deal, locus_blocks

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..core.checks import check_integer
+from seqkern.core.checks import check_integer
+
 from ..errors import FoldError
 
 

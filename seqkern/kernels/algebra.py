@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array, hstack, issparse
 
-from ..core.parameters import changed, component, fixed, integer, numbers
+from seqkern.core.parameters import changed, component, fixed, integer, numbers
+
 from ..errors import ParameterError, SequenceError
 from .additive import attributions, fold, matrix, row_attributions, word_weights
 from .base import Kernel

@@ -10,7 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from ..core.parameters import changed
+from seqkern.core.parameters import changed
+
 from ..solvers.threads import one_thread
 from .additive import attributions, spread_evenly
 from .base import Plan

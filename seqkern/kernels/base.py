@@ -18,11 +18,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from seqkern.core.declarations import Choice
+from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, flag, integer
+from seqkern.core.specs import plain
+
 from ..alphabets import ALPHABETS, Alphabet, as_alphabet
 from ..archive import canonical_json
-from ..core.declarations import Choice
-from ..core.parameters import Parameters, alphabet_name, changed, choice, flag, integer
-from ..core.specs import plain
 from ..errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
 from ..sequences import SequenceSet, as_sequences
 from ..tables import as_features, as_similarities

@@ -11,7 +11,8 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from ..core.checks import check_integer
+from seqkern.core.checks import check_integer
+
 from . import _blocks
 
 BLOCK_BYTES = 1 << 22

@@ -5,7 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import choice, component, integer, real
+from seqkern.core.parameters import choice, component, integer, real
+
 from ..errors import GramError, ParameterError
 from ..memory import available_memory, format_bytes
 from . import _blocks

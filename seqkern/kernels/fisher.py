@@ -6,9 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.parameters import changed, choice, flag, integer, real, text
+
 from ..alphabets import Alphabet
 from ..archive import nest, unnest
-from ..core.parameters import changed, choice, flag, integer, real, text
 from ..errors import LabelError, ParameterError, SequenceError
 from . import _product
 from .additive import spread_evenly

@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import changed, choice, fixed, flag, integer
+from seqkern.core.parameters import changed, choice, fixed, flag, integer
+
 from ..errors import ParameterError
 from .estimators import gapped_weights
 from .hamming import LARGEST_LENGTH

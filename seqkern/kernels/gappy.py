@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from ..core.parameters import changed, integer
+from seqkern.core.parameters import changed, integer
+
 from .inexact import InexactKernel
 from .kmer_kernel import LARGEST_K
 from .rules import subsequence_rule

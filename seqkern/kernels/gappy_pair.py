@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from ..core.parameters import changed, choice, integer, real, text
+from seqkern.core.parameters import changed, choice, integer, real, text
+
 from .pair_kernel import PairKernel
 from .positions import FORMS
 

@@ -5,8 +5,9 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.parameters import changed, integer, real, text
+
 from ..alphabets import MASK, PROTEIN
-from ..core.parameters import changed, integer, real, text
 from . import _generic_string, _product
 from .alignment.scoring import score_table
 from .base import Plan, SequenceKernel

@@ -10,7 +10,8 @@ K(x, y) = Σ weight[hamming(a, b)] over the pairs of windows a of x and b of y. 
 
 import numpy as np
 
-from ..core.parameters import choice
+from seqkern.core.parameters import choice
+
 from ..errors import ParameterError
 from .distances import SubsetDistances, distances_cost, needed_sizes
 from .hamming import LARGEST_LENGTH, LARGEST_WEIGHT, HammingBlock, hamming_costs

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.parameters import changed, choice, fixed
+from seqkern.core.parameters import changed, choice, fixed
+
 from ..errors import ParameterError
 from . import _fold, _trie
 from .dense import WIDEST, DenseBlock

@@ -5,8 +5,9 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.parameters import changed, choice, flag, numbers
+
 from ..alphabets import as_alphabet
-from ..core.parameters import changed, choice, flag, numbers
 from ..errors import ParameterError
 from .implicit import CombinedImplicit, SparseImplicit
 from .kmers import SMALL_SPACE, check_code_space, check_lengths

@@ -7,8 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.parameters import changed, choice, flag, real, text
+
 from ..alphabets import DNA, PROTEIN, as_alphabet
-from ..core.parameters import changed, choice, flag, real, text
 from ..errors import ParameterError, SequenceError
 from . import _product
 from .alignment.base import AlignmentKernel

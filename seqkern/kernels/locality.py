@@ -6,7 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import changed, integer, numbers, real
+from seqkern.core.parameters import changed, integer, numbers, real
+
 from ..errors import ParameterError, SequenceError
 from . import _locality, _product
 from .base import Plan, SequenceKernel

@@ -13,8 +13,9 @@ from math import comb
 
 import numpy as np
 
-from ..core.checks import check_integer
-from ..core.parameters import changed, choice, integer
+from seqkern.core.checks import check_integer
+from seqkern.core.parameters import changed, choice, integer
+
 from ..errors import ParameterError, SequenceError
 from . import _kmers, mismatch_presence
 from .dense import WIDEST, dense_block

@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import changed, choice, flag, real, text
+from seqkern.core.parameters import changed, choice, flag, real, text
+
 from ..errors import ParameterError
 from . import _product
 from .implicit import SparseImplicit

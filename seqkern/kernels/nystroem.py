@@ -4,8 +4,9 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.parameters import choice, component, integer, real
+
 from ..archive import nest, unnest
-from ..core.parameters import choice, component, integer, real
 from ..errors import ParameterError, SequenceError
 from ..sequences import SequenceSet
 from ..solvers.threads import one_thread

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..core.parameters import choice, fixed, integer, real
+from seqkern.core.parameters import choice, fixed, integer, real
+
 from ..errors import ParameterError, SequenceError
 from .kmer_kernel import LARGEST_K, KmerKernel
 from .kmers import MOST_CODES, codes_fit, find_kmers, find_windows

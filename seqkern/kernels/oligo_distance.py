@@ -1,6 +1,7 @@
 """The oligomer distance histogram kernel: pairs of k-mers at each distance (Lingner & Meinicke 2006)."""
 
-from ..core.parameters import changed, integer
+from seqkern.core.parameters import changed, integer
+
 from .pair_kernel import PairKernel
 
 

@@ -5,7 +5,8 @@ from itertools import repeat
 
 import numpy as np
 
-from ..core.parameters import changed, choice, integer
+from seqkern.core.parameters import changed, choice, integer
+
 from ..errors import ParameterError, SequenceError, ShortError
 from .dense import WIDEST, dense_block
 from .kmer_kernel import LARGEST_K, KmerKernel

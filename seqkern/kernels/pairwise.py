@@ -2,9 +2,10 @@
 
 from typing import Literal
 
+from seqkern.core.checks import check_choice
+from seqkern.core.parameters import changed, choice, component, real
+
 from ..archive import nest, unnest
-from ..core.checks import check_choice
-from ..core.parameters import changed, choice, component, real
 from ..errors import ParameterError
 from ..sequences import SequenceSet
 from ..tables import FeatureTable, SimilarityTable

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.parameters import changed
+from seqkern.core.parameters import changed
+
 from ..errors import SequenceError
 from ..tables import SimilarityTable
 from .base import Kernel

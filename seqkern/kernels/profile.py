@@ -11,7 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import changed, fixed, integer, real
+from seqkern.core.parameters import changed, fixed, integer, real
+
 from ..errors import NoWordsError
 from ..profiles.searching import SAMPLE_RECORDS, ProfileTracks
 from .inexact import InexactKernel

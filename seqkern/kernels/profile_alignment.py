@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import changed, choice, real
+from seqkern.core.parameters import changed, choice, real
+
 from ..profiles.searching import ProfileTracks
 from .alignment.base import check_gaps
 from .alignment.profile_product import LARGEST, ProfileColumns, Sums, product, shares, working_bytes

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.parameters import changed, choice, flag, integer, text
+from seqkern.core.parameters import changed, choice, flag, integer, text
+
 from ..errors import ParameterError
 from .base import Plan
 from .planner import Workload

@@ -5,8 +5,9 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.parameters import changed, choice, real
+
 from ..alphabets import MASK
-from ..core.parameters import changed, choice, real
 from ..profiles.profile import check_tracks
 from ..profiles.searching import ProfileTracks
 from .window_vectors import END, WindowVectorKernel

@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import changed, component, flag, integer
+from seqkern.core.parameters import changed, component, flag, integer
+
 from ..errors import ParameterError, SequenceError
 from ..solvers.threads import one_thread
 from .approximation import CHUNK_ROWS, ApproximateKernel

@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.parameters import changed, real
+
 from ..alphabets import Alphabet
-from ..core.parameters import changed, real
 from ..errors import LabelError, SequenceError
 from . import _product
 from .base import Plan

@@ -4,8 +4,9 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.parameters import changed, choice, real, text
+
 from ..alphabets import as_alphabet
-from ..core.parameters import changed, choice, real, text
 from ..errors import ParameterError
 from . import _product
 from .alignment.base import AlignmentKernel

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ..core.kinds import Kind, add_kind
-from ..core.specs import build_named, parse_spec
-from ..core.words import parse_value
+from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.specs import build_named, parse_spec
+from seqkern.core.words import parse_value
+
 from ..errors import ParameterError
 from . import KERNELS
 from .base import Kernel

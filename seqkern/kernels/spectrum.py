@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..core.parameters import changed, choice, integer
+from seqkern.core.parameters import changed, choice, integer
+
 from .dense import WIDEST, dense_block
 from .kmer_kernel import LARGEST_K, KmerKernel
 from .kmers import SMALL_SPACE, codes_fit, find_kmers, find_wide_kmers, find_windows

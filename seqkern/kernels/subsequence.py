@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import changed, choice, flag, integer, real, text
+from seqkern.core.parameters import changed, choice, flag, integer, real, text
+
 from ..errors import NoWordsError, ParameterError
 from ..sequences import SequenceSet
 from . import _product

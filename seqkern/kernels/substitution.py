@@ -4,9 +4,10 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
+from seqkern.core.parameters import changed, integer, real, text
+
 from ..alphabets import PROTEIN
-from ..core.checks import check_choice
-from ..core.parameters import changed, integer, real, text
 from ..errors import ParameterError
 from .inexact import InexactKernel
 from .kmer_kernel import LARGEST_K

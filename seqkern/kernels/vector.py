@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.parameters import changed, component, fixed, integer, real
+from seqkern.core.parameters import changed, component, fixed, integer, real
+
 from ..errors import LabelError, SequenceError
 from . import _vector
 from .additive import matrix, over_root, row_attributions, spread_evenly, word_weights

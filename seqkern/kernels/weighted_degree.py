@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import changed, integer, numbers
+from seqkern.core.parameters import changed, integer, numbers
+
 from ..errors import ParameterError, SequenceError
 from .base import Plan, SequenceKernel
 from .degree_explanations import DegreeExplanations

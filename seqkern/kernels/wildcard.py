@@ -3,7 +3,8 @@
 from fractions import Fraction
 from math import comb
 
-from ..core.parameters import changed, fixed, integer, real
+from seqkern.core.parameters import changed, fixed, integer, real
+
 from .estimators import as_numbers
 from .hamming import LARGEST_LENGTH
 from .hamming_kernel import HammingKernel

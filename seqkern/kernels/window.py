@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.parameters import changed, text
+from seqkern.core.parameters import changed, text
+
 from ..errors import ParameterError
 from .scores import matrix_names, matrix_scores
 from .window_table import LetterCoding

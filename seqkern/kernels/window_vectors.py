@@ -9,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import changed, choice, integer, numbers, real
+from seqkern.core.parameters import changed, choice, integer, numbers, real
+
 from ..errors import ParameterError, SequenceError
 from .additive import attributions, fold
 from .base import LAST_PARAMETERS, Kernel, Plan, SequenceKernel

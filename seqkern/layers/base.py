@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..core.parameters import Parameters
+from seqkern.core.parameters import Parameters
+
 from ..errors import LabelError, ModelError
 from ..labels import UNLABELLED
 

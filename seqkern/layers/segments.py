@@ -4,8 +4,9 @@ import re
 
 import numpy as np
 
-from ..core.checks import check_integer
-from ..core.parameters import integer, numbers_by_name, real
+from seqkern.core.checks import check_integer
+from seqkern.core.parameters import integer, numbers_by_name, real
+
 from ..errors import ModelError, ParameterError
 from ..labels import UNLABELLED
 from .base import Layer

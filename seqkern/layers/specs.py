@@ -4,8 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.kinds import Kind, add_kind
-from ..core.specs import build_spec
+from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.specs import build_spec
+
 from ..errors import ModelError, ParameterError
 from . import LAYERS
 from .base import Layer

@@ -4,8 +4,9 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.parameters import choice, integer, numbers, real
+
 from ..archive import nest, unnest
-from ..core.parameters import choice, integer, numbers, real
 from ..errors import ModelError
 from ..kernels.window_vectors import SHAPES, check_position_weights, position_weights
 from ..labels import UNLABELLED

@@ -12,8 +12,9 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
+
 from ..alphabets import PROTEIN, to_bytes
-from ..core.checks import check_choice
 from ..errors import FileError, SequenceError
 from ..hmmer_files import looks_like_hmmer
 from ..textfiles import open_text

@@ -19,9 +19,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from seqkern.core.checks import check_integer, check_real
+
 from ..alphabets import PROTEIN
 from ..archive import canonical_json
-from ..core.checks import check_integer, check_real
 from ..errors import SequenceError
 from ..progress import progress_bar
 from .cache import ProfileCache

@@ -2,8 +2,9 @@
 
 from typing import ClassVar, Literal
 
+from seqkern.core.parameters import Parameters, choice, integer, real
+
 from ..archive import nest, unnest
-from ..core.parameters import Parameters, choice, integer, real
 from ..sequences import SequenceSet
 from .profile import check_tracks
 from .search import ProfileSearch

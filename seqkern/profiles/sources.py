@@ -7,8 +7,9 @@ file; ``{search: all, transductive: true}`` searches the sequences themselves, t
 import hashlib
 from pathlib import Path
 
+from seqkern.core.checks import check_choice
+
 from ..archive import canonical_json
-from ..core.checks import check_choice
 from ..datasets.public import is_public, local_path
 from ..errors import ConfigError
 from ..textfiles import file_sha256

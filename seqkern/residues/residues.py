@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seqkern.core.checks import check_integer
+
 from ..archive import nest, unnest
-from ..core.checks import check_integer
 from ..errors import ParameterError, SequenceError
 from ..sequences import SequenceSet
 

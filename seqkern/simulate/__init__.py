@@ -21,8 +21,9 @@ import inspect
 from dataclasses import dataclass
 from pathlib import Path
 
+from seqkern.core.checks import check_integer
+
 from ..archive import atomic_write, check_writable
-from ..core.checks import check_integer
 from ..errors import ParameterError, unknown_name
 from ..residues.residues import STATES
 from ..sequences import SequenceSet

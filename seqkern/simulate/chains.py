@@ -7,8 +7,9 @@ state, tell more, as in real chains; one exponent sets how much there is to be l
 
 import numpy as np
 
+from seqkern.core.checks import check_integer, check_real
+
 from ..alphabets import PROTEIN
-from ..core.checks import check_integer, check_real
 from ..profiles.profile import BACKGROUND
 from ..residues.residues import STATES
 from ..sequences import SequenceSet

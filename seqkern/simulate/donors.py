@@ -11,8 +11,9 @@ import csv
 
 import numpy as np
 
+from seqkern.core.checks import check_integer, check_real
+
 from ..alphabets import DNA
-from ..core.checks import check_integer, check_real
 from ..resource_files import open_resource
 from ..sequences import SequenceSet
 

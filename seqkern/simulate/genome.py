@@ -6,8 +6,9 @@ donor site (`donors.donor_windows`). The other sites are places with GT that are
 
 import numpy as np
 
+from seqkern.core.checks import check_integer
+
 from ..alphabets import DNA
-from ..core.checks import check_integer
 from ..sequences import SequenceSet
 from .donors import INTRON, donor_windows
 

@@ -11,8 +11,9 @@ core of its own.
 
 import numpy as np
 
+from seqkern.core.checks import check_integer, check_real
+
 from ..alphabets import PROTEIN
-from ..core.checks import check_integer, check_real
 from ..sequences import SequenceSet
 from .exchange import wag
 

@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from ..core.parameters import choice, integer, real
+from seqkern.core.parameters import choice, integer, real
+from seqkern.solvers.shared import random_seed
+
 from ..errors import ParameterError
 from .base import AnyClassSolver
 from .basis_moments import independent
 from .basis_search import CRITERIA, MAX_BRUTE, SEARCHES, Criterion, brute_force, local, stepwise
 from .basis_sums import TrainingSums
 from .feature_rows import as_blocks, order_by_content, weighted_features
-from .shared import random_seed
 from .threads import one_thread
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..core.parameters import component, labels
+from seqkern.core.parameters import component, labels
+
 from ..errors import ParameterError
 from .base import count_rows
 from .class_weights import class_of

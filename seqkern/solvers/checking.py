@@ -4,7 +4,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from ..core.checks import check_real
+from seqkern.core.checks import check_real
+
 from ..errors import GramError, LabelError
 from ..kernels.feature_blocks import FeatureBlocks
 from ..kernels.implicit import Implicit

@@ -1,6 +1,7 @@
 """Weights and orders of classes by their names: a solver sees codes, and its user knows names only."""
 
-from ..core.parameters import Parameters
+from seqkern.core.parameters import Parameters
+
 from ..errors import ParameterError
 
 

@@ -2,7 +2,8 @@
 
 from sklearn.utils.class_weight import compute_class_weight
 
-from ..core.checks import check_real
+from seqkern.core.checks import check_real
+
 from ..errors import ParameterError
 
 

@@ -21,8 +21,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.declarations import Component, Parameter
-from ..core.parameters import Parameters
+from seqkern.core.declarations import Component, Parameter
+from seqkern.core.parameters import Parameters
+
 from ..errors import GramError, LabelError
 from .checking import checked_labels, checked_matrix, count_rows
 from .stored import Stored

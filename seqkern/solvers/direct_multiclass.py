@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from ..core.parameters import real
+from seqkern.core.parameters import real
+from seqkern.solvers.shared import cost, limit, tolerance
+
 from . import _direct_multiclass
 from .base import ClassSolver
 from .expansion import weighted_sums
 from .libsvm import share_of
-from .shared import cost, limit, tolerance
 
 ROUNDS = 5
 

@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import choice, real
+from seqkern.core.parameters import choice, real
+
 from ..errors import GramError
 from .algebra import ROWS, Definite, check_symmetric
 from .base import BinarySolver

@@ -5,12 +5,13 @@ from typing import Literal
 import numpy as np
 from sklearn.base import clone
 
+from seqkern.core.parameters import choice, component, real
+from seqkern.solvers.shared import limit, tolerance
+
 from ..archive import nest, unnest
-from ..core.parameters import choice, component, real
 from ..errors import ParameterError
 from .base import BinarySolver, Solver
 from .one_class import OneClassSVM
-from .shared import limit, tolerance
 from .specs import solver_from_state
 
 WORDS = ("negatives", "positives")

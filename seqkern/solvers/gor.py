@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 
-from ..core.parameters import flag, integer, real
+from seqkern.core.parameters import flag, integer, real
+
 from ..errors import GramError, ParameterError
 from .base import AnyClassSolver
 from .feature_rows import blocks_of_columns

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import TransformerMixin
 
-from ..core.parameters import integer
+from seqkern.core.parameters import integer
+
 from ..errors import GramError
 from . import _linear
 from .algebra import centred, check_symmetric

@@ -8,14 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import choice, integer, real
+from seqkern.core.parameters import choice, integer, real
+from seqkern.solvers.shared import class_weights, cost
+
 from ..errors import GramError
 from .algebra import Definite, Indefinite, check_symmetric, on_diagonal
 from .base import BinarySolver, RealSolver
 from .class_weights import class_factors
 from .expansion import KernelExpansion
 from .lagrangian import minimise
-from .shared import class_weights, cost
 from .threads import one_thread
 
 REFINEMENTS = 1

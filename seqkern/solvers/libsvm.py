@@ -10,8 +10,9 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from seqkern.solvers.shared import limit, tolerance
+
 from .expansion import KernelExpansion
-from .shared import limit, tolerance
 
 CACHE_MEGABYTES = 200
 

@@ -3,14 +3,15 @@
 import numpy as np
 from scipy.sparse import issparse
 
-from ..core.parameters import integer
+from seqkern.core.parameters import integer
+from seqkern.solvers.shared import class_weights, cost, random_seed, tolerance
+
 from ..errors import ParameterError
 from ..kernels.implicit import Implicit, SparseImplicit
 from .base import BinarySolver
 from .class_weights import class_factors
 from .dual_coordinate import Descent
 from .expansion import weighted_sums
-from .shared import class_weights, cost, random_seed, tolerance
 
 
 class LinearSVC(BinarySolver):

@@ -4,7 +4,8 @@ import numbers
 
 import numpy as np
 
-from ..core.parameters import real
+from seqkern.core.parameters import real
+
 from ..errors import ParameterError
 from .base import AnyClassSolver
 from .feature_rows import as_blocks, weighted_features

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from ..core.parameters import integer
+from seqkern.core.parameters import integer
+from seqkern.solvers.shared import cost, random_seed
+
 from ..errors import ParameterError
 from .base import BinarySolver
 from .feature_rows import gathered, order_by_content, weighted_features
 from .one_norm import solve_one_norm
-from .shared import cost, random_seed
 
 
 class LPMachine(BinarySolver):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..core.parameters import integer
+from seqkern.core.parameters import integer
+
 from ..errors import ParameterError
 from .algebra import ROWS
 from .base import ClassSolver, RealSolver, Solver

@@ -3,11 +3,12 @@
 import numpy as np
 from scipy.special import expit, log_softmax
 
-from ..core.parameters import integer, real
+from seqkern.core.parameters import integer, real
+from seqkern.solvers.shared import random_seed
+
 from ..errors import ParameterError
 from .base import AnyClassSolver
 from .feature_rows import blocks_of_columns, fixed_product, gathered, order_by_content
-from .shared import random_seed
 from .threads import one_thread
 
 LEAST = 1e-4

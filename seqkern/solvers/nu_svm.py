@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.svm import NuSVC as LibsvmNuSVC
 
-from ..core.parameters import changed, real
+from seqkern.core.parameters import changed, real
+
 from ..errors import ParameterError
 from .base import BinarySolver
 from .expansion import weighted_sums

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..core.parameters import component
+from seqkern.core.parameters import component
+
 from .base import count_rows
 from .contract import Solver
 from .machines import BinaryMachines

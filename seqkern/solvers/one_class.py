@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.svm import OneClassSVM as LibsvmOneClass
 
-from ..core.parameters import changed, real
+from seqkern.core.parameters import changed, real
+
 from .base import BinarySolver
 from .expansion import weighted_sums
 from .libsvm import SOON, LibsvmMachine, on_rows, share_of, unit_of, violation

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.parameters import component
+from seqkern.core.parameters import component
+
 from .base import count_rows
 from .checking import checked_matrix
 from .contract import Solver

@@ -5,7 +5,9 @@ from typing import Literal
 import numpy as np
 from scipy.sparse import issparse
 
-from ..core.parameters import choice
+from seqkern.core.parameters import choice
+from seqkern.solvers.shared import class_weights, cost, limit, tolerance
+
 from ..kernels.feature_blocks import FeatureBlocks
 from .base import AnyClassSolver, count_rows
 from .class_weights import factors_of_codes
@@ -13,7 +15,6 @@ from .expansion import weighted_sums
 from .primal_conditioner import make_conditioner
 from .primal_newton import PrimalMachines
 from .primal_rows import Rows
-from .shared import class_weights, cost, limit, tolerance
 from .threads import one_thread
 
 

@@ -6,12 +6,13 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.parameters import choice, real
+from seqkern.core.parameters import choice, real
+from seqkern.solvers.shared import cost, limit, tolerance
+
 from .base import BinarySolver, ConstantColumnWarning, RealSolver, Solver
 from .potential.dual import Dual
 from .potential.minimiser import minimise
 from .potential.storage import columns_of, decide, stays_outside
-from .shared import cost, limit, tolerance
 
 
 class PotentialSVM(Solver):

@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.checks import check_choice, check_integer, check_real
+from seqkern.core.checks import check_choice, check_integer, check_real
+
 from ..errors import LabelError, ParameterError
 from ..folds.splitters import deal
 from .potential.dual import Dual

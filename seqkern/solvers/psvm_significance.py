@@ -38,7 +38,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.checks import check_choice, check_integer
+from seqkern.core.checks import check_choice, check_integer
+
 from ..multiple_testing import benjamini_hochberg, holm
 from .potential.dual import Dual
 from .potential.minimiser import minimise

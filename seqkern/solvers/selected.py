@@ -3,9 +3,10 @@
 import numpy as np
 from sklearn.base import clone
 
+from seqkern.core.parameters import component, integer
+
 from ..archive import nest, unnest
 from ..convergence import unconverged
-from ..core.parameters import component, integer
 from ..errors import ParameterError
 from .base import ClassSolver, Solver
 from .selected_choice import LEAVE_ONE_OUT, Chosen, best_features, choose, inner_parts, learn, products

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..core.parameters import integer, numbers_by_name, real
+from seqkern.core.parameters import integer, numbers_by_name, real
 
 LARGEST_SEED = 2**63 - 1
 BALANCED = (

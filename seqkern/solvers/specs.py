@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ..core.declarations import Number, Parameter
-from ..core.kinds import Kind, add_kind
-from ..core.specs import normal_values, parse_spec, plain
+from seqkern.core.declarations import Number, Parameter
+from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.specs import normal_values, parse_spec, plain
+
 from ..errors import ModelError, ParameterError, unknown_name
 from ..registry import Registry
 from .class_names import by_code

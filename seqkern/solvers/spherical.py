@@ -5,12 +5,13 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.parameters import real
+from seqkern.core.parameters import real
+from seqkern.solvers.shared import class_weights, cost, limit, tolerance
+
 from ..errors import GramError
 from .algebra import ROWS, Definite, centred, check_symmetric
 from .base import BinarySolver
 from .expansion import KernelExpansion
-from .shared import class_weights, cost, limit, tolerance
 from .svm import CSVC
 from .threads import one_thread
 

@@ -3,13 +3,14 @@
 import numpy as np
 from sklearn.svm import SVC
 
-from ..core.parameters import changed
+from seqkern.core.parameters import changed
+from seqkern.solvers.shared import class_weights, cost
+
 from .base import BinarySolver
 from .class_weights import class_factors
 from .expansion import weighted_sums
 from .hulls import hull_distance
 from .libsvm import LibsvmMachine, on_rows, share_of, violation
-from .shared import class_weights, cost
 
 
 class CSVC(LibsvmMachine, BinarySolver):

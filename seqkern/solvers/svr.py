@@ -3,12 +3,13 @@
 import numpy as np
 from sklearn import svm
 
-from ..core.parameters import changed, real
+from seqkern.core.parameters import changed, real
+from seqkern.solvers.shared import cost
+
 from .base import RealSolver
 from .expansion import weighted_sums
 from .hulls import tube_found
 from .libsvm import LibsvmMachine, on_rows, share_of, violation
-from .shared import cost
 
 SLOW = "a smaller C or a larger tol needs fewer iterations, and max_iter allows more"
 

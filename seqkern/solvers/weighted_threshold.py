@@ -2,8 +2,9 @@
 
 from sklearn.base import clone
 
+from seqkern.core.parameters import component, real
+
 from ..archive import nest, unnest
-from ..core.parameters import component, real
 from .base import BinarySolver
 from .contract import Solver
 from .of_binary import OfBinary

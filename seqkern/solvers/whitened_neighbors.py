@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from ..core.parameters import integer
+from seqkern.core.parameters import integer
+from seqkern.solvers.shared import random_seed
+
 from ..errors import ParameterError
 from .base import AnyClassSolver
 from .feature_rows import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content
-from .shared import random_seed
 from .threads import one_thread
 
 FLAT = 1e-10

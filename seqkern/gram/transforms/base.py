@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...core.parameters import Parameters
+from seqkern.core.parameters import Parameters
+
 from ...errors import GramError
 
 

@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from ...core.parameters import choice, flag, real
+from seqkern.core.parameters import choice, flag, real
+
 from ...errors import GramError, ParameterError, SequenceError
 from ...kernels.additive import over_root
 from ...kernels.blocks import fill

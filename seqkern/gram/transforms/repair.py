@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from ...core.parameters import choice
+from seqkern.core.parameters import choice
+
 from .base import GramTransform
 from .products import multiply, square_of_rows
 

@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from ...core.parameters import choice
+from seqkern.core.parameters import choice
+
 from ...errors import GramError
 from ...kernels import _blocks
 from ...kernels.additive import over_root

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.checks import check_choice
-from ...core.kinds import Kind, add_kind
-from ...core.specs import build_spec, parse_spec
+from seqkern.core.checks import check_choice
+from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.specs import build_spec, parse_spec
+
 from ...errors import ParameterError
 from . import TRANSFORMS
 from .base import GramTransform

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ...core.checks import check_real
-from ...core.parameters import changed
+from seqkern.core.checks import check_real
+from seqkern.core.parameters import changed
+
 from ...errors import ParameterError, SequenceError
 from ..base import SequenceKernel
 from .scoring import ScoreMatrix, is_file, load_matrix, score_table

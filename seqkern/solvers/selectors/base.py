@@ -20,8 +20,9 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from seqkern.core.parameters import Parameters, integer
+
 from ...convergence import unconverged
-from ...core.parameters import Parameters, integer
 from ...errors import GramError, LabelError
 from ..checking import checked_labels
 from ..specs import plain

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...core.parameters import real
+from seqkern.core.parameters import real
+
 from .base import Selector
 from .filters import second_classes
 from .machines import linear_weights, standardised

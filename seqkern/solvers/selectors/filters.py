@@ -8,7 +8,8 @@ passes over the matrix.
 import numpy as np
 from scipy.stats import rankdata
 
-from ...core.parameters import flag, integer
+from seqkern.core.parameters import flag, integer
+
 from .base import Selector
 
 

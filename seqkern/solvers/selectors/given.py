@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.parameters import anything
+from seqkern.core.parameters import anything
+
 from .base import Selector
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...core.parameters import integer, real
+from seqkern.core.parameters import integer, real
+
 from ..one_norm import solve_one_norm
 from .base import Selector
 from .filters import largest_against_rest, second_classes

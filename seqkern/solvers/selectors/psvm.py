@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from ...core.parameters import changed, choice, component, integer, real
+from seqkern.core.parameters import changed, choice, component, integer, real
+
 from ..potential.columns import DenseColumns
 from .base import Selector
 from .homotopy import epsilon_path

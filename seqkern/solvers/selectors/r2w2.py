@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...core.parameters import integer, real
+from seqkern.core.parameters import integer, real
+
 from .base import Selector
 from .filters import second_classes
 from .machines import dual_weights, enclosing_ball, standardised

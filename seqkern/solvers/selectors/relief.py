@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ...core.parameters import integer
+from seqkern.core.parameters import integer
+
 from .base import Selector
 from .filters import constant_columns
 

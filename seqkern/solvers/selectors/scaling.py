@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ...core.checks import check_real
-from ...core.parameters import Parameters, choice, flag, real
+from seqkern.core.checks import check_real
+from seqkern.core.parameters import Parameters, choice, flag, real
+
 from ...errors import GramError, ParameterError
 from ..specs import plain
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ...core.kinds import Kind, add_kind
-from ...core.specs import build_named, built_values, parse_spec
+from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.specs import build_named, built_values, parse_spec
+
 from ...errors import ParameterError, unknown_name
 from ...registry import Registry
 

@@ -9,7 +9,8 @@ forward selection for regularized least-squares, ICMLA 2010.
 
 import numpy as np
 
-from ...core.parameters import changed, real
+from seqkern.core.parameters import changed, real
+
 from .base import Selector
 from .machines import standardised
 
