@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seqkern import build, resource_files
+from seqkern.core import build, resource_files
 
 
 @pytest.fixture(params=["checkout", "installed"])

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqkern.archive import load_archive, save_archive
 from seqkern.cli.main import main
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError
 from seqkern.datasets import (
     Dataset,
     Task,
@@ -22,9 +23,8 @@ from seqkern.datasets import (
     save_dataset,
     summary,
 )
-from seqkern.errors import ConfigError, FileError, LabelError, ParameterError
-from seqkern.labels import UNLABELLED, make_labels
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.labels import UNLABELLED, make_labels
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 def write(folder, text, name="in.fa"):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 
 
 def check_choice(name: str, value: Any, choices: Collection) -> None:

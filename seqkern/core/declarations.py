@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, get_origin
 
 from seqkern.core.checks import check_choice, check_flag, check_integer, check_real
+from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import KINDS
 from seqkern.core.words import parse_value
-from seqkern.errors import ParameterError
 
 REQUIRED: Any = inspect.Parameter.empty
 """The default of a parameter that must be given."""

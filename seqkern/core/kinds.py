@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from seqkern.registry import Registry
+from seqkern.core.registry import Registry
 
 
 @dataclass(frozen=True)

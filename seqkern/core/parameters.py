@@ -33,7 +33,7 @@ from seqkern.core.declarations import (
     Text,
 )
 from seqkern.core.documentation import Documentation
-from seqkern.errors import unknown_name
+from seqkern.core.errors import unknown_name
 
 # ---- what a class declares with: each returns a Parameter, which type checkers take for a value ------------------
 

@@ -18,9 +18,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from seqkern.core.declarations import Component, Parameter
+from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import KINDS, kind_of
 from seqkern.core.words import NUMBER, parse_value
-from seqkern.errors import ParameterError
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WEIGHT = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")

@@ -5,9 +5,8 @@ import zlib
 import numpy as np
 
 from seqkern.core.checks import check_flag, check_integer
-
-from ..errors import FoldError, LabelError
-from ..labels import natural_key
+from seqkern.core.errors import FoldError, LabelError
+from seqkern.sequences.labels import natural_key
 
 ROLES = ("", "positive-train", "negative-train", "positive-test", "negative-test")
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..archive import atomic_write
-from ..errors import FileError, unknown_name
-from ..resource_files import open_resource
-from ..textfiles import file_sha256
-from .entries import POLICIES, Material
-from .label_sources import check_options
+from seqkern.core.archive import atomic_write
+from seqkern.core.errors import FileError, unknown_name
+from seqkern.core.resource_files import open_resource
+from seqkern.core.text_files import file_sha256
+from seqkern.datasets.entries import POLICIES, Material
+from seqkern.datasets.label_sources import check_options
 
 PREFIX = "public:"
 PARAMETER = "parameter"
@@ -124,8 +124,8 @@ def public_material(entry, data_dir=None):
     FileError
         If a file is not to be had, or is another.
     """
-    from .adapters import ADAPTERS
-    from .residue_adapters import RESIDUE_ADAPTERS
+    from seqkern.datasets.adapters import ADAPTERS
+    from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
 
     chosen = public_set(entry["public"])
     paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}

@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from seqkern.core.checks import check_choice, check_integer, check_real
-
-from ..errors import LabelError
-from .ranking import as_binary
+from seqkern.core.errors import LabelError
+from seqkern.evaluation.ranking import as_binary
 
 CELLS = 1 << 21
 """Draws times units held at once."""

@@ -3,8 +3,7 @@
 import numpy as np
 
 from seqkern.core.checks import check_integer
-
-from ..solvers.specs import draw_spec, expand_grid, has_range
+from seqkern.solvers.specs import draw_spec, expand_grid, has_range
 
 ATTEMPTS = 20
 """For each candidate that is still to be drawn: a value drawn twice is no new candidate."""

@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seqkern.core.checks import check_choice
-
-from ..errors import LabelError
+from seqkern.core.errors import LabelError
 
 REPEATS, HALVES = 5, 2
 ZERO = 1e-12

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqkern.core.checks import check_choice, check_integer
-
-from ..errors import FoldError, ParameterError, unknown_name
-from ..folds.splitters import deal
-from . import metrics, ranking
+from seqkern.core.errors import FoldError, ParameterError, unknown_name
+from seqkern.evaluation import metrics, ranking
+from seqkern.folds.splitters import deal
 
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}
 

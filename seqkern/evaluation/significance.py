@@ -19,9 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from seqkern.core.checks import check_choice, check_real
-
-from ..errors import LabelError
-from .ranking import as_binary
+from seqkern.core.errors import LabelError
+from seqkern.evaluation.ranking import as_binary
 
 
 class AucInterval(NamedTuple):

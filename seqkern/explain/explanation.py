@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import ModelError, NoWordsError, ParameterError
-from ..kernels.additive import word_weights
-from ..kernels.blocks import given_threads
-from .words import WordTable
+from seqkern.core.errors import ModelError, NoWordsError, ParameterError
+from seqkern.core.threads import given_threads
+from seqkern.explain.words import WordTable
+from seqkern.kernels.additive import word_weights
 
 PIECE_LETTERS = 1 << 16
 WORDS_LETTERS = 1 << 20

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqkern.core.checks import check_integer
-
-from ..errors import ParameterError
-from ..kernels.additive import over_root
-from ..kernels.algebra import PartKernel, SumKernel
-from . import _poim
+from seqkern.core.errors import ParameterError
+from seqkern.explain import _poim
+from seqkern.kernels.additive import over_root
+from seqkern.kernels.algebra import PartKernel, SumKernel
 
 MOST_ORDER = 3
 THROUGH, LEFT, RIGHT, INSIDE = range(4)

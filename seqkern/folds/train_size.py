@@ -3,8 +3,7 @@
 import numpy as np
 
 from seqkern.core.checks import check_integer
-
-from ..errors import FoldError
+from seqkern.core.errors import FoldError
 
 
 def sample(units, rows, size, seed):

@@ -12,8 +12,7 @@ from contextvars import ContextVar
 import numpy as np
 
 from seqkern.core.checks import check_integer
-
-from . import _blocks
+from seqkern.kernels import _blocks
 
 BLOCK_BYTES = 1 << 22
 GIVEN_THREADS = ContextVar("given_threads", default=None)

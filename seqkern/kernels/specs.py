@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_named, parse_spec
 from seqkern.core.words import parse_value
-
-from ..errors import ParameterError
-from . import KERNELS
-from .base import Kernel
+from seqkern.kernels import KERNELS
+from seqkern.kernels.base import Kernel
 
 __all__ = ["build_kernel", "check_kind", "kernel_from_state", "kernel_text", "parse_spec", "parse_value"]
 

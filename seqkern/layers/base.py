@@ -2,10 +2,9 @@
 
 import numpy as np
 
+from seqkern.core.errors import LabelError, ModelError
 from seqkern.core.parameters import Parameters
-
-from ..errors import LabelError, ModelError
-from ..labels import UNLABELLED
+from seqkern.sequences.labels import UNLABELLED
 
 
 class Layer(Parameters):

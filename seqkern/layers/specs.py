@@ -4,12 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_spec
-
-from ..errors import ModelError, ParameterError
-from . import LAYERS
-from .base import Layer
+from seqkern.layers import LAYERS
+from seqkern.layers.base import Layer
 
 
 def build_layer(spec: Any) -> Layer:

@@ -2,12 +2,11 @@
 
 from typing import ClassVar, Literal
 
+from seqkern.core.archive import nest, unnest
 from seqkern.core.parameters import Parameters, choice, integer, real
-
-from ..archive import nest, unnest
-from ..sequences import SequenceSet
-from .profile import check_tracks
-from .search import ProfileSearch
+from seqkern.profiles.profile import check_tracks
+from seqkern.profiles.search import ProfileSearch
+from seqkern.sequences.sequence_set import SequenceSet
 
 SAMPLE_RECORDS = 8  # to predict from, where every record takes a search
 
@@ -69,7 +68,7 @@ class ProfileTracks(Parameters):
         if self.search is None:
             check_tracks(X, self.profile_tracks)
             return X
-        from ..kernels.blocks import GIVEN_THREADS
+        from seqkern.core.threads import GIVEN_THREADS
 
         return self._searched().add_to(X, n_threads=GIVEN_THREADS.get() or self.n_threads)
 

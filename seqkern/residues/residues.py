@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seqkern.core.archive import nest, unnest
 from seqkern.core.checks import check_integer
-
-from ..archive import nest, unnest
-from ..errors import ParameterError, SequenceError
-from ..sequences import SequenceSet
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.sequences.sequence_set import SequenceSet
 
 STATES = "states"
 """Name of the track of states, ASCII letters; 0 is a residue whose state is not known."""

@@ -12,10 +12,9 @@ core of its own.
 import numpy as np
 
 from seqkern.core.checks import check_integer, check_real
-
-from ..alphabets import PROTEIN
-from ..sequences import SequenceSet
-from .exchange import wag
+from seqkern.sequences.alphabets import PROTEIN
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.simulate.substitution import wag
 
 
 def protein_superfamilies(

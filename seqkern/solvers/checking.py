@@ -5,10 +5,9 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from seqkern.core.checks import check_real
-
-from ..errors import GramError, LabelError
-from ..kernels.feature_blocks import FeatureBlocks
-from ..kernels.implicit import Implicit
+from seqkern.core.errors import GramError, LabelError
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.implicit import Implicit
 
 
 class ConstantColumnWarning(UserWarning):

@@ -1,8 +1,7 @@
 """Weights and orders of classes by their names: a solver sees codes, and its user knows names only."""
 
+from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import Parameters
-
-from ..errors import ParameterError
 
 
 def by_code(solver, codes):

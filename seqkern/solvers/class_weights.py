@@ -3,8 +3,7 @@
 from sklearn.utils.class_weight import compute_class_weight
 
 from seqkern.core.checks import check_real
-
-from ..errors import ParameterError
+from seqkern.core.errors import ParameterError
 
 
 def check_class_weight(weight):

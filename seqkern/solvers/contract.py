@@ -22,11 +22,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from seqkern.core.declarations import Component, Parameter
+from seqkern.core.errors import GramError, LabelError
 from seqkern.core.parameters import Parameters
-
-from ..errors import GramError, LabelError
-from .checking import checked_labels, checked_matrix, count_rows
-from .stored import Stored
+from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
+from seqkern.solvers.stored import Stored
 
 
 class Solver(Stored, Parameters, BaseEstimator):

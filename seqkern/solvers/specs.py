@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any
 
 from seqkern.core.declarations import Number, Parameter
+from seqkern.core.errors import ModelError, ParameterError, unknown_name
 from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.registry import Registry
 from seqkern.core.specs import normal_values, parse_spec, plain
-
-from ..errors import ModelError, ParameterError, unknown_name
-from ..registry import Registry
-from .class_names import by_code
-from .ranges import Range, as_range
+from seqkern.solvers.class_names import by_code
+from seqkern.solvers.ranges import Range, as_range
 
 SOLVERS = Registry("solver", "seqkern.solvers", "seqkern.solvers.base:Solver")
 TAKES = {
@@ -39,7 +38,7 @@ def build_solver(spec):
         For an unknown solver or parameter (with the nearest known one), a value outside its domain, or a
         grid.
     """
-    from .base import Solver
+    from seqkern.solvers.base import Solver
 
     if isinstance(spec, Solver):
         return spec

@@ -6,9 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from seqkern.core.errors import GramError
 from seqkern.core.parameters import Parameters
-
-from ...errors import GramError
 
 
 class GramTransform(Parameters):

@@ -5,9 +5,8 @@ from typing import Literal
 import numpy as np
 
 from seqkern.core.parameters import choice
-
-from .base import GramTransform
-from .products import multiply, square_of_rows
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.products import multiply, square_of_rows
 
 
 class RepairGram(GramTransform):

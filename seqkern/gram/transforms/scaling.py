@@ -4,12 +4,11 @@ from typing import Literal
 
 import numpy as np
 
+from seqkern.core.errors import GramError
 from seqkern.core.parameters import choice
-
-from ...errors import GramError
-from ...kernels import _blocks
-from ...kernels.additive import over_root
-from .base import GramTransform
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels import _blocks
+from seqkern.kernels.additive import over_root
 
 
 class CentreGram(GramTransform):

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqkern.core.checks import check_choice
+from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_spec, parse_spec
-
-from ...errors import ParameterError
-from . import TRANSFORMS
-from .base import GramTransform
+from seqkern.gram.transforms import TRANSFORMS
+from seqkern.gram.transforms.base import GramTransform
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
 """Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it as it is."""

@@ -3,11 +3,10 @@
 import numpy as np
 
 from seqkern.core.checks import check_real
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed
-
-from ...errors import ParameterError, SequenceError
-from ..base import SequenceKernel
-from .scoring import ScoreMatrix, is_file, load_matrix, score_table
+from seqkern.kernels.alignment.scoring import ScoreMatrix, is_file, load_matrix, score_table
+from seqkern.kernels.base import SequenceKernel
 
 
 def check_gaps(gap_open, gap_extend):

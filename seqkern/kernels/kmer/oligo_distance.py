@@ -1,0 +1,45 @@
+"""The oligomer distance histogram kernel: pairs of k-mers at each distance (Lingner & Meinicke 2006)."""
+
+from seqkern.core.parameters import changed, integer
+from seqkern.kernels.kmer.pairs.pair_kernel import PairKernel
+
+
+class OligoDistanceKernel(PairKernel):
+    """K(x, y) = Σ_f Φ_f(x)·Φ_f(y), f the ordered pairs of k-mers whose starts are 0, 1, …, D letters apart.
+
+    Φ_f(x) is the number of occurrences of f = (u, v, d) in x: of the k-mer u with the k-mer v starting d letters later.
+    The two overlap if d < k; for d = 0 they are one k-mer. Such a pair is named ``u(d)v``.
+
+    References
+    ----------
+    Lingner, Meinicke: Remote homology detection based on oligomer distances. Bioinformatics 22, 2006.
+    """
+
+    name = "oligo_distance"
+    plain = "Counts the pairs of short words that two sequences share, for each distance between the two."
+
+    max_distance: int = integer(
+        default=50,
+        low=0,
+        kw_only=False,
+        doc="D, the largest distance between two starts. The paper takes all that occur: the longest sequence's "
+        "length.",
+    )
+    presence: bool = changed(default=False, doc="Φ_f(x) is 1 where f occurs, instead of a count.")
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(1, 12),
+            cls([1, 2], 5, weights=[0.5, 2], normalize=False),
+            cls(2, 4, reverse_complement=True),
+            cls(1, 40, presence=True, alphabet="HEC"),
+        ]
+
+    def _distances(self, k):
+        return range(self.max_distance + 1)
+
+    @staticmethod
+    def _name(first, second, k, distance):
+        return first + f"({distance})" + second

@@ -1,0 +1,58 @@
+"""The wildcard kernel: k-mers in which some letters match anything (Leslie & Kuang, JMLR 5, 2004)."""
+
+from fractions import Fraction
+from math import comb
+
+from seqkern.core.parameters import changed, fixed, integer, real
+from seqkern.kernels.kmer.estimators import as_numbers
+from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
+from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
+from seqkern.kernels.kmer.subset_features import SubsetFeatures
+
+
+class WildcardKernel(SubsetFeatures, HammingKernel):
+    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y) over the k-mers u of letters and up to m wildcards.
+
+    Φ_u(x) is λ^j times the number of k-mers of x that agree with u in all positions but its j wildcards. So two k-mers
+    with g letters in common add Σ_{j ≤ m} λ^2j·C(g, k − j).
+
+    References
+    ----------
+    Leslie, Kuang: Fast string kernels using inexact matching for protein sequences. Journal of Machine Learning
+    Research 5, 2004.
+    """
+
+    name = "wildcard"
+    plain = "Counts the k-letter words that two sequences share, with up to m letters that match anything."
+
+    k: int = integer(default=5, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the k-mers.")
+    m: int = integer(default=1, low=0, high="k", kw_only=False, doc="Wildcards allowed.")
+    decay: float = real(default=0.5, low=0, high=1, doc="λ, what each wildcard costs.")
+    weights: None = fixed(None)
+    presence: bool = fixed(False)
+    reverse_complement: bool = changed(
+        default=False,
+        doc="A pair of k-mers counts with the letters that the one shares with the other, and with its reverse "
+        "complement. DNA and RNA only.",
+    )
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(4, 1),
+            cls(5, 3, decay=0.7, normalize=False),
+            cls(4, 2, decay=1, reverse_complement=True),
+            cls(4, 1, decay=0.3, reverse_complement=True),
+            cls(3, 2, alphabet="HEC"),
+        ]
+
+    def _lengths(self):
+        return [self.k]
+
+    def _pair_weights(self, size, l):  # noqa: E741
+        square = Fraction(float(self.decay)) ** 2
+        return as_numbers(sum(square**j * comb(l - h, l - j) for j in range(self.m + 1)) for h in range(l + 1))
+
+    def _feature_values(self):
+        return {self.k - j: float(self.decay) ** j for j in range(self.m + 1)}

@@ -1,0 +1,131 @@
+"""The PSSM window kernel: rows of a PSSM around a residue as a vector (Kim & Park, Protein Engineering 16, 2003)."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from seqkern.core.parameters import changed, choice, real
+from seqkern.kernels.windows.window_vectors import END, WindowVectorKernel
+from seqkern.profiles.profile import check_tracks
+from seqkern.profiles.searching import ProfileTracks
+from seqkern.sequences.alphabets import MASK
+
+SCALINGS = ("logistic", "raw", "both")
+
+
+class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
+    """Kernel between windows of PSSM rows: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
+
+    Sequences are windows of one length around a residue. The key ``residues`` of a data set cuts one around every
+    residue of its chains; the keys ``window`` and ``sites`` cut them around listed residues, where they do not run past
+    an end of the chain.
+
+    φ(x) has for each position the 20 scores s of the track ``pssm`` (as many as the alphabet has letters), scaled, and
+    one more number that is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
+    there the others are 0.
+
+    References
+    ----------
+    Kim, Park: Protein secondary structure prediction based on an improved support vector machines approach. Protein
+    Engineering 16, 2003.
+
+    Jones: Protein secondary structure prediction based on position-specific scoring matrices. Journal of Molecular
+    Biology 292, 1999 (the logistic scaling).
+    """
+
+    name = "pssm_window"
+    plain = "Compares, position by position, which letters the families of two proteins have around a residue."
+    profile_tracks = ("pssm",)
+
+    scaling: str = choice(
+        default="logistic",
+        choices=SCALINGS,
+        doc="1 / (1 + exp(−s / scale)), between 0 and 1; s / scale; or 1 / (1 + exp(−s / scale)) and s / (3·scale) "
+        "side by side, which vary about as much.",
+    )
+    scale: float = real(
+        default=1.0, low=0, open_low=True, doc='What the scores are divided by. With ``"both"`` about 3 is good.'
+    )
+    search: Literal["training"] | None = changed(
+        default=None,
+        doc="Where PSSMs come from: tracks of the sequences, or a search of the training sequences: of windows, then, "
+        "which are too short to find much.",
+    )
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(),
+            cls(vector_kernel="polynomial", gamma=0.02, degree=3, normalize=True),
+            cls(scaling="raw", vector_kernel="linear", normalize=True, zero_diagonal="zero"),
+            cls(scaling="raw", gamma="scale", alphabet="protein"),
+            cls(scaling="both", scale=3.0, vector_kernel="linear", position_weights="gaussian"),
+        ]
+
+    @property
+    def data_dependent(self):
+        """Whether gamma is learned, or the training sequences are kept to be searched."""
+        return self.search is not None or WindowVectorKernel.data_dependent.fget(self)
+
+    @property
+    def coding(self):
+        """What knows the numbers of a position."""
+        return ScoreCoding(self.scaling, self.scale)
+
+    def _seen(self, X):
+        return X if self.search is None else self.with_profiles(X)
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`), searches included."""
+        products = super().plan(X, Y)
+        searches = self.search_seconds(*(self.coerce(Z) for Z in (X, Y) if Z is not None))
+        return replace(products, seconds=products.seconds + searches)
+
+
+@dataclass(frozen=True)
+class ScoreCoding:
+    """The numbers of a position: its row of the track ``pssm``, scaled.
+
+    Attributes
+    ----------
+    scaling : {"logistic", "raw", "both"}
+    scale : float
+    """
+
+    scaling: str
+    scale: float
+
+    def vectors(self, X, positions):
+        """Return the numbers at positions of ``X.codes``, float64 (p, columns).
+
+        Raises
+        ------
+        SequenceError
+            If a row of the track is not one finite number for each letter.
+        """
+        track = X.tracks["pssm"]
+        if track.ndim != 2 or track.shape[1] != X.alphabet.size or not np.isfinite(track[positions]).all():
+            check_tracks(X, ("pssm",))
+        known = X.codes[positions] != MASK
+        scores = track[positions[known]].astype(np.float64) / self.scale
+        parts = {
+            "logistic": lambda: (logistic(scores),),
+            "raw": lambda: (scores,),
+            "both": lambda: (logistic(scores), scores / 3),
+        }[self.scaling]()
+        vectors = np.zeros((len(positions), len(parts) * X.alphabet.size + 1))
+        vectors[known, :-1] = np.hstack(parts)
+        vectors[~known, -1] = 1.0
+        return vectors
+
+    def columns(self, alphabet):
+        """Return the names of the numbers, one str each; raw scores beside scaled ones as ``A raw``."""
+        beside = [f"{letter} raw" for letter in alphabet.letters] if self.scaling == "both" else []
+        return [*alphabet.letters, *beside, END]
+
+
+def logistic(scores):
+    """Return 1 / (1 + exp(−s)) of scores s."""
+    return 1.0 / (1.0 + np.exp(-scores))

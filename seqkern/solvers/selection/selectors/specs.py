@@ -1,0 +1,84 @@
+"""Selectors and scalers from a config or the command line."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.registry import Registry
+from seqkern.core.specs import build_named, built_values, parse_spec
+
+SELECTORS = Registry(
+    "selector", "seqkern.solvers.selection.selectors", "seqkern.solvers.selection.selectors.base:Selector"
+)
+
+
+def build_selector(spec: Any) -> Any:
+    """Return a new selector.
+
+    Parameters
+    ----------
+    spec : dict, str or Selector
+        ``{"selector": "golub", "n_features": 20}``; its text form, ``golub:n_features=20`` or JSON; or a selector,
+        returned as it is. A solver or a scaler among the parameters is a spec, too.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown selector or parameter (with the nearest known one) or a value outside its domain.
+    """
+    from seqkern.solvers.selection.selectors.base import Selector
+
+    if isinstance(spec, Selector):
+        return spec
+    spec = parse_spec(spec, "selector") if isinstance(spec, str) else spec
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("selector"), str):
+        raise ParameterError(
+            f"{spec!r} names no selector",
+            remedy="write it like {selector: golub, n_features: 20} or golub:n_features=20",
+        )
+    params = {key: value for key, value in spec.items() if key != "selector"}
+    return build_named("selector", spec["selector"], params)
+
+
+def build_scaler(spec: Any) -> Any:
+    """Return an `ExpressionScaler`, or None.
+
+    Parameters
+    ----------
+    spec : dict, str, ExpressionScaler or None
+        Its parameters, ``{"normalize": "log", "floor": 20}``; the value of `normalize` alone; a scaler, returned as
+        it is; or None.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown parameter (with the nearest known one) or a value outside its domain.
+    """
+    from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
+
+    if spec is None or isinstance(spec, ExpressionScaler):
+        return spec
+    spec = {"normalize": spec} if isinstance(spec, str) else spec
+    if not isinstance(spec, Mapping):
+        raise ParameterError(f"scaler={spec!r} is not possible", remedy="write it like {normalize: log, floor: 20}")
+    for key in spec:
+        if key not in ExpressionScaler.parameter_names():
+            raise unknown_name("parameter of the scaler", key, ExpressionScaler.parameter_names())
+    scaler = ExpressionScaler(**built_values(ExpressionScaler, spec))
+    scaler.check_parameters()
+    return scaler
+
+
+add_kind(
+    Kind(
+        "selector",
+        "Selector",
+        build=build_selector,
+        example="golub:n_features=20",
+        registry=SELECTORS,
+        parse=partial(parse_spec, key="selector"),
+    )
+)
+add_kind(Kind("scaler", "ExpressionScaler", build=build_scaler, example="log"))
