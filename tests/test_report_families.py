@@ -8,12 +8,12 @@ from report_sample import Shape, family_shape, write_study
 from scipy.stats import PermutationMethod, wilcoxon
 from test_report import Page
 
+from seqkern.core.markup import text_of
+from seqkern.figures.families import _line_style, families_figure
 from seqkern.report import build_report
 from seqkern.report.comparisons import Compared
 from seqkern.report.contested import exponent
 from seqkern.report.families import MOST_LINES, drawn
-from seqkern.report.figures import _line_style, families_figure
-from seqkern.report.markup import text_of
 from seqkern.report.results import Method, Study
 from seqkern.report.verdicts import comparisons_section, result
 from seqkern.report.view import View

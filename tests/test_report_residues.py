@@ -10,13 +10,14 @@ from scipy.stats import t, wilcoxon
 from test_report import Page
 
 from seqkern.cli.main import main
+from seqkern.core.markup import Markup, escape, text_of
 from seqkern.evaluation.chain_shares import ChainShares
 from seqkern.evaluation.residue_results import read_states
 from seqkern.evaluation.trial import Trial
+from seqkern.figures.residues import lengths_figure
 from seqkern.report import build_report, trials
 from seqkern.report.files import read_table
 from seqkern.report.findings import caveats
-from seqkern.report.markup import Markup, escape, text_of
 from seqkern.report.material import about_section
 from seqkern.report.reliability import reliability_section, shown_bins
 from seqkern.report.residue_data import (
@@ -28,7 +29,6 @@ from seqkern.report.residue_data import (
     letter_order,
     weights_by_position,
 )
-from seqkern.report.residue_figures import lengths_figure
 from seqkern.report.residues import importance_parts, residues_section, track_parts
 from seqkern.report.results import Method, Study
 from seqkern.report.selected_features import features_section

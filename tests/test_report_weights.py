@@ -4,10 +4,10 @@ import re
 
 from report_sample import Shape, write_study
 
+from seqkern.core.markup import Markup, text_of
 from seqkern.kernels import parse_spec
 from seqkern.report import build_report
 from seqkern.report.choices import choices_section
-from seqkern.report.markup import Markup, text_of
 from seqkern.report.results import Study
 from seqkern.report.view import View
 from seqkern.report.weights import CAUTION, weights_section

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from seqkern.core.markup import text_of
 from seqkern.evaluation.trial import Trial
 from seqkern.report.comparisons import Compared, Contested
 from seqkern.report.contested import test_sentences as sentences
-from seqkern.report.markup import text_of
 from seqkern.report.results import Method
 from seqkern.report.told import told
 from seqkern.report.verdict_words import contrary, verdict

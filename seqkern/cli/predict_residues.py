@@ -4,7 +4,10 @@ import contextlib
 import sys
 from pathlib import Path
 
+from ..core.markup import tag
 from ..errors import ModelError, ParameterError
+from ..figures.page import STYLE
+from ..figures.track_picture import UNKNOWN, Track, track_svg, track_text
 from .common import naming_file, tell_counts, unrecognised
 from .scan import check_no_scan
 
@@ -186,7 +189,6 @@ class Tracks:
     def of(self, chains, residues, decided):
         """Yield the pictures of some chains."""
         from ..evaluation.residue_results import state_letters
-        from ..track_picture import UNKNOWN, Track, track_svg, track_text
 
         sure, true, names = self.model.confidence(decided), residues.states(), state_letters(self.model.classes)
         for i, rows in residues.chain_rows():
@@ -210,8 +212,6 @@ class Tracks:
 
     def _section(self, track, picture):
         """Return a chain's part of the page, the first with the page's head before it."""
-        from ..report.markup import tag
-
         head = "" if self.drawn else _page_head(self.file, with_confidence=track.sure is not None)
         return head + str(tag("section", tag("h2", track.head()), picture)) + "\n"
 
@@ -222,11 +222,6 @@ class Tracks:
 
 def _page_head(file, with_confidence):
     """Return the beginning of a page of tracks, by a model that is called `file`."""
-    from pathlib import Path
-
-    from ..report.markup import tag
-    from ..report.page import STYLE
-
     style, name = STYLE.read_text(encoding="utf-8"), f"States predicted by {Path(file).name}"
     meta, title = tag("meta", charset="utf-8"), tag("title", name)
     told = str(tag("p", f"Confidence is {CONFIDENCE}.")) if with_confidence else ""

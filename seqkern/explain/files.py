@@ -9,13 +9,15 @@ import numpy as np
 
 from .. import __version__
 from ..archive import atomic_write, check_writable
-from ..report.markup import clean, number, plural, tag
+from ..core.markup import clean, tag
+from ..figures.numbers import number, plural
+from ..figures.profile import MOST_LETTERS, bin_width, profile
+from ..figures.svg import as_file
 from ..tsv import format_cell, write_tsv
 from .explanation import WORDS_LETTERS
 from .page import render_page
 from .poim import LetterMeans, has_poim
 from .positions import positions_of, remove_positions, write_positions
-from .profile import MOST_LETTERS, as_file, bin_width, profile
 from .words import WordTable
 
 MOST_NAME = 60

@@ -7,6 +7,7 @@ import numpy as np
 from ..alphabets import Alphabet
 from ..archive import atomic_write, load_archive, save_archive
 from ..errors import FileError, ParameterError
+from ..figures.svg import as_file
 from ..tsv import write_tsv
 from .poim import MOST_ORDER, Importance, has_poim, poim
 
@@ -161,8 +162,7 @@ def _largest_section(weights, first):
 
 def write_positions(positions, out_dir, label):
     """Write the table and the pictures; pictures of an earlier run that there are no more are removed."""
-    from .positions_page import pictures
-    from .profile import as_file
+    from .positions_page import pictures  # loads matplotlib, which those who only read positions do not need
 
     drawn = pictures(positions, label)
     write_tsv(out_dir / TABLE, ("order", "position", "offset", "word", "value"), positions.rows())

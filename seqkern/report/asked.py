@@ -1,7 +1,9 @@
 """What the study asked of the inner loop, in words: how it searched, by which rule it chose, what was fitted after."""
 
+from ..core.markup import Markup
+from ..figures.html_table import Column, table
+from ..figures.numbers import number
 from .files import numbers
-from .markup import Column, Markup, number, table
 from .view import method_name, paragraph
 from .words import enumerate_names, metric
 

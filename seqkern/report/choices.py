@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from ..core.markup import details, tag
+from ..figures.html_table import Column, table
+from ..figures.numbers import number
 from ..methods import split_layers
 from ..solvers.ranges import as_range
 from .asked import afterwards_parts, search_sentences
-from .markup import Column, details, number, table, tag
 from .view import method_name, paragraph
 from .weights import is_learned
 

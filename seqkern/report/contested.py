@@ -1,8 +1,10 @@
 """Methods compared on one task, unit by unit: which test, why, and what it says of each pair."""
 
+from ..core.markup import Markup, details, tag
 from ..evaluation.contests import CLEAR_HALVES
+from ..figures.html_table import Column, table
+from ..figures.numbers import number, plural
 from .comparisons import LEVEL, lead, told_apart
-from .markup import Column, Markup, details, number, plural, table, tag
 from .rank_diagram import shown_p
 from .verdict_words import contrary, verdict
 from .view import method_name, paragraph

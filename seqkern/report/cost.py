@@ -1,7 +1,9 @@
 """Run time and memory: the only part of the page that differs between two equal runs."""
 
 from ..archive import canonical_json
-from .markup import Column, number, table, tag
+from ..core.markup import tag
+from ..figures.html_table import Column, table
+from ..figures.numbers import number
 from .view import method_name, paragraph
 from .words import STAGES
 

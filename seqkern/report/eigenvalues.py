@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from ..core.markup import Markup, tag
 from ..errors import SeqkernError
+from ..figures.html_table import Column, table
+from ..figures.numbers import number, plural
 from ..gram.transforms import build_transform
 from ..methods import split_transforms
 from ..solvers import SOLVERS
-from .markup import Column, Markup, number, plural, table, tag
 from .view import method_names, paragraph
 from .words import said_of
 

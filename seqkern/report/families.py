@@ -1,9 +1,11 @@
 """A study of many tasks, such as families: the methods' means, and how many tasks reach each score."""
 
-from . import figures
+from ..core.markup import tag
+from ..figures.curves import at_least
+from ..figures.families import families_figure
+from ..figures.html_table import Column, table
+from ..figures.numbers import number, plural
 from .comparisons import LEVEL
-from .curves import at_least
-from .markup import Column, number, plural, table, tag
 from .scores import STAR, marked
 from .tables import SHOWN_DIGITS, unit_scores
 from .view import method_name, paragraph
@@ -67,7 +69,7 @@ def _curves(view):
         series = [(*method, *at_least(values.loc[[tuple(method)]])) for method in methods]
         title = metric(name).name
         label = f"{view.dataset.name}: number of {view.words} with {title} of at least x, {len(series)} methods"
-        svg = figures.families_figure(series, title, view.words, label, view.dataset.transductive)
+        svg = families_figure(series, title, view.words, label, view.dataset.transductive)
         caption = f"Number of {view.words} with {title} ≥ x"
         caption += f".{note}" if note else ""
         plots.append(tag("figure", svg, tag("figcaption", caption), class_="wide"))

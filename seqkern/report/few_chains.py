@@ -1,7 +1,8 @@
 """What to bear in mind where training or test parts of residues have few chains, however many residues they have."""
 
+from ..core.markup import Markup
+from ..figures.numbers import plural
 from .chain_counts import PARTS
-from .markup import Markup, plural
 from .view import method_names
 
 FEW = 10

@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from ..core.markup import Markup, escape, tag
+from ..figures.numbers import number, plural
 from .asked import threshold_rule, unused_sentence
 from .choices import edge_choices
 from .eigenvalues import unrepaired
 from .few_chains import few_chains
-from .markup import Markup, escape, number, plural, tag
 from .overview import overall_finding
 from .verdicts import standing
 from .view import method_name, method_names, paragraph

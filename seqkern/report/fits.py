@@ -1,6 +1,8 @@
 """How the fits went: convergence, residuals, support vectors."""
 
-from .markup import Column, Markup, details, number, plural, table, tag
+from ..core.markup import Markup, details, tag
+from ..figures.html_table import Column, table
+from ..figures.numbers import number, plural
 from .view import method_name, paragraph
 from .words import enumerate_names
 

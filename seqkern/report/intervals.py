@@ -1,8 +1,10 @@
 """Each method's scores on one task with 95 % intervals, as a table of the page and as rows of ``intervals.tsv``."""
 
+from ..core.markup import Markup
 from ..evaluation.intervals import FORMULAS
+from ..figures.html_table import Column, table
+from ..figures.numbers import number
 from .comparisons import ComparedChains, Contested
-from .markup import Column, Markup, number, table
 from .view import method_name
 from .words import enumerate_names, footnote, metric
 

@@ -5,9 +5,10 @@ import platform
 import re
 
 from .. import __version__
+from ..core.markup import details, tag
+from ..figures.html_table import Column, table
 from ..kernels import KERNELS
 from ..solvers import SOLVERS
-from .markup import Column, details, table, tag
 from .view import paragraph
 from .words import class_sentence, metric, spec_text
 

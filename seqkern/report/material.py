@@ -1,7 +1,8 @@
 """What a data set is: its size, its labels, where it comes from."""
 
+from ..core.markup import Markup, join, tag
+from ..figures.numbers import number, plural
 from ..profiles.sources import describe
-from .markup import Markup, join, number, plural, tag
 from .view import paragraph
 from .words import FOLDS, spec_text
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .curves import mean_curve, roc_points
+from ..figures.curves import mean_curve, roc_points
 from .files import numbers
 from .positive import positive_class
 

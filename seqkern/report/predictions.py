@@ -1,6 +1,8 @@
 """What was predicted wrongly: confused classes, sequences that are hard to get right."""
 
-from .markup import Column, Markup, details, number, table, tag
+from ..core.markup import Markup, details, tag
+from ..figures.html_table import Column, table
+from ..figures.numbers import number
 from .outcomes import hard_cases
 from .view import method_name, paragraph
 

@@ -1,14 +1,16 @@
 """The section on data sets whose units are residues: states of whole chains, as people who predict them judge it."""
 
+from ..core.markup import Markup, details, tag, text_of
 from ..evaluation.residue_results import CONFIDENCE
-from ..track_picture import track_svg
+from ..figures.gram import MOST_NAMED
+from ..figures.html_table import Column, table
+from ..figures.numbers import number, plural
+from ..figures.panels import panel
+from ..figures.residues import ends_figure, lengths_figure, letters_figure, state_title
+from ..figures.track_picture import track_svg
 from . import residue_data as data
 from .comparisons import ComparedChains
 from .contested import exponent
-from .figures import MOST_NAMED
-from .markup import Column, Markup, details, number, plural, table, tag, text_of
-from .plots import panel
-from .residue_figures import ends_figure, lengths_figure, letters_figure, state_title
 from .scores import STAR, UNMARKED, marked
 from .tables import SHOWN_DIGITS
 from .view import method_name, paragraph
@@ -191,7 +193,7 @@ def _ends(view, judged):
     n = next(iter(found.values()))[1]
     text += f" Each point stands for {number(n[n >= data.FEWEST].min(initial=n.max()), 0)} residues at least"
     text += f"; those of fewer than {data.FEWEST} are left out." if (n < data.FEWEST).any() else "."
-    drawn = tag("figure", ends_figure(series, label), class_="wide")
+    drawn = tag("figure", ends_figure(series, data.DISTANCES, label), class_="wide")
     return [tag("h4", "Near the ends of the chain"), paragraph(text), drawn]
 
 

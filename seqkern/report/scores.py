@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from ..core.markup import Markup, details, tag
+from ..figures.html_table import Column, table, turned
+from ..figures.numbers import number, spread
 from .asked import threshold_sentence
-from .markup import Column, Markup, details, number, spread, table, tag, turned
 from .results import Method
 from .tables import SHOWN_DIGITS, unit_scores
 from .view import method_name, paragraph

@@ -1,7 +1,9 @@
 """Which features were selected, how often over the splits; and what a look at the test parts would have pretended."""
 
+from ..core.markup import details, tag
+from ..figures.html_table import Column, table
+from ..figures.numbers import number, plural
 from .coefficients import coefficient_parts
-from .markup import Column, details, number, plural, table, tag
 from .results import KEYS
 from .view import method_name, paragraph
 from .words import metric

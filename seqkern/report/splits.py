@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from ..core.markup import details, tag
+from ..figures.html_table import Column, table
+from ..figures.numbers import number, plural
 from .files import numbers
-from .markup import Column, details, number, plural, table, tag
 from .view import paragraph
 from .words import LEAKS, UNITS, enumerate_names
 

@@ -2,12 +2,12 @@
 
 import textwrap
 
+from ..core.markup import text_of
 from ..evaluation.comparison import least_p
 from ..evaluation.contests import metrics_with_test
 from ..evaluation.intervals import metrics_with_interval, score_interval
 from .comparisons import LEVEL, ComparedChains, Contested, lead, told_apart
 from .contested import caveat, contest_notes, pairs_sentence, several_metrics, test_sentences
-from .markup import text_of
 from .rank_diagram import groups, shown_p
 from .verdict_words import contrary, verdict
 from .verdicts import dependence

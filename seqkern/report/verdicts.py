@@ -1,10 +1,12 @@
 """The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
 
+from ..core.markup import Markup, details, tag
 from ..evaluation.comparison import MOST_EXACT
+from ..figures.html_table import Column, table
+from ..figures.numbers import number, plural
 from .comparisons import LEVEL, ComparedChains, Contested, lead, told_apart, why_untested
 from .contested import caveat, contested_parts, exponent, several_metrics
 from .intervals import intervals_table
-from .markup import Column, Markup, details, number, plural, table, tag
 from .rank_diagram import rank_parts
 from .verdict_words import contrary, verdict
 from .view import method_name, paragraph

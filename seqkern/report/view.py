@@ -2,12 +2,14 @@
 
 from functools import cached_property
 
+from ..core.markup import Markup, join, tag
+from ..figures.html_table import Column
+from ..figures.names import mark
 from .chain_counts import chain_counts
 from .comparisons import compare_tasks, compare_units
-from .markup import Column, Markup, join, tag
 from .outcomes import outcome
 from .tables import Ranking
-from .words import mark, metric, said_of, unit_word
+from .words import metric, said_of, unit_word
 
 
 class View:

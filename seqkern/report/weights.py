@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from ..core.markup import Markup, join, tag
+from ..figures.html_table import Column, table
+from ..figures.numbers import number
 from .files import numbers
-from .markup import Column, Markup, join, number, table, tag
 from .view import paragraph
 
 WEIGHT = "weight of "
