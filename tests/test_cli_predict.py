@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqkern import fasta as fasta_module
 from seqkern.cli.main import main
-from seqkern.fasta import read_fasta
-from seqkern.model import load_model
+from seqkern.models.model import load_model
+from seqkern.sequences import fasta as fasta_module
+from seqkern.sequences.fasta import read_fasta
 
 MOTIFS = {"pos": "GTTGTT", "neg": "ACACAC", "third": "CCGGCC"}
 TRAIN = ["--kernel", "spectrum:k=3", "--solver", "csvc:C=1"]

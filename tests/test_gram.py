@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqkern.errors import FileError, GramError, ParameterError
+from seqkern.core.errors import FileError, GramError, ParameterError
+from seqkern.core.memory import available_memory, format_bytes, parse_bytes
 from seqkern.gram import assemble, compute_gram, compute_tile, count_tiles, open_gram, tiles
 from seqkern.gram.job import GramJob
 from seqkern.kernels.base import Kernel, Plan
-from seqkern.memory import available_memory, format_bytes, parse_bytes
-from seqkern.sequences import SequenceSet
-from seqkern.tables import FeatureTable, SimilarityTable
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 ROWS = 7
 

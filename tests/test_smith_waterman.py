@@ -11,14 +11,15 @@ from naive import encode, random_strings
 from naive_alignment import best_by_listing, best_by_recursion, scores_of
 
 from seqkern import read_fasta
-from seqkern.alphabets import PROTEIN, as_alphabet
-from seqkern.errors import SequenceError
-from seqkern.kernels import LocalAlignmentKernel, SmithWatermanKernel, StringKernel, _product, blocks
+from seqkern.core.errors import SequenceError
+from seqkern.kernels import LocalAlignmentKernel, SmithWatermanKernel, StringKernel, blocks
 from seqkern.kernels.additive import attributions
 from seqkern.kernels.alignment import _smith_waterman, smith_waterman
 from seqkern.kernels.alignment.profile_product import working_bytes
 from seqkern.kernels.alignment.scoring import score_table
-from seqkern.sequences import SequenceSet
+from seqkern.kernels.products import _product
+from seqkern.sequences.alphabets import PROTEIN, as_alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 LEVELS = range(_product.level() + 1)
 ALGORITHMS = ("auto", "int8", "int16", "int32")
