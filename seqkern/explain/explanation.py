@@ -14,7 +14,7 @@ from seqkern.core.errors import ModelError, NoWordsError, ParameterError
 from seqkern.core.threads import given_threads
 from seqkern.explain.words import WordTable
 from seqkern.kernels.additive import word_weights
-from seqkern.solvers.explainable import check_solver, no_two_class_solver
+from seqkern.solvers.explainable import no_two_class_solver
 
 PIECE_LETTERS = 1 << 16
 WORDS_LETTERS = 1 << 20

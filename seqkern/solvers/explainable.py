@@ -1,4 +1,4 @@
-"""Which solvers decide by a weighted sum of kernel values, so that their decisions can be explained letter by letter."""
+"""Which solvers decide by a weighted sum of kernel values, so that letters can share their decisions."""
 
 from seqkern.core.errors import ParameterError
 
