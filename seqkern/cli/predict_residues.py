@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 from seqkern.cli.common import naming_file, tell_counts, unrecognised
+from seqkern.cli.new_sequences import read_chunks
+from seqkern.cli.output import standard_output
 from seqkern.cli.scan import check_no_scan
 from seqkern.core.errors import ModelError, ParameterError
 
@@ -54,7 +56,6 @@ def check_no_states(args):
 def run_residues(args, model):
     """Predict, and write a table or pictures."""
     from seqkern.cli.looks_like_states import LooksLikeStates
-    from seqkern.cli.predict import read_chunks, standard_output
     from seqkern.cli.true_states import TrueStates, is_one_file, tell_scores
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
