@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from report_sample import HOSTILE, Shape, demo, family_shape, naive_auc, write_study
 
 from seqkern.cli.main import main
+from seqkern.core.errors import ConfigError, FileError
 from seqkern.core.markup import Markup, escape, tag, text_of
-from seqkern.errors import ConfigError, FileError
+from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.figures.curves import SNAP, area, at_least, mean_curve, roc_points, simplified
 from seqkern.figures.gram import block_means
 from seqkern.figures.matplotlib_svg import inline
@@ -32,7 +33,6 @@ from seqkern.report.results import Method, Study
 from seqkern.report.tables import Ranking, unit_scores
 from seqkern.report.thumbnails import thumbnail
 from seqkern.report.view import View
-from seqkern.tsv import read_tsv, write_tsv
 
 SMALL = {"spectrum": {"kernel": "spectrum", "k": 3}}
 ONE = {"svm": {"solver": "csvc", "C": 1}}

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from seqkern.errors import SequenceError
+from seqkern.core.errors import SequenceError
 from seqkern.figures.track_picture import Track, shape_of, track_page, track_svg, track_text
 
 LETTERS = "MKVLAWGGPASTRQ"

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from ..core.markup import escape, tag
-from ..figures.html_table import Column, table
-from ..figures.numbers import number, plural
-from ..figures.page import whole_page
+from seqkern.core.markup import escape, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.figures.page import whole_page
 
 STYLE = Path(__file__).with_name("style.css")
 MOST_BARS = 15
@@ -107,7 +107,7 @@ def _figure(shown):
 
 def _positions_section(summary, positions):
     """Return what matters at each position: logos and heat map."""
-    from .positions_page import positions_content  # only where there is a heat map: loads matplotlib
+    from seqkern.explain.positions_page import positions_content  # only where there is a heat map: loads matplotlib
 
     return tag("section", tag("h2", "What matters at each position"), positions_content(positions, summary.model))
 

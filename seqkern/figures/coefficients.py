@@ -1,10 +1,10 @@
 """Coefficients of features with their confidence intervals, one panel for each class."""
 
-from ..core.markup import Markup
-from .colours import COLOURS
-from .matplotlib_svg import render
-from .names import short
-from .residues import state_title
+from seqkern.core.markup import Markup
+from seqkern.figures.colours import COLOURS
+from seqkern.figures.matplotlib_svg import render
+from seqkern.figures.names import short
+from seqkern.figures.residues import state_title
 
 PANELS = 3
 

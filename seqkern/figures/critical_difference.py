@@ -5,8 +5,8 @@ Demšar 2006, J. Mach. Learn. Res. 7:1-30, figure 1.
 
 from collections.abc import Sequence
 
-from ..core.markup import Markup
-from .matplotlib_svg import render
+from seqkern.core.markup import Markup
+from seqkern.figures.matplotlib_svg import render
 
 ROW, BAR = 0.19, 0.11  # inches
 

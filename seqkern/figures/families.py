@@ -4,10 +4,10 @@ from collections.abc import Collection
 
 import numpy as np
 
-from ..core.markup import Markup
-from .colours import COLOURS, DASHES, MARKERS
-from .matplotlib_svg import render
-from .names import mark, short
+from seqkern.core.markup import Markup
+from seqkern.figures.colours import COLOURS, DASHES, MARKERS
+from seqkern.figures.matplotlib_svg import render
+from seqkern.figures.names import mark, short
 
 
 def families_figure(

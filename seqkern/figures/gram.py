@@ -6,9 +6,9 @@ import matplotlib
 import numpy as np
 from matplotlib.colors import ListedColormap
 
-from ..core.markup import Markup
-from .matplotlib_svg import render
-from .names import short
+from seqkern.core.markup import Markup
+from seqkern.figures.matplotlib_svg import render
+from seqkern.figures.names import short
 
 ROWS_AT_ONCE = 16
 LEVELS = 48

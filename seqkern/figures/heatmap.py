@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .matplotlib_svg import DIVERGING_MAP, render
+from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
 
 TOP_WORDS = 12
 ROW, BAR, REST = 0.165, 0.75, 0.62

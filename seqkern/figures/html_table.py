@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..core.markup import Markup, tag, text_of
+from seqkern.core.markup import Markup, tag, text_of
 
 MOST_COLUMNS = 8
 """Of numbers that a page shows side by side."""

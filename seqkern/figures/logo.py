@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..core.markup import tag
-from .colours import INK, SOFT
-from .svg import axis_scale, picture
+from seqkern.core.markup import tag
+from seqkern.figures.colours import INK, SOFT
+from seqkern.figures.svg import axis_scale, picture
 
 NUCLEOTIDES = {"A": "#0b8043", "C": "#1f5fa8", "G": "#e69500", "T": "#c8262e", "U": "#c8262e"}
 AMINO_ACIDS = {"GSTYC": "#0b8043", "NQ": "#8e3b9e", "KRH": "#1f5fa8", "DE": "#c8262e", "AVLIPWFM": "#1c1c1c"}

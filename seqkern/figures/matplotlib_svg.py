@@ -10,8 +10,8 @@ import matplotlib
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from ..core.markup import Markup, escape
-from .colours import DIVERGING
+from seqkern.core.markup import Markup, escape
+from seqkern.figures.colours import DIVERGING
 
 STYLE = {
     "svg.hashsalt": "seqkern",

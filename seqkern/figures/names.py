@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from ..core.markup import clean
+from seqkern.core.markup import clean
 
 TRANSDUCTIVE = "†"
 """The mark of kernels whose profiles were built with the test sequences."""

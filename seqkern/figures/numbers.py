@@ -1,6 +1,6 @@
 """Numbers as a page shows them."""
 
-from ..core.markup import Markup, tag
+from seqkern.core.markup import Markup, tag
 
 
 def number(value, digits=3):

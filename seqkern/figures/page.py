@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..core.markup import Markup, tag
+from seqkern.core.markup import Markup, tag
 
 STYLE = Path(__file__).with_name("style.css")
 

@@ -1,6 +1,6 @@
 """Figures with captions, side by side."""
 
-from ..core.markup import Markup, details, tag
+from seqkern.core.markup import Markup, details, tag
 
 MOST_OPEN = 8
 

@@ -7,9 +7,9 @@ Long sequences continue in further rows; very long ones are drawn in bins.
 
 import numpy as np
 
-from ..core.markup import Markup, tag
-from .colours import INK, NEGATIVE, POSITIVE, SOFT
-from .svg import axis_scale, picture
+from seqkern.core.markup import Markup, tag
+from seqkern.figures.colours import INK, NEGATIVE, POSITIVE, SOFT
+from seqkern.figures.svg import axis_scale, picture
 
 PER_ROW = 100
 MOST_LETTERS = 1200

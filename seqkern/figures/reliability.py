@@ -1,10 +1,10 @@
 """Reliability diagrams: observed shares against probabilities."""
 
-from ..core.markup import Markup
-from .colours import COLOURS, MARKERS
-from .matplotlib_svg import render
-from .names import short
-from .unit_axes import unit_axes
+from seqkern.core.markup import Markup
+from seqkern.figures.colours import COLOURS, MARKERS
+from seqkern.figures.matplotlib_svg import render
+from seqkern.figures.names import short
+from seqkern.figures.unit_axes import unit_axes
 
 
 def reliability_panel(bins: list, label: str) -> Markup:

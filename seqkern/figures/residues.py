@@ -3,10 +3,10 @@
 import numpy as np
 from matplotlib.container import BarContainer
 
-from .colours import COLOURS, DASHES, MARKERS
-from .matplotlib_svg import DIVERGING_MAP, render
-from .names import short
-from .track_picture import NAMES, shape_of
+from seqkern.figures.colours import COLOURS, DASHES, MARKERS
+from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
+from seqkern.figures.names import short
+from seqkern.figures.track_picture import NAMES, shape_of
 
 LONGEST = {"helix": 36, "strand": 18}
 OTHER_LONGEST = 24

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ..core.markup import Markup
-from .colours import COLOURS, MARKERS
-from .curves import simplified
-from .matplotlib_svg import render
-from .names import short
-from .unit_axes import unit_axes
+from seqkern.core.markup import Markup
+from seqkern.figures.colours import COLOURS, MARKERS
+from seqkern.figures.curves import simplified
+from seqkern.figures.matplotlib_svg import render
+from seqkern.figures.names import short
+from seqkern.figures.unit_axes import unit_axes
 
 MOST_NAMED = 6
 """Classes up to which each has a colour and a name."""

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..core.markup import Markup
-from .matplotlib_svg import render
+from seqkern.core.markup import Markup
+from seqkern.figures.matplotlib_svg import render
 
 MOST_POINTS = 400
 

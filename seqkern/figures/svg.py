@@ -2,8 +2,8 @@
 
 import math
 
-from ..core.markup import Markup, tag
-from .colours import FONT
+from seqkern.core.markup import Markup, tag
+from seqkern.figures.colours import FONT
 
 
 def picture(parts: object, size: tuple[float, float], label: str, *, font_size: int, style: str = "") -> Markup:

@@ -7,8 +7,8 @@ say, shapes say too.
 from dataclasses import dataclass
 from itertools import groupby
 
-from ..core.markup import Markup, tag
-from ..errors import SequenceError
+from seqkern.core.errors import SequenceError
+from seqkern.core.markup import Markup, tag
 
 HELIX, STRAND, TURN, COIL = "helix", "strand", "turn", "coil"
 SHAPES = {

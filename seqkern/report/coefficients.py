@@ -1,12 +1,12 @@
 """Coefficients of least squares on a subset of the features, with their confidence intervals, for each class."""
 
-from ..core.markup import Markup, details, tag
-from ..figures.coefficients import coefficients_figure
-from ..figures.html_table import Column, table
-from ..figures.numbers import number
-from ..figures.residues import state_title
-from .files import numbers
-from .view import method_name, paragraph
+from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.coefficients import coefficients_figure
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
+from seqkern.figures.residues import state_title
+from seqkern.report.files import numbers
+from seqkern.report.view import method_name, paragraph
 
 MOST = 40
 """Features up to which they are drawn."""

@@ -1,15 +1,15 @@
 """A study of many tasks, such as families: the methods' means, and how many tasks reach each score."""
 
-from ..core.markup import tag
-from ..figures.curves import at_least
-from ..figures.families import families_figure
-from ..figures.html_table import Column, table
-from ..figures.numbers import number, plural
-from .comparisons import LEVEL
-from .scores import STAR, marked
-from .tables import SHOWN_DIGITS, unit_scores
-from .view import method_name, paragraph
-from .words import footnote, metric
+from seqkern.core.markup import tag
+from seqkern.figures.curves import at_least
+from seqkern.figures.families import families_figure
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.report.comparisons import LEVEL
+from seqkern.report.scores import STAR, marked
+from seqkern.report.tables import SHOWN_DIGITS, unit_scores
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import footnote, metric
 
 MOST_LINES = 16
 

@@ -1,12 +1,12 @@
 """What matters at each position of a data set's windows, to the method that the configuration names."""
 
-from ..core.markup import tag
-from ..explain.positions import load_positions
-from ..explain.positions_page import positions_content
-from ..figures.numbers import number
-from .files import read_json
-from .view import method_name, paragraph
-from .words import metric
+from seqkern.core.markup import tag
+from seqkern.explain.positions import load_positions
+from seqkern.explain.positions_page import positions_content
+from seqkern.figures.numbers import number
+from seqkern.report.files import read_json
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import metric
 
 
 def importance_section(view):

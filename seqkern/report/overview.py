@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from ..core.markup import Markup, tag
-from ..figures.curves import at_least
-from ..figures.families import families_figure
-from ..figures.html_table import Column, table, turned
-from ..figures.numbers import number, spread
-from .comparisons import Compared, enough
-from .families import drawn
-from .scores import MISSING, STAR, marked
-from .tables import SHOWN_DIGITS, Score
-from .verdicts import verdicts
-from .view import method_name, paragraph
-from .words import footnote, metric
+from seqkern.core.markup import Markup, tag
+from seqkern.figures.curves import at_least
+from seqkern.figures.families import families_figure
+from seqkern.figures.html_table import Column, table, turned
+from seqkern.figures.numbers import number, spread
+from seqkern.report.comparisons import Compared, enough
+from seqkern.report.families import drawn
+from seqkern.report.scores import MISSING, STAR, marked
+from seqkern.report.tables import SHOWN_DIGITS, Score
+from seqkern.report.verdicts import verdicts
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import footnote, metric
 
 LEAST = 3
 

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from ..core.markup import tag
-from ..figures.curves import area, mean_curve
-from ..figures.gram import MOST_NAMED, gram_figure
-from ..figures.names import short
-from ..figures.numbers import number, spread
-from ..figures.panels import panel, small_multiples
-from ..figures.roc import class_roc_panel, roc_panel
-from ..figures.scatter import MOST_POINTS, scatter_panel
-from .thumbnails import thumbnail
-from .view import method_name, paragraph
+from seqkern.core.markup import tag
+from seqkern.figures.curves import area, mean_curve
+from seqkern.figures.gram import MOST_NAMED, gram_figure
+from seqkern.figures.names import short
+from seqkern.figures.numbers import number, spread
+from seqkern.figures.panels import panel, small_multiples
+from seqkern.figures.roc import class_roc_panel, roc_panel
+from seqkern.figures.scatter import MOST_POINTS, scatter_panel
+from seqkern.report.thumbnails import thumbnail
+from seqkern.report.view import method_name, paragraph
 
 
 def curves_section(view):

@@ -1,10 +1,10 @@
 """What was predicted wrongly: confused classes, sequences that are hard to get right."""
 
-from ..core.markup import Markup, details, tag
-from ..figures.html_table import Column, table
-from ..figures.numbers import number
-from .outcomes import hard_cases
-from .view import method_name, paragraph
+from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
+from seqkern.report.outcomes import hard_cases
+from seqkern.report.view import method_name, paragraph
 
 
 def confusion_section(view):

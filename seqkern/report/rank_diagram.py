@@ -5,14 +5,14 @@ Demšar 2006, J. Mach. Learn. Res. 7:1-30, figure 1.
 
 import math
 
-from ..core.markup import Markup, tag
-from ..evaluation.friedman import cliques
-from ..figures.critical_difference import rank_figure
-from ..figures.names import mark, short
-from ..figures.numbers import number, plural
-from .comparisons import LEVEL
-from .view import method_name, paragraph
-from .words import footnote, metric
+from seqkern.core.markup import Markup, tag
+from seqkern.evaluation.friedman import cliques
+from seqkern.figures.critical_difference import rank_figure
+from seqkern.figures.names import mark, short
+from seqkern.figures.numbers import number, plural
+from seqkern.report.comparisons import LEVEL
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import footnote, metric
 
 MOST_DRAWN = 40
 

@@ -1,14 +1,14 @@
 """Whether the probabilities of each method are true: reliability diagrams and Brier scores."""
 
-from ..core.markup import tag
-from ..evaluation.metrics import brier
-from ..evaluation.reliability import reliability
-from ..figures.numbers import number
-from ..figures.panels import panel, small_multiples
-from ..figures.reliability import class_reliability_panel, reliability_panel
-from .files import numbers
-from .positive import positive_class
-from .view import method_name, paragraph
+from seqkern.core.markup import tag
+from seqkern.evaluation.metrics import brier
+from seqkern.evaluation.reliability import reliability
+from seqkern.figures.numbers import number
+from seqkern.figures.panels import panel, small_multiples
+from seqkern.figures.reliability import class_reliability_panel, reliability_panel
+from seqkern.report.files import numbers
+from seqkern.report.positive import positive_class
+from seqkern.report.view import method_name, paragraph
 
 SEVERAL = (
     "Each line is one class, each point a tenth of the test sequences, those with probabilities of this class near one "

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..evaluation.chain_shares import share_interval
-from ..evaluation.residue_results import NOT_JUDGED, read_states, state_letters
-from ..evaluation.states import run_starts, state_scores
-from ..figures.track_picture import Track
-from ..residues import WINDOW
-from .results import KEYS
+from seqkern.evaluation.chain_shares import share_interval
+from seqkern.evaluation.residue_results import NOT_JUDGED, read_states, state_letters
+from seqkern.evaluation.states import run_starts, state_scores
+from seqkern.figures.track_picture import Track
+from seqkern.report.results import KEYS
+from seqkern.residues import WINDOW
 
 DEFAULT_WINDOW, WIDEST = WINDOW, 21
 MODERATE = (60, 200)

@@ -1,19 +1,19 @@
 """The section on data sets whose units are residues: states of whole chains, as people who predict them judge it."""
 
-from ..core.markup import Markup, details, tag, text_of
-from ..evaluation.residue_results import CONFIDENCE
-from ..figures.gram import MOST_NAMED
-from ..figures.html_table import Column, table
-from ..figures.numbers import number, plural
-from ..figures.panels import panel
-from ..figures.residues import ends_figure, lengths_figure, letters_figure, state_title
-from ..figures.track_picture import track_svg
-from . import residue_data as data
-from .comparisons import ComparedChains
-from .contested import exponent
-from .scores import STAR, UNMARKED, marked
-from .tables import SHOWN_DIGITS
-from .view import method_name, paragraph
+from seqkern.core.markup import Markup, details, tag, text_of
+from seqkern.evaluation.residue_results import CONFIDENCE
+from seqkern.figures.gram import MOST_NAMED
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.figures.panels import panel
+from seqkern.figures.residues import ends_figure, lengths_figure, letters_figure, state_title
+from seqkern.figures.track_picture import track_svg
+from seqkern.report import residue_data as data
+from seqkern.report.comparisons import ComparedChains
+from seqkern.report.scores import STAR, UNMARKED, marked
+from seqkern.report.single_task_tests import exponent
+from seqkern.report.tables import SHOWN_DIGITS
+from seqkern.report.view import method_name, paragraph
 
 MOST_LINES = 3
 """Methods drawn beside the true segments."""

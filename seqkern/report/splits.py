@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ..core.markup import details, tag
-from ..figures.html_table import Column, table
-from ..figures.numbers import number, plural
-from .files import numbers
-from .view import paragraph
-from .words import LEAKS, UNITS, enumerate_names
+from seqkern.core.markup import details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.report.files import numbers
+from seqkern.report.view import paragraph
+from seqkern.report.words import LEAKS, UNITS, enumerate_names
 
 MOST_ROWS = 12
 MOST_PAIRS = 100

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..figures.gram import Thumbnail, block_means
-from .files import numbers
+from seqkern.figures.gram import Thumbnail, block_means
+from seqkern.report.files import numbers
 
 
 def thumbnail(dataset, kernel):

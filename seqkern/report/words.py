@@ -4,8 +4,8 @@ import json
 import re
 from dataclasses import dataclass, replace
 
-from ..errors import SeqkernError
-from ..figures.names import TRANSDUCTIVE
+from seqkern.core.errors import SeqkernError
+from seqkern.figures.names import TRANSDUCTIVE
 
 
 @dataclass(frozen=True)
