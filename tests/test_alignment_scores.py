@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from naive import encode
 
+from seqkern.core import public_files as public
 from seqkern.core.errors import FileError, ParameterError, SequenceError
 from seqkern.core.text_files import file_sha256
-from seqkern.datasets import public
 from seqkern.kernels import SmithWatermanKernel, build_kernel, kernel_from_state
 from seqkern.kernels.alignment.integers import IntegerScores
 from seqkern.kernels.alignment.scoring import score_table

@@ -13,9 +13,9 @@ from conftest import ROOT
 from naive import encode
 from test_hmm import naive_of, write_models
 
+from seqkern.core import public_files as public
 from seqkern.core.errors import FileError, LabelError, ParameterError, SequenceError
 from seqkern.core.text_files import file_sha256
-from seqkern.datasets import public
 from seqkern.kernels import FisherKernel, build_kernel, kernel_from_state
 from seqkern.kernels.hmm.building import build_profile
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqkern import sequences
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.sequences import sequence_set as sequences
 from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, RNA, Alphabet, as_alphabet, guess_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences, unique_ids
 

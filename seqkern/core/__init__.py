@@ -1,1 +1,1 @@
-"""What every package stands on: declared parameters, their checks, and the forms in which users write them."""
+"""What every package uses: errors, declared parameters, specs, registries, text and array files, progress, threads."""

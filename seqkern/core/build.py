@@ -2,10 +2,9 @@
 
 import hashlib
 from functools import cache
-from pathlib import Path
 
 from seqkern import __version__
-from seqkern.core.resource_files import CHECKOUT, resource_files
+from seqkern.core.resource_files import CHECKOUT, PACKAGE, resource_files
 
 CODE = {".py", ".so", ".pyd", ".css", ".html", ".js"}
 
@@ -13,8 +12,7 @@ CODE = {".py", ".so", ".pyd", ".css", ".html", ".js"}
 @cache
 def build_digest():
     """Return 12 hexadecimal digits over every module (source and compiled) and resource file of the package."""
-    root = Path(__file__).parent
-    files = {path.relative_to(root).as_posix(): path for path in root.rglob("*") if path.suffix in CODE}
+    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*") if path.suffix in CODE}
     # under one name wherever they lie: installed in the package, in a checkout beside it
     files |= {f"{folder}/{path.name}": path for folder in CHECKOUT for path in resource_files(folder)}
     digest = hashlib.blake2b(__version__.encode(), digest_size=6)

@@ -1,4 +1,4 @@
-"""Find classes by their names: every public module of a package is looked through, so none is listed."""
+"""Find classes by their names: all public modules of a package are looked through, so none is listed."""
 
 import importlib
 import inspect
@@ -104,5 +104,6 @@ def _public_modules(package):
     """Return the modules of a package whose names have no leading underscore; for a module, itself."""
     if not hasattr(package, "__path__"):
         return [package]
-    names = [info.name for info in pkgutil.iter_modules(package.__path__) if not info.name.startswith("_")]
-    return [importlib.import_module(f"{package.__name__}.{name}") for name in names]
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    names = [info.name for info in found if not info.name.rpartition(".")[2].startswith("_")]
+    return [importlib.import_module(name) for name in names]

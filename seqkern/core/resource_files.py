@@ -4,7 +4,7 @@ from pathlib import Path
 
 from seqkern.core.errors import FileError
 
-PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = {"resources": PACKAGE.parent / "resources", "schemas": PACKAGE.parent / "workflow" / "schemas"}
 
 SUFFIXES = {".tsv", ".yaml"}

@@ -6,7 +6,6 @@ finds the labels, `families` sets the tasks of the Liao-Noble protocol, `site_wi
 `residue_units` around residues.
 """
 
-from seqkern.core.public_files import is_public, local_path
 from seqkern.datasets.dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
 from seqkern.datasets.families import liao_noble
 from seqkern.datasets.label_sources import check_options
@@ -25,11 +24,9 @@ __all__ = [
     "entry_files",
     "entry_kind",
     "entry_window",
-    "is_public",
     "is_residue_entry",
     "liao_noble",
     "load_dataset",
-    "local_path",
     "make_dataset",
     "save_dataset",
     "summary",

@@ -25,6 +25,7 @@ from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, 
 from seqkern.core.specs import plain
 from seqkern.kernels import _blocks
 from seqkern.kernels.implicit import normalised
+from seqkern.kernels.stored_form import StoredForm
 from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
@@ -202,8 +203,6 @@ class Kernel(Parameters):
 
         By default the kernel itself if it learns nothing, so that its one Gram matrix serves every training part.
         """
-        from seqkern.kernels.stored_form import StoredForm
-
         return None if self.data_dependent else StoredForm((self,))
 
     def learned(self):
@@ -240,7 +239,7 @@ class Kernel(Parameters):
         """Return what sums Σ_j coefficients[j]·K(x, z_j), not normalised, over windows; None without such a form.
 
         `support` is the SequenceSet of the sequences z_j, all of one length, that of the windows. What is returned
-        has ``scan(codes, starts, n_threads)`` as `seqkern.kernels.positional.position_weights.PositionWeights`. Its user is
+        has ``scan(codes, starts, n_threads)`` as `kernels.positional.position_weights.PositionWeights`. Its user is
         `seqkern.kernels.window_values`.
         """
         return None

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Models: trained, saved, loaded, applied to new sequences, slid along long ones."""

@@ -5,7 +5,7 @@ the support sequences; else its window is cut out and the model applied to it. W
 
     Scanner.scan(source) ─▶ iter_pieces ─▶ AtHand.add, decide ─▶ Scanner.values
 
-The convention of positions and strands is that of `seqkern.sequences.windows`.
+The convention of positions and strands is that of `seqkern.sequences.sequence_set.windows`.
 """
 
 from collections import Counter

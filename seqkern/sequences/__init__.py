@@ -1,1 +1,1 @@
-"""TODO."""
+"""Sequences as integer codes: alphabets, FASTA, streaming, tracks, windows, labels, tables."""

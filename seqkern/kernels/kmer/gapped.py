@@ -72,8 +72,8 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     )
     algorithm: str = changed(
         default="auto",
-        doc="How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same. ``diagonals`` is not for "
-        "`center_weighted`.",
+        doc="How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same. "
+        "``diagonals`` is not for `center_weighted`.",
     )
 
     @classmethod

@@ -2,7 +2,7 @@
 
 Where the mismatch kernel lets any letters differ, here the sequence's own profile says which may: a place of the
 sequence counts for the k-mers whose letters cost less than σ together, a letter costing −ln of its probability. The
-ways to compute are those of `seqkern.kernels.kmer.inexact`; the lists of a place are found by going down the tree of all
+ways to compute are those of `inexact`; the lists of a place are found by going down the tree of all
 k-mers as long as the best possible rest stays below σ.
 """
 

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Inner products of feature vectors: dense, sparse and real, in tiles."""

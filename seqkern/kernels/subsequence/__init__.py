@@ -1,1 +1,1 @@
-"""TODO."""
+"""String kernels of subsequences with gaps (Lodhi et al. 2002)."""

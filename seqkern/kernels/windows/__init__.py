@@ -1,1 +1,1 @@
-"""TODO."""
+"""Kernels of windows around residues: letters, PSSM rows, physico-chemical properties."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Baselines on explicit features: what a kernel method has to beat."""

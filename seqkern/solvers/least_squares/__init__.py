@@ -1,1 +1,1 @@
-"""TODO."""
+"""Solvers by linear algebra on a Gram matrix: least squares, discriminants, principal components, spheres."""

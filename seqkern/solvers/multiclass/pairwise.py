@@ -9,7 +9,8 @@ from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.checking import checked_matrix
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, squashed, take_rows
+from seqkern.solvers.feature_rows import take_rows
+from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, squashed
 
 CHUNK_ROWS = 4096
 

@@ -4,7 +4,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint64_t
 
-cdef extern from "../kernels/_implicit.h":
+cdef extern from "kernels/_implicit.h":
     const char *SEQKERN_IMPLICIT
     ctypedef struct ImplicitOperations:
         const void *state

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Kernels of l-mers that depend on the Hamming distance alone, and the algorithms for them."""

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "../../kernels/_simd.h"
+#include "kernels/_simd.h"
 
 enum { CENTRED_LANES = 8 };
 

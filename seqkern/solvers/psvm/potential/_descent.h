@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "../../kernels/_simd.h"
+#include "kernels/_simd.h"
 
 enum { DESCENT_LANES = 8 };
 
