@@ -12,7 +12,7 @@ from seqkern.core.registry import Registry
 
 KERNELS = Registry("kernel", __name__, f"{__name__}.base:Kernel")
 
-_HOMES = {"Kernel": "base"} | dict.fromkeys(("build_kernel", "check_kind", "kernel_from_state", "parse_spec"), "specs")
+_HOMES = {"Kernel": "base", "FeatureMap": "feature_map"} | dict.fromkeys(("build_kernel", "check_kind", "kernel_from_state", "parse_spec"), "specs")
 
 
 def __getattr__(name):

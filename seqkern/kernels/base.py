@@ -22,7 +22,9 @@ from seqkern.core.errors import FileError, NoWordsError, ParameterError, Sequenc
 from seqkern.core.parameters import Parameters, check_choice, check_integer
 from seqkern.kernels import _blocks
 from seqkern.kernels.implicit import normalised
+from seqkern.kernels.operators import Operators
 from seqkern.kernels.stored_form import StoredForm
+from seqkern.kernels.transformer import GramTransformer
 from seqkern.sequences.alphabets import ALPHABETS, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
@@ -94,7 +96,7 @@ class Plan:
         return self
 
 
-class Kernel(Parameters):
+class Kernel(Operators, GramTransformer, Parameters):
     """Base of all kernels.
 
     Attributes
@@ -297,6 +299,8 @@ class Kernel(Parameters):
     def fit(self, X, y=None):
         """Learn from training data (nothing, unless `data_dependent`) and return self.
 
+        The training part is remembered, not copied, for `transform`.
+
         Parameters
         ----------
         X : SequenceSet, list of str, or table
@@ -305,7 +309,9 @@ class Kernel(Parameters):
             Labels, for kernels that use them.
         """
         self.check_parameters()
-        self._fit(self.coerce(X), y)
+        X = self.coerce(X)
+        self._fit(X, y)
+        self._remember(X)
         return self
 
     def kernel(self, X, Y=None, *, dtype=np.float64, n_threads=None):

@@ -8,6 +8,7 @@ import hashlib
 import numpy as np
 
 from seqkern.core.errors import SequenceError
+from seqkern.sequences.slicing import Sliceable
 
 
 def _frozen(array, dtype):
@@ -36,7 +37,7 @@ def _check_finite(values, ids):
         )
 
 
-class FeatureTable:
+class FeatureTable(Sliceable):
     """An immutable table of numbers: one row for each unit, one column for each feature.
 
     Parameters
@@ -77,6 +78,14 @@ class FeatureTable:
     def __repr__(self):
         return f"FeatureTable({len(self)} rows, {len(self.columns)} columns)"
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns."""
+        return self.values.shape
+
+    def _record(self, i: int) -> np.ndarray:
+        return self.values[i]
+
     def take(self, rows):
         """Return the rows `rows` (integer array, boolean mask or slice)."""
         rows = rows if isinstance(rows, slice) else np.arange(len(self))[rows]
@@ -98,7 +107,7 @@ class FeatureTable:
         return cls(arrays["values"], header["ids"], header["columns"], header["counts"])
 
 
-class SimilarityTable:
+class SimilarityTable(Sliceable):
     """Rows of an immutable square table of similarities or dissimilarities between units.
 
     Rows and columns are sliced together: `take` keeps the whole table and sub-indexes it, so that `block` can
@@ -142,6 +151,14 @@ class SimilarityTable:
 
     def __repr__(self):
         return f"SimilarityTable({len(self)} rows of {len(self.values)}, {self.kind})"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of selected units, twice."""
+        return len(self), len(self)
+
+    def _record(self, i: int) -> np.ndarray:
+        return self.values[self.index[i], self.index]
 
     def take(self, rows):
         """Return the units `rows` (integer array, boolean mask or slice); the table itself is shared."""
@@ -205,6 +222,8 @@ def as_similarities(X):
 def _numbers(X, expected):
     """Return `X` as a float64 array, or raise SequenceError naming what was expected."""
     try:
+        if isinstance(X, Sliceable):  # another kind of data set, even if all that it holds are numbers
+            raise TypeError
         return np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise SequenceError(
