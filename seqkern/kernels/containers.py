@@ -35,7 +35,7 @@ def contain(K: np.ndarray, kernel: GramTransformer) -> Any:
 
     Parameters
     ----------
-    K : ndarray of float64, shape (n, training units)
+    K : ndarray of float64, shape (n, training samples)
     kernel : Kernel
 
     Returns

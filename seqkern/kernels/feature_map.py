@@ -14,7 +14,7 @@ from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.parameters import check_choice
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.explicit import feature_vectors, name_features
-from seqkern.kernels.references import References, Units
+from seqkern.kernels.references import References, Samples
 from seqkern.sequences.sequence_set import SequenceSet
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class FeatureMap(TransformerMixin, BaseEstimator):
-    """From units to the explicit features of a kernel, normalised as the kernel is.
+    """From samples to the explicit features of a kernel, normalised as the kernel is.
 
-    The dot product of two rows is the kernel of two units, so that a linear method on the features is the kernel method
+    The dot product of two rows is the kernel of two samples: a linear method on the features is the kernel method
     without a Gram matrix.
 
     Parameters
@@ -60,7 +60,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         self.sparse_output = sparse_output
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what the kernel learns from training units, if anything, and how many features there are.
+        """Learn what the kernel learns from training samples, if anything, and how many features there are.
 
         Parameters
         ----------
@@ -82,21 +82,21 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         kernel.check_features()
         X = kernel.coerce(X)
         if not len(X):
-            raise SequenceError("there are no units to learn from", remedy="give a training part")
+            raise SequenceError("there are no samples to learn from", remedy="give a training part")
         self.kernel_ = kernel.fit(X, y).forget()
         self._example = References(_longest(X))
-        self._n_features_out = kernel.features(self._example.units).shape[1]
+        self._n_features_out = kernel.features(self._example.samples).shape[1]
         if kernel.accepts == "features":
             self.n_features_in_ = X.shape[1]
         return self
 
     def transform(self, X: Any) -> np.ndarray | csr_array:
-        """Return the features of units.
+        """Return the features of samples.
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
-            Text is encoded with the alphabet of the training units.
+            Text is encoded with the alphabet of the training samples.
 
         Returns
         -------
@@ -107,14 +107,14 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         sklearn.exceptions.NotFittedError
             Before `fit`.
         SequenceError
-            If the units do not fit the training units; and as `Kernel.kernel`.
+            If the samples do not fit the training samples; and as `Kernel.kernel`.
         """
         check_is_fitted(self)
         vectors = feature_vectors(self.kernel_, self._example.read(X))
         if vectors.shape[1] != self._n_features_out:
             raise SequenceError(
-                f"the units have {vectors.shape[1]} features, the training units {self._n_features_out}",
-                remedy="give units of the same length, or table, as the training units",
+                f"the samples have {vectors.shape[1]} features, the training samples {self._n_features_out}",
+                remedy="give samples of the length, or with the columns, of the training samples",
             )
         if self.sparse_output is None or issparse(vectors) == self.sparse_output:
             return vectors
@@ -133,7 +133,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         ndarray of object, shape (features,)
         """
         check_is_fitted(self)
-        names = name_features(self.kernel_, self._example.units, np.arange(self._n_features_out))
+        names = name_features(self.kernel_, self._example.samples, np.arange(self._n_features_out))
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
@@ -143,7 +143,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _longest(X: Units) -> Units:
+def _longest(X: Samples) -> Samples:
     """Return one record, a copy, that has what the features depend on: alphabet and length, or columns."""
     if not isinstance(X, SequenceSet):
         return X.take([0])

@@ -59,7 +59,8 @@ class Operators:
         number = _plain_number(other)
         if not 0 <= number < math.inf:
             raise ParameterError(
-                f"{number!r} times a kernel is not possible", remedy="give a finite number ≥ 0, so that it stays a kernel"
+                f"{number!r} times a kernel is not possible",
+                remedy="give a finite number ≥ 0, so that it stays a kernel",
             )
         return weighted_sum([(number * weight, part) for weight, part in _terms(self)])
 

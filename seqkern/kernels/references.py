@@ -1,4 +1,4 @@
-"""The units that a kernel was fitted on, and new units read as they were."""
+"""The samples that a kernel was fitted on, and new samples read as they were."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from seqkern.core.errors import LetterError, SequenceError
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
-Units: TypeAlias = SequenceSet | FeatureTable | SimilarityTable
+Samples: TypeAlias = SequenceSet | FeatureTable | SimilarityTable
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class References:
 
     Attributes
     ----------
-    units : SequenceSet, FeatureTable or SimilarityTable
+    samples : SequenceSet, FeatureTable or SimilarityTable
 
     Examples
     --------
@@ -27,27 +27,27 @@ class References:
     'protein'
     """
 
-    units: Units
+    samples: Samples
 
     def __deepcopy__(self, memo: dict) -> Self:
         return self
 
     def __reduce__(self) -> tuple:
         # A view of a genome is stored as its windows alone.
-        units = self.units.packed() if isinstance(self.units, SequenceSet) else self.units
-        return type(self), (units,)
+        samples = self.samples.packed() if isinstance(self.samples, SequenceSet) else self.samples
+        return type(self), (samples,)
 
     def read(self, X: Any) -> Any:
-        """Return new units that can be compared with these: text is encoded with their alphabet.
+        """Return new samples that can be compared with these: text is encoded with their alphabet.
 
         Raises
         ------
         SequenceError
             If letters of `X`, or its alphabet, do not fit; or it holds no sequences.
         """
-        if not isinstance(self.units, SequenceSet):
+        if not isinstance(self.samples, SequenceSet):
             return X
-        alphabet = self.units.alphabet
+        alphabet = self.samples.alphabet
         try:
             X = as_sequences(X, None if isinstance(X, SequenceSet) else alphabet)
         except LetterError as error:

@@ -1,6 +1,6 @@
-"""Kernels as scikit-learn's transformers, from units to rows of a Gram matrix.
+"""Kernels as scikit-learn's transformers, from samples to rows of a Gram matrix.
 
-``fit`` remembers the training units, ``transform`` compares new ones with them. So a kernel is a step of a pipeline
+``fit`` remembers the training samples, ``transform`` compares new ones with them. So a kernel is a step of a pipeline
 before a solver that takes a Gram matrix, its parameters are found by a grid search, and what it learns it learns from
 the training part of each fold. scikit-learn is not imported before it is needed.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from seqkern.core.parameters import check_choice
-from seqkern.kernels.references import References, Units
+from seqkern.kernels.references import References, Samples
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class GramTransformer:
     """Mixin of `Kernel`: what scikit-learn asks of a transformer.
 
-    The training units are no part of a kernel's parameters, identity or state, and a model file does not hold them; a
+    The training samples are no part of a kernel's parameters, identity or state, and a model file does not hold them; a
     pickled kernel does.
 
     Examples
@@ -36,12 +36,21 @@ class GramTransformer:
 
     _references: References | None = None
 
-    def _remember(self, X: Units) -> None:
-        """Keep the training units, a view, for `transform`."""
+    if TYPE_CHECKING:  # what a kernel has
+        accepts: str
+
+        def fit(self, X: Any, y: Any = None) -> Self:
+            """Learn from training data."""
+
+        def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+            """Return the kernel matrix."""
+
+    def _remember(self, X: Samples) -> None:
+        """Keep the training samples, a view, for `transform`."""
         self._references = References(X)
 
     def forget(self) -> Self:
-        """Let go of the training units, and return self: what was learned stays, `transform` is not possible any more.
+        """Drop the training samples, and return self: what was learned stays, `transform` is not possible any more.
 
         Examples
         --------
@@ -57,16 +66,16 @@ class GramTransformer:
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the kernel of new units (rows) with the training units (columns).
+        """Return the kernel of new samples (rows) with the training samples (columns).
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
-            Text is encoded with the alphabet of the training units.
+            Text is encoded with the alphabet of the training samples.
 
         Returns
         -------
-        ndarray of float64, shape (n, training units)
+        ndarray of float64, shape (n, training samples)
             Or what `set_output` asks for.
 
         Raises
@@ -74,7 +83,7 @@ class GramTransformer:
         sklearn.exceptions.NotFittedError
             Before `fit`.
         SequenceError
-            If the units do not fit the training units; and as `Kernel.kernel`.
+            If the samples do not fit the training samples; and as `Kernel.kernel`.
 
         Examples
         --------
@@ -85,10 +94,10 @@ class GramTransformer:
                [0., 6.]])
         """
         references = self._known_references()
-        return self._contained(self.kernel(references.read(X), references.units))  # type: ignore[attr-defined]
+        return self._contained(self.kernel(references.read(X), references.samples))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return the kernel matrix of the training units, exactly symmetric.
+        """Fit, and return the kernel matrix of the training samples, exactly symmetric.
 
         Parameters
         ----------
@@ -108,11 +117,11 @@ class GramTransformer:
         array([[5., 0.],
                [0., 4.]])
         """
-        self.fit(X, y)  # type: ignore[attr-defined]
-        return self._contained(self.kernel(self._known_references().units))  # type: ignore[attr-defined]
+        self.fit(X, y)
+        return self._contained(self.kernel(self._known_references().samples))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns that `transform` gives: the ids of the training units.
+        """Return the names of the columns that `transform` gives: the ids of the training samples.
 
         Parameters
         ----------
@@ -121,7 +130,7 @@ class GramTransformer:
 
         Returns
         -------
-        ndarray of object, shape (training units,)
+        ndarray of object, shape (training samples,)
 
         Examples
         --------
@@ -129,7 +138,7 @@ class GramTransformer:
         >>> SpectrumKernel(k=1).fit(["AAC", "GG"]).get_feature_names_out()
         array(['1', '2'], dtype=object)
         """
-        return np.array(self._known_references().units.ids, dtype=object)
+        return np.array(self._known_references().samples.ids, dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `transform` and `fit_transform` return, and return self.
@@ -155,12 +164,17 @@ class GramTransformer:
     @property
     def n_features_in_(self) -> int:
         """Number of columns of the training table; only of kernels of tables of features, after `fit`."""
-        if self._references is None or self.accepts != "features":  # type: ignore[attr-defined]
+        if self._references is None or self.accepts != "features":
             raise AttributeError(f"{type(self).__name__} has no n_features_in_")
-        return self._references.units.shape[1]
+        return self._references.samples.shape[1]
+
+    @property
+    def references(self) -> Samples | None:
+        """The samples that the kernel was fitted on, with which `transform` compares; None before `fit`."""
+        return None if self._references is None else self._references.samples
 
     def _known_references(self) -> References:
-        """Return the training units; NotFittedError if there are none."""
+        """Return the training samples; NotFittedError if there are none."""
         if self._references is None:
             # Loaded only where it raises: costs start-up.
             from sklearn.utils.validation import check_is_fitted
@@ -176,7 +190,7 @@ class GramTransformer:
         return contain(K, self)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there are units to compare with."""
+        """Whether there are samples to compare with."""
         return self._references is not None
 
     def __sklearn_tags__(self) -> Tags:
@@ -184,7 +198,7 @@ class GramTransformer:
         # Loaded by scikit-learn, which asks: costs start-up.
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
-        texts = self.accepts == "sequences"  # type: ignore[attr-defined]
+        texts = self.accepts == "sequences"
         return Tags(
             estimator_type=None,
             target_tags=TargetTags(required=False),

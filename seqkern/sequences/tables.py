@@ -31,7 +31,7 @@ def _check_finite(values, ids):
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(bad):
         raise SequenceError(
-            "has a value that is not a finite number",
+            "has a value that is not a finite number (NaN or inf)",
             record=ids[bad[0]],
             remedy="fill it in or leave the row out",
         )
@@ -221,12 +221,17 @@ def as_similarities(X):
 
 def _numbers(X, expected):
     """Return `X` as a float64 array, or raise SequenceError naming what was expected."""
+    if hasattr(X, "toarray"):
+        raise SequenceError(f"expected {expected}, got a sparse matrix", remedy="give X.toarray()")
     try:
         if isinstance(X, Sliceable):  # another kind of data set, even if all that it holds are numbers
             raise TypeError
-        return np.asarray(X, dtype=np.float64)
+        values = np.asarray(X)
+        if not np.iscomplexobj(values):
+            return values.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise SequenceError(
             f"expected {expected}, got a {type(X).__name__}",
             remedy="give numbers, or choose a kernel for this kind of data",
         ) from error
+    raise SequenceError("Complex data not supported", remedy="give real numbers")
