@@ -9,9 +9,9 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.memory import available_memory, format_bytes
-from seqkern.core.parameters import check_choice
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.explicit import feature_vectors, name_features
 from seqkern.kernels.references import References, Samples

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from seqkern.core.parameters import check_choice
+from seqkern.core.checks import check_choice
 from seqkern.kernels.references import References, Samples
 
 if TYPE_CHECKING:
