@@ -14,7 +14,7 @@ threads. A new family is found by its `name` and tested by its `examples`; nothi
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -310,7 +310,7 @@ class Kernel(Operators, GramTransformer, Parameters):
         """Return ``kernel(X, Y)``."""
         return self.kernel(X, Y)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training data (nothing, unless `data_dependent`) and return self.
 
         The training part is remembered, not copied, for `transform`.

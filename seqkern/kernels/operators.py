@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels import KERNELS
@@ -43,11 +43,11 @@ class Operators:
 
     def __radd__(self, other: int) -> Kernel:
         # The built-in sum() begins with 0.
-        return self if _is_number(other) and other == 0 else NotImplemented
+        return cast("Kernel", self) if _is_number(other) and other == 0 else NotImplemented
 
     def __mul__(self, other: Kernel | float) -> Kernel:
         if _is_number(other):
-            return self.__rmul__(other)
+            return self.__rmul__(cast("float", other))
         if not isinstance(other, Operators):
             return NotImplemented
         (one, factor), (two, second) = _scaled(self), _scaled(other)

@@ -177,9 +177,9 @@ class GramTransformer:
         """Return the training samples; NotFittedError if there are none."""
         if self._references is None:
             # Loaded only where it raises: costs start-up.
-            from sklearn.utils.validation import check_is_fitted
+            from sklearn.exceptions import NotFittedError
 
-            check_is_fitted(self)
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit with the training samples")
         return self._references
 
     def _contained(self, K: np.ndarray) -> Any:
