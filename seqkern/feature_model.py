@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import ModelError, ParameterError
-from .evaluation.feature_source import feature_rows, ranked_features
 from .kernels.blocks import given_threads
 from .kernels.explicit import feature_vectors
 from .model import Model
+from .models.selected_features import feature_rows, ranked_features
 from .tsv import write_tsv
 
 CHUNK_ROWS = 1024

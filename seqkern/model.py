@@ -26,6 +26,7 @@ from .evaluation.thresholds import Threshold
 from .gram.transforms import naming_rows, transform_from_state
 from .kernels import kernel_from_state
 from .kernels.blocks import fill
+from .models.decisions import Decisions, check_predicts, codes_of_decisions
 from .sequences import SequenceSet, as_sequences
 from .solvers import solver_from_state
 from .tables import FeatureTable, as_features
@@ -157,32 +158,67 @@ class Model:
         ModelError
             If the model projects.
         """
-        if self.projects:
-            raise ModelError("projects on components, and predicts nothing", remedy="take its decisions")
+        check_predicts(self.solver)
         return self.classify(self.decision(X, n_threads=n_threads))
+
+    def decide(self, X, *, n_threads=None):
+        """Return what is decided about new units: decision values, codes into `classes`, and probabilities.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, FeatureTable or 2-D array, n units
+        n_threads : int, optional
+
+        Returns
+        -------
+        Decisions
+
+        Raises
+        ------
+        ModelError, SequenceError
+            As `predict` and `decision`.
+        """
+        check_predicts(self.solver)
+        decisions = self.decision(X, n_threads=n_threads)
+        probabilities = None if self.calibration is None else self.calibration.probabilities(decisions)
+        return Decisions(decisions, self._codes(decisions), probabilities)
 
     def classify(self, decisions):
         """Return the predictions that follow from decision values, shape (n,)."""
-        if self.kind == "real":
-            return decisions
-        if self.kind == "multiclass":
-            return np.array(self.classes)[np.argmax(decisions, axis=1)]
-        place = 0.0 if self.threshold is None else self.threshold.value
-        return np.array(self.classes)[(decisions > place).astype(np.int64)]
+        codes = self._codes(decisions)
+        return codes if self.kind == "real" else np.array(self.classes)[codes]
 
-    def save(self, path, **more):
+    def _codes(self, decisions):
+        """Return the codes of the classes that follow from decision values; of real labels the numbers."""
+        return codes_of_decisions(self.kind, decisions, 0.0 if self.threshold is None else self.threshold.value)
+
+    def save(self, path):
         """Write the model to one file.
 
         Parameters
         ----------
         path : path-like
-        **more : (JSON, dict of arrays)
-            Parts of what is made of the model, under their names.
 
         Raises
         ------
         FileError
             If the file cannot be written.
+        """
+        save_archive(path, *self.state())
+
+    def state(self, **more):
+        """Return what the file of the model holds.
+
+        Parameters
+        ----------
+        **more : (JSON, dict of arrays)
+            Parts of what is made of the model, under their names.
+
+        Returns
+        -------
+        header : dict
+            JSON.
+        arrays : dict of str to ndarray
         """
         parts = [
             *more.items(),
@@ -207,7 +243,7 @@ class Model:
         for name, (json_part, array_part) in parts:
             header[name] = json_part
             arrays.update(nest(name, array_part))
-        save_archive(path, header, arrays)
+        return header, arrays
 
     @cached_property
     def calibration(self):

@@ -5,13 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.cli.main import main
 from seqkern.datasets import Dataset, Task, save_dataset
 from seqkern.errors import GramError, LabelError, ParameterError
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from seqkern.folds import make_folds
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import build_transform
@@ -19,6 +18,7 @@ from seqkern.kernels import CombinationKernel, SpectrumKernel, build_kernel, com
 from seqkern.kernels.specs import kernel_text
 from seqkern.labels import make_labels
 from seqkern.model import load_model
+from seqkern.models.sources import FittedKernel, ImplicitSource, StoredGram
 from seqkern.sequences import SequenceSet
 from seqkern.stored_grams import gram_homes
 from seqkern.training import train_model

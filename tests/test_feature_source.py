@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 from scipy.sparse import issparse
 from test_kernel_contract import EQUAL_LENGTH
 
@@ -14,10 +15,7 @@ from seqkern.cli.main import main
 from seqkern.config import check_config
 from seqkern.datasets.dataset import Task
 from seqkern.errors import ConfigError, GramError, ParameterError, SequenceError
-from seqkern.evaluation import feature_source
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.feasible import check_training_part
-from seqkern.evaluation.feature_source import FeatureSource, feature_form
 from seqkern.evaluation.selection_bias import biased_scores
 from seqkern.feature_model import FeatureModel
 from seqkern.folds import Split
@@ -27,6 +25,8 @@ from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.labels import Labels
 from seqkern.methods import dataset_methods, needs_gram
 from seqkern.model import load_model
+from seqkern.models import selected_features
+from seqkern.models.feature_source import FeatureSource, feature_form
 from seqkern.sequences import SequenceSet, as_sequences
 from seqkern.solvers import build_solver, expand_grid
 from seqkern.solvers.psvm import PSVC
@@ -451,7 +451,7 @@ def test_weights_of_features_with_names_are_told_for_each_class():
 def test_features_too_many_are_not_listed(monkeypatch):
     X, labels = three_classes()
     split = Split("1", np.arange(0, 120, 2), np.arange(1, 120, 2))
-    monkeypatch.setattr(feature_source, "MOST_LISTED", 5)
+    monkeypatch.setattr(selected_features, "MOST_LISTED", 5)
     source = FeatureSource(build_kernel(WINDOW), X, blocks=True)
     result = evaluate_fold(Task("t", labels), split, {"k": source}, [{"solver": "primal_svc"}], InnerLoop(2))
     assert result.features == []

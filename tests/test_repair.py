@@ -10,7 +10,6 @@ from seqkern.cli.main import main
 from seqkern.config import check_config
 from seqkern.datasets import Dataset, Task, save_dataset
 from seqkern.errors import ConfigError, GramError
-from seqkern.evaluation.sources import StoredGram
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.spectrum import read_spectrum
 from seqkern.gram.transforms import build_transform
@@ -18,6 +17,7 @@ from seqkern.kernels import build_kernel
 from seqkern.labels import make_labels
 from seqkern.methods import split_transforms
 from seqkern.model import load_model
+from seqkern.models.sources import StoredGram
 from seqkern.sequences import SequenceSet
 from seqkern.stored_grams import gram_homes
 from seqkern.training import train_model

@@ -6,17 +6,17 @@ import naive
 import naive_salzberg
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 from naive import encode, random_strings
 
 from seqkern.alphabets import Alphabet
 from seqkern.datasets import Task
 from seqkern.errors import LabelError, NoWordsError, ParameterError, SequenceError
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.sources import FittedKernel
 from seqkern.folds import make_folds
 from seqkern.kernels import SalzbergKernel, kernel_from_state, salzberg
 from seqkern.kernels.additive import attributions, fold, word_weights
 from seqkern.labels import make_labels
+from seqkern.models.sources import FittedKernel
 from seqkern.sequences import SequenceSet
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-13}
