@@ -210,9 +210,9 @@ class _Training(Watch):
         if found.indefinite:
             warnings.warn(
                 f"the kernel matrix is not positive semi-definite (smallest eigenvalue {found.smallest:.3g}, "
-                f"{100 * found.negative_share:.2g} % of the mass is negative), and solver {solver.spec()['solver']} may "
-                "stop at a solution that is not the best: choose a repair (clip, flip, shift, empirical_map), or solver "
-                "psvc, which takes any matrix",
+                f"{100 * found.negative_share:.2g} % of the mass is negative), and solver {solver.spec()['solver']} "
+                "may stop at a solution that is not the best: choose a repair (clip, flip, shift, empirical_map), or "
+                "solver psvc, which takes any matrix",
                 stacklevel=6,
             )
 

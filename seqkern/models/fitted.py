@@ -183,9 +183,8 @@ class FittedMethod:
             "policies": dict(policies or {}),
             "record": training_record(self, X, notes or {}),
         }
-        made = (
-            self._of_features(kernel, X, about) if self.source.gives == "features" else self._of_units(kernel, X, about)
-        )
+        make = self._of_features if self.source.gives == "features" else self._of_units
+        made = make(kernel, X, about)
         residues = self.data.residues
         return made if residues is None else ResidueModel(made, residues.window, self.layers)
 

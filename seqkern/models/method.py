@@ -66,7 +66,8 @@ class Method:
     Attributes
     ----------
     kernel : Kernel, or mapping of str to Kernel
-        Not fitted; several, by their names, are chosen among. None stands for one of which only stored values are known.
+        Not fitted; several, by their names, are chosen among. None stands for one of which only stored values are
+        known.
     solver : str, dict, list of dict, or list of (str, dict)
         A solver's spec, in which a list of values is a grid; or specs to choose among, each with every kernel, or with
         the kernel that is named beside it.
@@ -78,8 +79,8 @@ class Method:
     calibration : {"platt", "isotonic"}, optional
         How decisions become probabilities, where labels are binary; fitted to decisions about held-out units.
     threshold : str, optional
-        Rule for the decision above which a unit is predicted to be positive (see `seqkern.evaluation.thresholds`), where
-        labels are binary; by default 0.
+        Rule for the decision above which a unit is predicted to be positive (see `seqkern.evaluation.thresholds`),
+        where labels are binary; by default 0.
     search : Search
 
     Examples
@@ -139,7 +140,7 @@ class Method:
 
     @property
     def inner_folds(self) -> int:
-        """The folds within a training part; 0 where there is nothing to choose, and nothing to fit to held-out units."""
+        """The folds within a training part; 0 where nothing is chosen, and nothing fitted to held-out units."""
         after = self.layers or self.calibration is not None or self.threshold is not None
         return self.search.folds if len(self.candidates) > 1 or after else 0
 
@@ -241,8 +242,8 @@ class Method:
         Warns
         -----
         ConvergenceWarning
-            If the solver's fit, or the weights within a kernel, did not converge; of fits of the inner loop the number is
-            told, `FittedMethod.inner`.
+            If the solver's fit, or the weights within a kernel, did not converge; fits of the inner loop are counted,
+            see `FittedMethod.inner`.
         """
         rows = np.flatnonzero(data.labels.used()) if rows is None else rows
         return _Fitting(self, data, rows, watch).run(ahead)
@@ -318,16 +319,17 @@ class _Fitting:
         """Fit calibration and threshold to decisions about held-out units."""
         if self.method.layers:
             return None, None
+        method, search = self.method, self.method.search
         binary = self.labels.kind == "binary"
-        wanted = {"calibration": self.method.calibration, "threshold": self.method.threshold} if binary else {}
+        wanted = {"calibration": method.calibration, "threshold": method.threshold} if binary else {}
         pair = self.pair(self.data.source(choice.kernel), self.rows)
         calibration, threshold, self.n_held_out, self.n_failed = fit_held_out(
             pair,
             self.labels,
             choice.spec,
             self.make,
-            folds=self.method.search.folds,
-            seed=self.method.search.seed,
+            folds=search.folds,
+            seed=search.seed,
             **wanted,
         )
         self.watch.lap("hold out")

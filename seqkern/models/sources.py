@@ -541,8 +541,8 @@ class ImplicitSource(Source):
         """Return the Implicit of some rows; see `Source.beside`."""
         if self.kernel.data_dependent:
             raise ParameterError(
-                f"feature vectors of kernel {self.kernel.name!r} that are not stored are those of one training part and "
-                "the rows beside it",
+                f"feature vectors of kernel {self.kernel.name!r} that are not stored are those of one training part "
+                "and the rows beside it",
                 remedy="name the rows when the method is fitted",
             )
         return self.whole.take(rows)
