@@ -21,7 +21,7 @@ from .model import Model
 from .models.data import TrainingData
 from .models.fitted import FittedMethod
 from .models.method import Method, Search
-from .models.sources import Source, Units
+from .models.sources import Units
 from .models.watch import Watch
 from .residue_model import ResidueModel
 from .residues import Residues
@@ -131,8 +131,16 @@ def train_model(
         search=Search(folds, metric, seed, rule),
     )
     window = (notes or {}).get("window")
-    options = {"memory_limit": memory_limit, "n_threads": n_threads, "progress": progress}
-    data = _training_data(method, X, labels, residues, window=None if window is None else as_window(window), **options)
+    data = _training_data(
+        method,
+        X,
+        labels,
+        residues,
+        window=None if window is None else as_window(window),
+        memory_limit=memory_limit,
+        n_threads=n_threads,
+        progress=progress,
+    )
     fitted = method.fit(data, np.arange(len(data.labels)), watch=_Training())
     _warn_of_unconverged(fitted)
     return fitted.model(policies, notes)
@@ -152,7 +160,7 @@ def _training_data(
     """Return the units that have a label, as a method takes them, with their kernel values computed as a whole."""
     if len(X) != len(labels):
         raise LabelError(f"{len(labels)} labels for {len(X)} units", remedy="give one for each unit")
-    (kernel,) = method.kernels.values()
+    ((name, kernel),) = method.kernels.items()
     assert kernel is not None
     used = np.flatnonzero(labels.used())
     seen = used  # by layers: neighbours without a label come after those with one
@@ -169,23 +177,19 @@ def _training_data(
     labels = replace(labels, groups=_together(labels, X, window, own))
     method.check_choice(labels)
     method.check(labels)
-    limits = {"memory_limit": memory_limit, "n_threads": n_threads}
-    source = _whole_source(method, kernel, X, labels, progress=progress, **limits)
+    sources = functools.partial(method.sources, memory_limit=memory_limit, n_threads=n_threads)
+    # a kernel that learns in a way of its own has no matrices to be computed before
+    form = kernel.stored_form() if method.input == "gram" else None
+    limits: dict[str, Any] = {"memory_limit": memory_limit, "progress": progress}
+    grams = [compute_gram(one, X, n_threads=n_threads, **limits) for one in (() if form is None else form.kernels)]
+    own_sources = sources(X, grams={name: grams})
+    own_sources[name].compute_whole(labels.targets(), **limits)
     return TrainingData(
         labels,
-        {kernel.name: source},
+        own_sources,
         None if residues is None else residues.take(seen),
-        functools.partial(method.sources, everything.take(seen), **limits) if len(seen) > len(used) else None,
+        functools.partial(sources, everything.take(seen)) if len(seen) > len(used) else None,
     )
-
-
-def _whole_source(method: Method, kernel: Kernel, X: Units, labels: Labels, *, progress: Any, **limits: Any) -> Source:
-    """Return the Source of all units, with what training on all of them takes computed."""
-    form = kernel.stored_form() if method.input == "gram" else None
-    grams = [compute_gram(one, X, progress=progress, **limits) for one in (() if form is None else form.kernels)]
-    source = method.sources(X, grams={kernel.name: grams}, **limits)[kernel.name]
-    source.compute_whole(labels.targets(), memory_limit=limits["memory_limit"], progress=progress)
-    return source
 
 
 def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> np.ndarray | None:

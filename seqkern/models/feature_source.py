@@ -97,7 +97,7 @@ class FeatureSource(Source):
         if self.blocks:
             blocks = kernel.feature_blocks(X, counts)
             return blocks.sparse if self.sparse and blocks.sparse is not None else blocks
-        vectors = feature_vectors(kernel, X, counts)
+        vectors: Any = feature_vectors(kernel, X, counts)
         if self.sparse or not issparse(vectors):
             return vectors
         need = 8 * vectors.shape[0] * vectors.shape[1]
@@ -119,15 +119,19 @@ class FeatureSource(Source):
     ) -> Part:
         """Return the Part of some rows; see `Source.part`."""
         rows = [train] if test is None else [train, test]
+        made, counts = None, {}
         if self._whole is not None and test is None and is_all(train, len(self.X)):
-            kernel, vectors = self._whole
-            return Part(*self.kept(vectors), kernel=kernel, counts=self.counts)
-        if self.kernel.data_dependent:
-            kernel = self.fitted(train, y)
-            return Part(*self.kept(*(self.of(kernel, self.X.take(part)) for part in rows)), kernel=kernel)
-        if isinstance(self.whole, FeatureBlocks):
-            return Part(*self.kept(*(self.whole.take(part) for part in rows)))
-        return Part(*(self.whole[part] for part in rows))
+            made, whole = self._whole
+            parts, counts = [whole], self.counts
+        elif self.kernel.data_dependent:
+            made = self.fitted(train, y)
+            parts = [self.of(made, self.X.take(part)) for part in rows]
+        elif isinstance(self.whole, FeatureBlocks):
+            parts = [self.whole.take(part) for part in rows]
+        else:
+            parts = [self.whole[part] for part in rows]
+        kept = self.kept(*parts)
+        return Part(kept[0], None if test is None else kept[1], kernel=made, counts=counts)
 
     def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
         """Fit the kernel on all units, and look at their features; see `Source`."""

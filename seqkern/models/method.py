@@ -109,7 +109,7 @@ class Method:
     @functools.cached_property
     def kernels(self) -> dict[str, Kernel | None]:
         """The kernels to choose among, by name."""
-        return dict(self.kernel) if isinstance(self.kernel, Mapping) else {self.kernel.name: self.kernel}
+        return dict(self.kernel) if isinstance(self.kernel, Mapping) else {str(self.kernel.name): self.kernel}
 
     @functools.cached_property
     def candidates(self) -> list[tuple[str, dict[str, Any]]]:
@@ -174,10 +174,15 @@ class Method:
         ParameterError, GramError
             As `make_source`.
         """
-        how = {"gives": self.input, "memory_limit": memory_limit, "n_threads": n_threads}
-        form = feature_form(self.specs) if self.input == "features" else {}
+        make = functools.partial(
+            make_source,
+            gives=self.input,
+            form=feature_form(self.specs) if self.input == "features" else {},
+            memory_limit=memory_limit,
+            n_threads=n_threads,
+        )
         return {
-            name: make_source(kernel, X, self.transforms_of(name), grams=(grams or {}).get(name, ()), form=form, **how)
+            name: make(kernel, X, self.transforms_of(name), grams=(grams or {}).get(name, ()))
             for name, kernel in self.kernels.items()
             if kernel is not None
         }

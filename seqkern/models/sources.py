@@ -237,9 +237,9 @@ class GramSource(Source):
         else:
             values, kernel, counts = self.values(train, rows, y), None, {}
         watch.kernel_values(self, values)
-        fitted, (K_train, K_test, *_) = self._after(self.transforms, values, train, rows)
-        K_test = None if test is None else K_test
-        return Part(K_train, K_test, values.learned, values.train_diagonal, fitted, kernel, counts)
+        fitted, after = self._after(self.transforms, values, train, rows)
+        K_test = None if test is None else after.test
+        return Part(after.train, K_test, values.learned, values.train_diagonal, fitted, kernel, counts)
 
     def _after(
         self, transforms: Sequence[GramTransform], values: Values, train: np.ndarray, test: np.ndarray
