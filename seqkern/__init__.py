@@ -9,7 +9,7 @@ import importlib
 __version__ = "0.1.0"
 __all__ = ["SequenceSet", "__version__", "read_fasta"]
 
-_HOMES = {"SequenceSet": "sequences", "read_fasta": "fasta"}
+_HOMES = {"SequenceSet": "sequences.sequence_set", "read_fasta": "sequences.fasta"}
 
 
 def __getattr__(name):

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 from seqkern.models import crossval
 from seqkern.models.data import Data
-from seqkern.models.method import Method, Search
+from seqkern.models.method import Method
+from seqkern.models.search import Search
 
 
 @dataclass(frozen=True)

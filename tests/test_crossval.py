@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 from folded import InnerLoop, evaluate_fold
 
-from seqkern.checkpoint import Checkpoint
 from seqkern.cli.main import main
+from seqkern.core.checkpoint import Checkpoint
+from seqkern.core.errors import ParameterError
+from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.errors import ParameterError
 from seqkern.evaluation.fold_tables import write_results
 from seqkern.folds import make_folds, read_folds
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.base import Kernel
-from seqkern.labels import make_labels
 from seqkern.models import crossval
 from seqkern.models.sources import FittedKernel, Source, StoredGram
-from seqkern.sequences import SequenceSet
-from seqkern.tsv import read_tsv
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
 
 GRID = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1.0}]
 INNER = InnerLoop(folds=2)

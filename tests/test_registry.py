@@ -7,9 +7,9 @@ import pytest
 
 import seqkern.kernels
 import seqkern.solvers
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
+from seqkern.core.registry import Registry
 from seqkern.kernels import KERNELS
-from seqkern.registry import Registry
 from seqkern.solvers import SOLVERS
 
 

@@ -6,10 +6,10 @@ from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
 
-from ..archive import canonical_json, check_writable
-from ..checkpoint import Checkpoint
-from ..errors import FoldError, GramError, LabelError, ParameterError, SequenceError
-from .common import add_afterwards, add_inner_loop, add_layers, add_threads
+from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_threads
+from seqkern.core.archive import canonical_json, check_writable
+from seqkern.core.checkpoint import Checkpoint
+from seqkern.core.errors import FoldError, GramError, LabelError, ParameterError, SequenceError
 
 EXAMPLE = (
     "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
@@ -51,21 +51,21 @@ def add_arguments(parser):
 
 def run(args):
     """Run ``seqkern evaluate``."""
-    from ..datasets import load_dataset
-    from ..evaluation.candidates import make_candidates
-    from ..evaluation.feasible import check_layers
-    from ..evaluation.fold_tables import FoldResult, write_results
-    from ..evaluation.held_out import check_afterwards
-    from ..evaluation.residue_results import write_residue_results
-    from ..folds import read_folds
-    from ..kernels import parse_spec
-    from ..kernels.blocks import given_threads
-    from ..layers import Layers
-    from ..methods import split_choice
-    from ..models.crossval import evaluate_fold
-    from ..models.data import Data
-    from ..models.method import Search
-    from ..progress import progress_bar
+    from seqkern.core.progress import progress_bar
+    from seqkern.core.threads import given_threads
+    from seqkern.datasets import load_dataset
+    from seqkern.evaluation.candidates import make_candidates
+    from seqkern.evaluation.fold_tables import FoldResult, write_results
+    from seqkern.evaluation.held_out import check_afterwards
+    from seqkern.evaluation.residue_results import write_residue_results
+    from seqkern.folds import read_folds
+    from seqkern.kernels import parse_spec
+    from seqkern.layers import Layers
+    from seqkern.models.crossval import evaluate_fold
+    from seqkern.models.data import Data
+    from seqkern.models.search import Search
+    from seqkern.study.feasible import check_layers
+    from seqkern.study.methods import split_choice
 
     check_afterwards(args.calibration, args.threshold, args.layers)
     dataset = load_dataset(args.dataset)
@@ -175,7 +175,7 @@ def _grouped(labels, groups):
 
 def _identity(method, transform_specs, dataset, options):
     """Return what the results depend on besides labels and splits, as text."""
-    from ..build import build_digest
+    from seqkern.core.build import build_digest
 
     kernels = [[name, kernel.identity(), transform_specs[name]] for name, kernel in method.kernels.items()]
     made = [build_digest(), dataset.X.digest(), *kernels]
@@ -185,10 +185,10 @@ def _identity(method, transform_specs, dataset, options):
 
 def evaluated_method(args, candidates, kind, **how):
     """Return the Method of the kernels that the arguments name, and the specs of their transforms by name."""
-    from ..gram.transforms import build_transform
-    from ..kernels import build_kernel, check_kind, parse_spec
-    from ..methods import split_choice, split_transforms
-    from ..models.method import Method
+    from seqkern.gram.transforms import build_transform
+    from seqkern.kernels import build_kernel, check_kind, parse_spec
+    from seqkern.models.method import Method
+    from seqkern.study.methods import split_choice, split_transforms
 
     kernels, specs = {}, {}
     for name, entry in split_choice(parse_spec(args.kernel)).items():
@@ -201,8 +201,8 @@ def evaluated_method(args, candidates, kind, **how):
 
 def kernel_sources(method, dataset, args):
     """Return where kernel values come from, by the kernels' names: of those with a stored form, from the arguments."""
-    from ..gram import open_gram
-    from ..stored_grams import check_stored
+    from seqkern.gram import open_gram
+    from seqkern.study.stored_grams import check_stored
 
     _check_grams(args.gram, list(method.kernels.values()), method.input)
     if args.gram:

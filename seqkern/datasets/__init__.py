@@ -6,13 +6,12 @@ finds the labels, `families` sets the tasks of the Liao-Noble protocol, `site_wi
 `residue_units` around residues.
 """
 
-from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
-from .families import liao_noble
-from .label_sources import check_options
-from .making import check_entry_profiles, check_files, entry_files, entry_kind, make_dataset
-from .public import is_public, local_path
-from .residue_units import check_entry_residues, is_residue_entry
-from .site_windows import entry_window
+from seqkern.datasets.dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
+from seqkern.datasets.families import liao_noble
+from seqkern.datasets.label_sources import check_options
+from seqkern.datasets.making import check_entry_profiles, check_files, entry_files, entry_kind, make_dataset
+from seqkern.datasets.residue_units import check_entry_residues, is_residue_entry
+from seqkern.datasets.site_windows import entry_window
 
 __all__ = [
     "KINDS",
@@ -25,11 +24,9 @@ __all__ = [
     "entry_files",
     "entry_kind",
     "entry_window",
-    "is_public",
     "is_residue_entry",
     "liao_noble",
     "load_dataset",
-    "local_path",
     "make_dataset",
     "save_dataset",
     "summary",

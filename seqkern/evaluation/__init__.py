@@ -10,11 +10,11 @@ thresholds, and layers after the solver. `crossval.py` runs the outer folds with
 `fold_tables.py` writes what `seqkern report` reads.
 """
 
-from ..multiple_testing import holm
-from .bootstrap import bootstrap_interval, bootstrap_test
-from .comparison import compare_all, signed_rank_test
-from .friedman import compare_to_control, critical_difference, friedman
-from .metrics import (
+from seqkern.core.multiple_testing import holm
+from seqkern.evaluation.bootstrap import bootstrap_interval, bootstrap_test
+from seqkern.evaluation.comparison import compare_all, signed_rank_test
+from seqkern.evaluation.friedman import compare_to_control, critical_difference, friedman
+from seqkern.evaluation.metrics import (
     accuracy,
     balanced_accuracy,
     brier,
@@ -28,8 +28,8 @@ from .metrics import (
     spearman,
     summarise,
 )
-from .paired import five_by_two_f, five_by_two_t, mcnemar
-from .ranking import (
+from seqkern.evaluation.paired import five_by_two_f, five_by_two_t, mcnemar
+from seqkern.evaluation.ranking import (
     average_precision,
     mean_roc_curve,
     median_rfp,
@@ -40,8 +40,8 @@ from .ranking import (
     specificity,
     specificity_at_sensitivity,
 )
-from .significance import delong_interval, delong_test
-from .states import sov, state_scores
+from seqkern.evaluation.significance import delong_interval, delong_test
+from seqkern.evaluation.states import sov, state_scores
 
 __all__ = [
     "accuracy",

@@ -9,6 +9,6 @@ writes the page, and `files.py` everything into one folder. What matters at each
     seqkern importance ─▶ positions ─▶ poim ─▶ affine form;   report ─▶ positions_page
 """
 
-from .explanation import Explainer, Explanation, explain
+from seqkern.explain.explanation import Explainer, Explanation, explain
 
 __all__ = ["Explainer", "Explanation", "explain"]

@@ -4,8 +4,16 @@
 `splitters`), `leakage` reports sequences that are alike in both parts (found by `overlaps`).
 """
 
-from .foldset import FoldSet, Split, composition_rows, make_folds, read_folds, write_composition, write_folds
-from .methods import METHODS
+from seqkern.folds.foldset import (
+    FoldSet,
+    Split,
+    composition_rows,
+    make_folds,
+    read_folds,
+    write_composition,
+    write_folds,
+)
+from seqkern.folds.methods import METHODS
 
 __all__ = [
     "METHODS",

@@ -9,7 +9,7 @@ Who calls whom::
 training part of a matrix: centring, normalising, repair.
 """
 
-from .compute import assemble, compute_gram, compute_tile, count_tiles
-from .matrix import GramMatrix, open_gram
+from seqkern.gram.compute import assemble, compute_gram, compute_tile, count_tiles
+from seqkern.gram.matrix import GramMatrix, open_gram
 
 __all__ = ["GramMatrix", "assemble", "compute_gram", "compute_tile", "count_tiles", "open_gram"]

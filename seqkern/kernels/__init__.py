@@ -8,7 +8,7 @@ this package imports none of them: a class is found by its name, ``from seqkern.
 
 import importlib
 
-from ..registry import Registry
+from seqkern.core.registry import Registry
 
 KERNELS = Registry("kernel", __name__, f"{__name__}.base:Kernel")
 

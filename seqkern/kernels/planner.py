@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..memory import available_memory
-from . import _product
-from .base import Plan
-from .blocks import GIVEN_THREADS, available_threads, row_blocks
+from seqkern.core.memory import available_memory
+from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.kernels.base import Plan
+from seqkern.kernels.blocks import LEAST_BLOCK_ROWS, row_blocks
+from seqkern.kernels.products import _product
 
 OUTPUT_NS = 1.4  # an entry of the matrix: converted, normalised, mirrored
 CODE_NS = 8.0  # a window: found, coded
@@ -32,7 +33,6 @@ POSTING_NS = 0.65  # a posting
 WINDOW_BYTES, COUNT_BYTES, RANK_BYTES = 12, 20, 24
 MEMORY_SHARE = 1 / 3  # of the free memory, for the columns of one k; rows and the matrix need some, too
 SAMPLE_RECORDS = 256
-LEAST_BLOCK_ROWS = 64  # fewer rows share too little of what is read of the columns
 
 
 @dataclass(frozen=True, order=True)

@@ -18,9 +18,9 @@ import numbers
 import re
 from collections.abc import Mapping
 
-from ..errors import ParameterError
-from . import KERNELS
-from .base import Kernel
+from seqkern.core.errors import ParameterError
+from seqkern.kernels import KERNELS
+from seqkern.kernels.base import Kernel
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WEIGHT = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")

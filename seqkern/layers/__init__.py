@@ -11,12 +11,12 @@ sees to it for all layers of a chain; `base` is the contract; `specs` turns a co
 class is found by its name, ``from seqkern.layers import SegmentLayer``.
 """
 
-from ..registry import Registry
+from seqkern.core.registry import Registry
 
 LAYERS = Registry("layer", __name__, f"{__name__}.base:Layer")
 
-from .chain import Decided, Layers, as_columns  # noqa: E402
-from .specs import build_layer, build_layers, layer_from_state  # noqa: E402
+from seqkern.layers.chain import Decided, Layers, as_columns  # noqa: E402
+from seqkern.layers.specs import build_layer, build_layers, layer_from_state  # noqa: E402
 
 __all__ = ["LAYERS", "Decided", "Layers", "as_columns", "build_layer", "build_layers", "layer_from_state"]
 

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from ..errors import ModelError, ParameterError
-from ..registry import build_listed
+from seqkern.core.errors import ModelError, ParameterError
+from seqkern.core.registry import build_listed
 
 
 def build_layer(spec):
@@ -20,7 +20,7 @@ def build_layer(spec):
     ParameterError
         For an unknown layer or parameter (with the nearest name), or a value outside its domain.
     """
-    from . import LAYERS
+    from seqkern.layers import LAYERS
 
     return build_listed(LAYERS, spec, "structure:window=15")
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..convergence import unconverged
-from ..cost import Clock
-from ..evaluation.fold_tables import (
+from seqkern.core.convergence import unconverged
+from seqkern.core.cost import Clock
+from seqkern.evaluation.fold_tables import (
     FIT_COLUMNS,
     SPECTRUM_COLUMNS,
     FoldResult,
@@ -19,21 +19,21 @@ from ..evaluation.fold_tables import (
     decision_rows,
     inner_rows,
 )
-from ..evaluation.metrics import brier, codes_of, scores
-from ..evaluation.residue_results import residue_scores
-from ..evaluation.selection_bias import biased_scores
-from ..folds import Split
-from ..gram.spectrum import spectrum
-from ..labels import Labels
-from ..solvers.base import ConstantColumnWarning
-from .data import Data
-from .decisions import Decisions
-from .feature_source import FeatureSource
-from .fitted import FittedMethod
-from .method import Method
-from .selected_features import chosen_features, interval_rows
-from .sources import GramSource, Values
-from .watch import Watch
+from seqkern.evaluation.metrics import brier, codes_of, scores
+from seqkern.evaluation.residue_results import residue_scores
+from seqkern.evaluation.selection_bias import biased_scores
+from seqkern.folds import Split
+from seqkern.gram.spectrum import spectrum
+from seqkern.models.data import Data
+from seqkern.models.decisions import Decisions
+from seqkern.models.feature_source import FeatureSource
+from seqkern.models.fitted import FittedMethod
+from seqkern.models.method import Method
+from seqkern.models.parts import Values
+from seqkern.models.selected_features import chosen_features, interval_rows
+from seqkern.models.watch import Watch
+from seqkern.sequences.labels import Labels
+from seqkern.solvers.base import ConstantColumnWarning
 
 EXACT_UNITS = 1500
 """Of larger training parts the spectrum is estimated: else it would take longer than training."""
@@ -70,7 +70,7 @@ def evaluate_fold(
     Examples
     --------
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.labels import make_labels
+    >>> from seqkern.sequences.labels import make_labels
     >>> from seqkern.sequences import as_sequences
     >>> X = as_sequences(["ACAC", "AACA", "GGTG", "TGGT", "CAAC", "GTTG"], "dna")
     >>> method = Method(SpectrumKernel(2), "csvc:C=1")
@@ -114,9 +114,9 @@ class _FoldWatch(Watch):
         """Take the time."""
         self.clock.lap(stage)
 
-    def kernel_values(self, source: GramSource, values: Values) -> None:
+    def kernel_values(self, values: Values, learns: bool) -> None:
         """Keep what `SPECTRUM_COLUMNS` tell."""
-        if not source.learns:
+        if not learns:
             return
         self.lap("kernel")
         found = spectrum(values.train, exact_units=EXACT_UNITS)

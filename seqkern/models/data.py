@@ -6,13 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ..gram.matrix import GramMatrix
-from ..gram.transforms.base import GramTransform
-from ..kernels.base import Kernel
-from ..labels import Labels
-from ..residues import Residues
-from .feature_source import FeatureSource
-from .sources import FittedKernel, ImplicitSource, Source, StoredGram, Units
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel
+from seqkern.models.feature_source import FeatureSource
+from seqkern.models.sources import FittedKernel, ImplicitSource, Source, StoredGram, Units
+from seqkern.residues import Residues
+from seqkern.sequences.labels import Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Data:
     Examples
     --------
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.labels import make_labels
+    >>> from seqkern.sequences.labels import make_labels
     >>> from seqkern.sequences import as_sequences
     >>> X = as_sequences(["AC", "AA", "CC", "CA"], "dna")
     >>> data = Data(make_labels(X.ids, ["0", "0", "1", "1"]), {"spectrum": FittedKernel(SpectrumKernel(1), X)})
@@ -62,7 +62,7 @@ class TrainingData(Data):
 
     Examples
     --------
-    See `seqkern.training.train_model`.
+    See `seqkern.models.training.train_model`.
     """
 
     beyond: Callable[[], Mapping[str, Source]] | None = None

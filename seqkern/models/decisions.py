@@ -1,13 +1,11 @@
 """What a model decides about units, and what follows from decision values."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ModelError
-
-if TYPE_CHECKING:
-    from ..solvers.base import Solver
+from seqkern.core.errors import ModelError
+from seqkern.solvers.base import Solver
 
 
 class Decisions(NamedTuple):
@@ -66,7 +64,7 @@ def codes_of_decisions(kind: str, decisions: np.ndarray, threshold: float = 0.0)
     return (decisions > threshold).astype(np.int64)
 
 
-def check_predicts(solver: "Solver") -> None:
+def check_predicts(solver: Solver) -> None:
     """Raise ModelError for a solver that projects on components, and predicts nothing."""
     if not hasattr(solver, "predict"):
         raise ModelError("projects on components, and predicts nothing", remedy="take its decisions")

@@ -5,17 +5,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
-from ..errors import GramError
-from ..gram.transforms.base import GramTransform
-from ..kernels.base import Kernel
-from ..kernels.explicit import feature_vectors, name_features
-from ..kernels.feature_blocks import FeatureBlocks
-from ..memory import available_memory, format_bytes, parse_bytes
-from ..solvers import build_solver
-from .sources import Part, Source, Units, check_no_transforms, is_all
-from .watch import NOBODY, Watch
+from seqkern.core.errors import GramError
+from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel
+from seqkern.kernels.explicit import feature_vectors, name_features
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.models.parts import Part
+from seqkern.models.sources import Source, Units, check_no_transforms, is_all
+from seqkern.models.watch import NOBODY, Watch
+from seqkern.solvers import build_solver
 
 
 class FeatureSource(Source):
@@ -98,7 +98,7 @@ class FeatureSource(Source):
             blocks = kernel.feature_blocks(X, counts)
             return blocks.sparse if self.sparse and blocks.sparse is not None else blocks
         vectors: Any = feature_vectors(kernel, X, counts)
-        if self.sparse or not issparse(vectors):
+        if self.sparse or isinstance(vectors, np.ndarray):
             return vectors
         need = 8 * vectors.shape[0] * vectors.shape[1]
         if need > self.limit:

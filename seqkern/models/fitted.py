@@ -2,31 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..evaluation.calibration import IsotonicCalibration, SigmoidCalibration
-from ..evaluation.held_out import neighbours
-from ..evaluation.selection import Choice
-from ..evaluation.thresholds import Threshold
-from ..feature_model import FeatureModel
-from ..kernels.base import Kernel
-from ..kernels.explicit import name_features
-from ..labels import Labels
-from ..layers import Layers
-from ..layers.chain import as_decisions
-from ..model import Model
-from ..residue_model import ResidueModel
-from ..sequences import SequenceSet
-from ..solvers.base import Solver
-from ..training_record import class_names, training_record
-from .data import Data
-from .decisions import Decisions, check_predicts, codes_of_decisions
-from .sources import Part, Source, Units
-
-if TYPE_CHECKING:
-    from .method import Method
+from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
+from seqkern.evaluation.held_out import neighbours
+from seqkern.evaluation.selection import Choice
+from seqkern.kernels.base import Kernel
+from seqkern.kernels.explicit import name_features
+from seqkern.layers import Layers
+from seqkern.layers.chain import as_decisions
+from seqkern.models.data import Data
+from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisions
+from seqkern.models.feature_model import FeatureModel
+from seqkern.models.model import Model
+from seqkern.models.parts import Part
+from seqkern.models.residue_model import ResidueModel
+from seqkern.models.search import Search
+from seqkern.models.sources import Source, Units
+from seqkern.models.training_record import class_names, search_record, versions
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers.base import Solver
+from seqkern.solvers.thresholds import Threshold
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ class FittedMethod:
 
     Attributes
     ----------
-    method : Method
+    search : Search
+        How it was chosen.
     data : Data
     rows : ndarray of int64
         The training part.
@@ -87,7 +87,7 @@ class FittedMethod:
     See `Method`.
     """
 
-    method: "Method"
+    search: Search
     data: Data
     rows: np.ndarray
     labels: Labels
@@ -134,7 +134,7 @@ class FittedMethod:
         """
         check_predicts(self.solver)
         kind = self.labels.kind
-        seen = rows_with_neighbours(self.method, self.data, self.rows, rows)
+        seen = rows_seen(self.layers, self.data, self.rows, rows)
         decisions = self.solver.decision_function(self.values(seen))
         if self.layers is not None:
             chains = None if self.data.residues is None else self.data.residues.take(seen)
@@ -181,7 +181,7 @@ class FittedMethod:
             "kind": self.labels.kind,
             "classes": class_names(self.labels, self.solver),
             "policies": dict(policies or {}),
-            "record": training_record(self, X, notes or {}),
+            "record": self._record(X, notes or {}),
         }
         make = self._of_features if self.source.gives == "features" else self._of_units
         made = make(kernel, X, about)
@@ -191,6 +191,31 @@ class FittedMethod:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return (JSON dict, dict of arrays): what the file of the model holds."""
         return self.model().state()
+
+    def _record(self, X: Units, notes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return how a model was made, as JSON: versions, sizes, what was compared and chosen, how the fits went."""
+        labels, search = self.labels, self.search
+        recognised = {}
+        if labels.kind not in ("real", "none"):
+            right = self.solver.predict(self.part.train) == self.y
+            recognised = labels.take(right).class_counts()
+        afterwards = {"calibration": self.calibration, "threshold": self.threshold}
+        return {
+            "versions": versions(),
+            "seed": search.seed,
+            "n": len(X),
+            "classes": labels.class_counts(),
+            "training_digest": X.digest(),
+            "counts": X.counts,
+            "kernel_counts": self.part.counts,
+            "solver": self.choice.spec,
+            "search": search_record(self.choice, search.metric, search.folds, labels.kind, search.rule),
+            "report": self.solver.report_,
+            "inner_not_converged": self.inner_not_converged,
+            "recognised": recognised,
+            **{name: fit.record() for name, fit in afterwards.items() if fit is not None},
+            **notes,
+        }
 
     def _of_units(self, kernel: Kernel, X: Units, about: Mapping[str, Any]) -> Model:
         """Return the model that compares new units with those of its support."""
@@ -226,9 +251,23 @@ class FittedMethod:
         return np.unique(rows)
 
 
-def rows_with_neighbours(method: "Method", data: Data, train: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the units that are decided about so that layers can decide about some: sorted, whole chains if need be."""
-    if data.residues is None or not method.needs_chains:
+def rows_seen(layers: Layers | None, data: Data, train: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the units that a solver decides about, for layers to decide about some: whole chains, where they need them.
+
+    Parameters
+    ----------
+    layers : Layers or None
+    data : Data
+    train : ndarray of int64
+        The training part, of which no unit is among them.
+    rows : ndarray of int64
+
+    Returns
+    -------
+    ndarray of int64
+        Sorted, where neighbours are among them.
+    """
+    if layers is None or data.residues is None or not layers.needs_chains():
         return rows
     return np.union1d(rows, neighbours(data.residues, rows, train, rows))
 

@@ -9,54 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from ..convergence import telling, unconverged
-from ..errors import LabelError
-from ..evaluation.calibration import IsotonicCalibration, SigmoidCalibration
-from ..evaluation.feasible import check_training_part
-from ..evaluation.held_out import fit_held_out, fit_layers, neighbours
-from ..evaluation.selection import Choice, select
-from ..evaluation.thresholds import Threshold
-from ..gram.matrix import GramMatrix
-from ..gram.transforms.base import GramTransform
-from ..kernels.base import Kernel
-from ..labels import Labels
-from ..layers import Layers
-from ..solvers import common_input, expand_grid, make_solver
-from ..solvers.base import Solver
-from .data import Data, make_source
-from .feature_source import feature_form
-from .fitted import FittedMethod, InnerFits, rows_with_neighbours
-from .sources import Part, Source, Units, check_source
-from .watch import NOBODY, Watch
+from seqkern.core.convergence import telling, unconverged
+from seqkern.core.errors import LabelError
+from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
+from seqkern.evaluation.held_out import fit_held_out, fit_layers, neighbours
+from seqkern.evaluation.selection import Choice, select
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel
+from seqkern.layers import Layers
+from seqkern.models.data import Data, make_source
+from seqkern.models.feature_source import feature_form
+from seqkern.models.fitted import FittedMethod, InnerFits, rows_seen
+from seqkern.models.parts import Part
+from seqkern.models.search import Search
+from seqkern.models.sources import Source, Units, check_source
+from seqkern.models.watch import NOBODY, Watch
+from seqkern.sequences.labels import Labels
+from seqkern.solvers import common_input, expand_grid, make_solver
+from seqkern.solvers.base import Solver
+from seqkern.solvers.thresholds import Threshold
+from seqkern.study.feasible import check_training_part
 
 Pair = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[Any, Any]]
-
-
-@dataclass(frozen=True)
-class Search:
-    """How one of several candidates is chosen, by cross-validation within a training part.
-
-    Attributes
-    ----------
-    folds : int
-        Of the cross-validation; also of the decisions about held-out units.
-    metric : str
-        What it maximises: ``"auto"`` or a name of `seqkern.evaluation.selection.METRICS`.
-    seed : int
-        Of the folds.
-    rule : {"best", "one_standard_error"}
-        How it chooses (see `seqkern.evaluation.selection.select`).
-
-    Examples
-    --------
-    >>> Search(folds=5).metric
-    'auto'
-    """
-
-    folds: int = 3
-    metric: str = "auto"
-    seed: int = 1
-    rule: str = "best"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +54,14 @@ class Method:
     calibration : {"platt", "isotonic"}, optional
         How decisions become probabilities, where labels are binary; fitted to decisions about held-out units.
     threshold : str, optional
-        Rule for the decision above which a unit is predicted to be positive (see `seqkern.evaluation.thresholds`),
+        Rule for the decision above which a unit is predicted to be positive (see `seqkern.solvers.thresholds`),
         where labels are binary; by default 0.
     search : Search
 
     Examples
     --------
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.labels import make_labels
+    >>> from seqkern.sequences.labels import make_labels
     >>> from seqkern.sequences import as_sequences
     >>> X = as_sequences(["ACAC", "AACA", "GGTG", "TGGT", "CAAC", "GTTG"], "dna")
     >>> labels = make_labels(X.ids, ["a", "a", "b", "b", "a", "b"])
@@ -199,7 +174,7 @@ class Method:
         labels : Labels
             Of the training part.
         groups, place
-            As in `seqkern.evaluation.feasible.check_training_part`, whose errors these are.
+            As in `seqkern.study.feasible.check_training_part`, whose errors these are.
         """
         folds, seed = self.inner_folds, self.search.seed
         check_training_part(labels, self.specs, inner_folds=folds, seed=seed, groups=groups, place=place)
@@ -278,10 +253,10 @@ class _Fitting:
             choice = self.choose()
             calibration, threshold = self.fit_afterwards(choice)
             layers = self.fit_layers(choice, self.rows if ahead is None else ahead)
-        seen = None if ahead is None else rows_with_neighbours(self.method, self.data, self.rows, ahead)
+        seen = None if ahead is None else rows_seen(layers, self.data, self.rows, ahead)
         part, converged = self.prepare(choice, seen)
         return FittedMethod(
-            method=self.method,
+            search=self.method.search,
             data=self.data,
             rows=self.rows,
             labels=self.labels,

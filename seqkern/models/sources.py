@@ -11,94 +11,32 @@ Each source says what it `gives`, which is what a solver takes as its `input`. T
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..errors import GramError, ParameterError
-from ..gram import compute_gram
-from ..gram.matrix import GramMatrix
-from ..gram.transforms import build_transform, fit_chain, naming_rows
-from ..gram.transforms.base import GramTransform
-from ..kernels.base import Kernel, Prepared
-from ..kernels.blocks import fill, given_threads
-from ..kernels.composite import add_counts
-from ..kernels.implicit import Implicit
-from ..kernels.stored_form import StoredForm
-from ..memory import available_memory, format_bytes, parse_bytes
-from ..sequences import SequenceSet
-from ..tables import FeatureTable, SimilarityTable
-from .watch import NOBODY, Watch
+from seqkern.core.errors import GramError, ParameterError
+from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.core.threads import given_threads
+from seqkern.gram import compute_gram
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.transforms import build_transform, fit_chain, naming_rows
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel, Prepared
+from seqkern.kernels.blocks import fill
+from seqkern.kernels.composite import add_counts
+from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.stored_form import StoredForm
+from seqkern.models.parts import Part, Values
+from seqkern.models.watch import NOBODY, Watch
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 Units = SequenceSet | FeatureTable | SimilarityTable
 
 RECORD_BYTES = 160
 """What a solver keeps for each record besides its feature vector, copies while it looks at them included."""
-
-
-class Values(NamedTuple):
-    """Kernel values of a training and a test part, before the transforms.
-
-    Attributes
-    ----------
-    train, test : ndarray of float64, shapes (l, l) and (n, l)
-        K(train, train) and K(test, train).
-    train_diagonal, test_diagonal : ndarray of float64, shapes (l,) and (n,)
-        K(x, x) of both.
-    learned : dict of str to float
-        What the kernel learned of the training part that people want to see (`Kernel.learned`).
-    joined : object or None
-        What made the matrices of those of several kernels (see `StoredForm`), if that was the last step.
-
-    Examples
-    --------
-    >>> Values(np.eye(2), np.zeros((1, 2)), np.ones(2), np.ones(1), {}).test.shape
-    (1, 2)
-    """
-
-    train: np.ndarray
-    test: np.ndarray
-    train_diagonal: np.ndarray
-    test_diagonal: np.ndarray
-    learned: dict[str, float]
-    joined: Any = None
-
-
-@dataclass(eq=False)
-class Part:
-    """What a source gives for a training part, and for a test part beside it.
-
-    Attributes
-    ----------
-    train, test
-        What a solver is fitted on, and decides about: Gram matrices after the transforms, features, or Implicits;
-        `test` is None where there is no test part.
-    learned : dict of str to float
-        What the kernel learned that people want to see.
-    diagonal : ndarray of float64, shape (l,)
-        K(x, x) of the training part, before the transforms; empty where the solver takes features.
-    transforms : list of GramTransform
-        Fitted.
-    kernel : Kernel or None
-        Fitted on the training part; None where it is not needed to compute the part.
-    counts : dict of str to int
-        What the kernel's policies touched, in words; known of a part that `compute_whole` made.
-
-    Examples
-    --------
-    >>> Part(np.eye(2)).test is None
-    True
-    """
-
-    train: Any
-    test: Any = None
-    learned: dict[str, float] = field(default_factory=dict)
-    diagonal: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    transforms: list[GramTransform] = field(default_factory=list)
-    kernel: Kernel | None = None
-    counts: dict[str, int] = field(default_factory=dict)
 
 
 class Source:
@@ -236,7 +174,7 @@ class GramSource(Source):
             values, kernel, counts = self._whole
         else:
             values, kernel, counts = self.values(train, rows, y), None, {}
-        watch.kernel_values(self, values)
+        watch.kernel_values(values, self.learns)
         fitted, after = self._after(self.transforms, values, train, rows)
         K_test = None if test is None else after.test
         return Part(after.train, K_test, values.learned, values.train_diagonal, fitted, kernel, counts)

@@ -1,14 +1,11 @@
 """What looks on while a method is fitted."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from ..gram.transforms.base import GramTransform
-    from ..kernels.base import Kernel
-    from ..solvers.base import Solver
-    from .sources import GramSource, Values
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel
+from seqkern.models.parts import Values
+from seqkern.solvers.base import Solver
 
 
 class Watch:
@@ -26,11 +23,11 @@ class Watch:
     def lap(self, stage: str) -> None:
         """Hear that a stage is over: ``choose``, ``hold out``, ``layers``, ``kernel`` or ``train``."""
 
-    def kernel_values(self, source: "GramSource", values: "Values") -> None:
-        """Look at the kernel values of the training part before the transforms."""
+    def kernel_values(self, values: Values, learns: bool) -> None:
+        """Look at kernel values before the transforms; `learns`: each training part has a matrix of its own."""
 
     def training_matrix(
-        self, K: np.ndarray, kernel: "Kernel | None", transforms: "list[GramTransform]", solver: "Solver"
+        self, K: np.ndarray, kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
         """Look at the Gram matrix, after the transforms, that a solver is about to be fitted on."""
 

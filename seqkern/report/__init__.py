@@ -3,6 +3,6 @@
 results (what is on disk) ─▶ tables, curves (numbers) ─▶ figures (SVG), sections (HTML) ─▶ page
 """
 
-from .page import build_report
+from seqkern.report.page import build_report
 
 __all__ = ["build_report"]

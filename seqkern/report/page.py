@@ -2,34 +2,35 @@
 
 from pathlib import Path
 
-from ..archive import atomic_write
-from ..tsv import write_tsv
-from .choices import choices_section
-from .comparisons import COLUMNS
-from .cost import cost_section
-from .eigenvalues import eigenvalues_section
-from .families import families_section
-from .findings import findings_section
-from .fits import fits_section
-from .importance import importance_section
-from .intervals import COLUMNS as INTERVAL_COLUMNS
-from .intervals import interval_rows
-from .made import made_section, numbers_section
-from .markup import Markup, join, tag
-from .material import about_section
-from .overview import make_overview, overview_section
-from .plots import curves_section, gram_section
-from .predictions import confusion_section, hard_section
-from .reliability import reliability_section
-from .residues import residues_section
-from .results import Study
-from .scores import scores_section, units_section
-from .selected_features import features_section, selection_bias_section
-from .splits import folds_section, leakage_section
-from .tables import families_table, metrics_table, summary_table, write_tables
-from .verdicts import comparisons_section
-from .view import View, paragraph
-from .weights import weights_section
+from seqkern.core.archive import atomic_write
+from seqkern.core.markup import join, tag
+from seqkern.core.tsv import write_tsv
+from seqkern.figures.page import whole_page
+from seqkern.report.choices import choices_section
+from seqkern.report.comparisons import COLUMNS
+from seqkern.report.cost import cost_section
+from seqkern.report.dataset_summary import about_section
+from seqkern.report.eigenvalues import eigenvalues_section
+from seqkern.report.families import families_section
+from seqkern.report.findings import findings_section
+from seqkern.report.fits import fits_section
+from seqkern.report.importance import importance_section
+from seqkern.report.intervals import COLUMNS as INTERVAL_COLUMNS
+from seqkern.report.intervals import interval_rows
+from seqkern.report.overview import make_overview, overview_section
+from seqkern.report.plots import curves_section, gram_section
+from seqkern.report.predictions import confusion_section, hard_section
+from seqkern.report.provenance import made_section, numbers_section
+from seqkern.report.reliability import reliability_section
+from seqkern.report.residues import residues_section
+from seqkern.report.results import Study
+from seqkern.report.scores import scores_section, units_section
+from seqkern.report.selected_features import features_section, selection_bias_section
+from seqkern.report.splits import folds_section, leakage_section
+from seqkern.report.tables import families_table, metrics_table, summary_table, write_tables
+from seqkern.report.verdicts import comparisons_section
+from seqkern.report.view import View, paragraph
+from seqkern.report.weights import weights_section
 
 LINKS = (
     ("scores", "scores"),
@@ -48,7 +49,6 @@ LINKS = (
     ("eigenvalues", "eigenvalues"),
     ("cost", "run time"),
 )
-STYLE = Path(__file__).with_name("style.css")
 SECTIONS = (
     about_section,
     folds_section,
@@ -130,12 +130,6 @@ def config_text(study):
 
 def render_page(study, views, overview=None):
     """Return the whole page."""
-    head = [
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"{study.name} · seqkern report"),
-        Markup(f"<style>\n{STYLE.read_text(encoding='utf-8')}</style>"),
-    ]
     chapters = [_chapter(view) for view in views]
     description = study.config.get("description")
     title = tag(
@@ -152,8 +146,7 @@ def render_page(study, views, overview=None):
         numbers_section(views),
         made_section(study, config_text(study)),
     )
-    body = tag("body", title, _contents(views, chapters, overview), main)
-    return Markup("<!DOCTYPE html>\n") + tag("html", tag("head", head), body, lang="en") + "\n"
+    return whole_page(f"{study.name} · seqkern report", title, _contents(views, chapters, overview), main)
 
 
 def _contents(views, chapters, overview):

@@ -1,8 +1,10 @@
 """What was predicted wrongly: confused classes, sequences that are hard to get right."""
 
-from .markup import Column, Markup, details, number, table, tag
-from .outcomes import hard_cases
-from .view import method_name, paragraph
+from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
+from seqkern.report.outcomes import hard_cases
+from seqkern.report.view import method_name, paragraph
 
 
 def confusion_section(view):

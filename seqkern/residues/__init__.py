@@ -3,7 +3,7 @@
 `residues` tells which residue each unit is, `windows` cuts the window around each that kernels compare.
 """
 
-from .residues import STATES, WINDOW, Residues, check_window
-from .windows import residue_units, residue_windows
+from seqkern.residues.residues import STATES, WINDOW, Residues, check_window
+from seqkern.residues.windows import residue_units, residue_windows
 
 __all__ = ["STATES", "WINDOW", "Residues", "check_window", "residue_units", "residue_windows"]

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 
-from ..errors import ModelError, ParameterError, unknown_name
-from ..kernels.specs import parse_spec, parse_value
-from ..registry import Registry
-from .class_names import by_code
-from .ranges import Range, as_range
+from seqkern.core.errors import ModelError, ParameterError, unknown_name
+from seqkern.core.registry import Registry
+from seqkern.kernels.specs import parse_spec, parse_value
+from seqkern.solvers.class_names import by_code
+from seqkern.solvers.ranges import Range, as_range
 
 SOLVERS = Registry("solver", "seqkern.solvers", "seqkern.solvers.base:Solver")
 TAKES = {
@@ -37,7 +37,7 @@ def build_solver(spec):
         For an unknown solver or parameter (with the nearest known one), a value outside its domain, or a
         grid.
     """
-    from .base import Solver
+    from seqkern.solvers.base import Solver
 
     if isinstance(spec, Solver):
         return spec

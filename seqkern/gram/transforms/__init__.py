@@ -13,12 +13,12 @@ Everything is summed in one order, row by row: a row has the same bits in every 
 into one. A class is found by its name, ``from seqkern.gram.transforms import CentreGram``.
 """
 
-from ...registry import Registry
+from seqkern.core.registry import Registry
 
 TRANSFORMS = Registry("transform", __name__, f"{__name__}.base:GramTransform")
 
-from .base import fit_chain, naming_rows  # noqa: E402
-from .specs import build_transform, repair_transforms, transform_from_state  # noqa: E402
+from seqkern.gram.transforms.base import fit_chain, naming_rows  # noqa: E402
+from seqkern.gram.transforms.specs import build_transform, repair_transforms, transform_from_state  # noqa: E402
 
 __all__ = ["TRANSFORMS", "build_transform", "fit_chain", "naming_rows", "repair_transforms", "transform_from_state"]
 

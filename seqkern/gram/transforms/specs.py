@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from ...errors import ParameterError
-from ...kernels.specs import parse_spec
-from ...parameters import check_choice
-from ...registry import build_listed
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_choice
+from seqkern.core.registry import build_listed
+from seqkern.kernels.specs import parse_spec
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
 """Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it as it is."""
@@ -24,7 +24,7 @@ def build_transform(spec):
     ParameterError
         For an unknown transform or parameter (with the nearest name), or a value outside its domain.
     """
-    from . import TRANSFORMS
+    from seqkern.gram.transforms import TRANSFORMS
 
     return build_listed(TRANSFORMS, spec, "repair:method=clip")
 

@@ -1,0 +1,181 @@
+"""Sequence logos as SVG: letters on top of each other, as high as what they stand for, at every position.
+
+`logo_figure` draws the importance of letters, up and down from zero, and below it the information content of windows
+(Schneider, Stephens: Sequence logos: a new way to display consensus sequences. Nucleic Acids Research 18, 1990), both
+over one axis of positions. Each letter is one path, that all its places use.
+"""
+
+import hashlib
+from functools import lru_cache
+
+import numpy as np
+
+from seqkern.core.markup import tag
+from seqkern.figures.colours import INK, SOFT
+from seqkern.figures.svg import axis_scale, picture
+
+NUCLEOTIDES = {"A": "#0b8043", "C": "#1f5fa8", "G": "#e69500", "T": "#c8262e", "U": "#c8262e"}
+AMINO_ACIDS = {"GSTYC": "#0b8043", "NQ": "#8e3b9e", "KRH": "#1f5fa8", "DE": "#c8262e", "AVLIPWFM": "#1c1c1c"}
+WIDTH, STEPS = 880.0, (5.0, 22.0)
+LEFT, RIGHT, TOP = 74.0, 14.0, 24.0
+HEIGHTS = {"importance": 150.0, "information": 84.0}
+GAP, AXIS = 34.0, 40.0
+LEAST = 0.3
+FLAT = 0.125
+"""Share of the most information that a letter may have, below which the second logo has an axis of its own scale."""
+
+
+def letter_colour(letter, alphabet):
+    """Return a letter's colour: the usual ones of nucleotides, amino acids by their chemistry, else one for all."""
+    if set(alphabet.letters) <= set(NUCLEOTIDES):
+        return NUCLEOTIDES[letter]
+    return next((colour for group, colour in AMINO_ACIDS.items() if letter in group), SOFT)
+
+
+def information(counts):
+    """Return what each letter at each position has of the information there, in bits, float64 (L, letters).
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (L, letters)
+        How many windows carry each letter at each position.
+
+    Returns
+    -------
+    ndarray of float64, shape (L, letters)
+        Share × (log2 letters − entropy − the correction for few windows); 0 where that is negative.
+    """
+    size, total = counts.shape[1], counts.sum(axis=1)
+    share = counts / np.maximum(total, 1)[:, None]
+    entropy = -(share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1)
+    correction = (size - 1) / (2 * np.log(2) * np.maximum(total, 1))
+    return share * np.maximum(np.log2(size) - entropy - correction, 0.0)[:, None]
+
+
+def logo_figure(importance, counts, label, *, first=1, section=None, names=("importance", "bits")):
+    """Return the logos as an SVG element that may also stand in a file of its own.
+
+    Parameters
+    ----------
+    importance : ndarray of float64, shape (L, letters)
+        Of each letter at each position.
+    counts : ndarray of int64, shape (L, letters), or None
+        Of the windows whose information content is drawn below; None: without it. Its axis goes up to the most that a
+        letter may have, unless all is flat beside that.
+    label : (str, Alphabet)
+        What is shown, for readers who do not see it; the alphabet.
+    first : int
+        What the first position is called: its offset from the site, or 1.
+    section : (int, int), optional
+        First and last position to be drawn, by their names; by default all.
+    names : (str, str)
+        Of the two axes.
+    """
+    text, alphabet = label
+    length = len(importance)
+    start, stop = (0, length) if section is None else (max(0, section[0] - first), min(length, section[1] - first + 1))
+    step = float(np.clip(WIDTH / max(1, stop - start), *STEPS))
+    prefix = "g" + hashlib.blake2b(text.encode(), digest_size=5).hexdigest()
+    panels = [(importance[start:stop], HEIGHTS["importance"], names[0], 0.0)]
+    if counts is not None:
+        bits, most = information(counts)[start:stop], float(np.log2(alphabet.size))
+        tall = bits.sum(axis=1).max(initial=0.0) >= FLAT * most
+        panels.append((bits, HEIGHTS["information"], names[1], most if tall else 0.0))
+    parts, y = [_glyphs(alphabet, prefix)], TOP
+    positions = range(first + start, first + stop)
+    total = TOP + sum(height for _, height, *_ in panels) + GAP * (len(panels) - 1) + AXIS
+    if first <= 0 <= first + length - 1 and 0 in positions:
+        x = LEFT + step * (0 - positions[0])
+        band = {"x": _n(x), "y": _n(TOP - 6), "width": _n(step), "height": _n(total - TOP - AXIS + 10)}
+        parts.append(tag("rect", fill="#efece4", **band))
+    for values, height, name, top in panels:
+        parts.append(_panel(values, height, name, top, step, alphabet, prefix, y))
+        parts.append(_axis(positions, step, y + height))
+        y += height + GAP
+    where = "offset from the site" if first <= 0 else "position"
+    middle = LEFT + step * len(positions) / 2
+    parts.append(tag("text", where, x=_n(middle), y=_n(total - 6), text_anchor="middle", fill=SOFT))
+    width = LEFT + step * len(positions) + RIGHT
+    return picture(parts, (width, total), text, font_size=11, style=f"; min-width: {0.75 * width:.0f}px")
+
+
+def _n(value):
+    """Return a coordinate as short text."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _glyphs(alphabet, prefix):
+    """Return the definitions of the letters: paths in a square of side 1, y downwards."""
+    paths = [
+        tag("path", id=f"{prefix}{code}", d=_outline(letter), fill=letter_colour(letter, alphabet))
+        for code, letter in enumerate(alphabet.letters)
+    ]
+    return tag("defs", paths)
+
+
+@lru_cache
+def _outline(letter):
+    """Return a letter as an SVG path that fills the square from (0, 0) to (1, 1); narrow letters stay narrow."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.path import Path
+    from matplotlib.textpath import TextPath
+
+    path = TextPath((0, 0), letter, size=100, prop=FontProperties(family="DejaVu Sans", weight="bold"))
+    box = path.get_extents()
+    scale = np.array([max(box.width, 0.55 * box.height), -box.height])
+    centre = np.array([(box.x0 + box.x1) / 2, box.y1])
+    commands = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C", Path.CLOSEPOLY: "Z"}
+    text = []
+    for vertices, code in path.iter_segments(simplify=False):
+        points = (vertices.reshape(-1, 2) - centre) / scale + [0.5, 0.0]
+        numbers = "" if code == Path.CLOSEPOLY else " ".join(f"{value:.3f}" for value in points.ravel() + 0.0)
+        text.append(commands[code] + numbers)
+    return "".join(text)
+
+
+def _panel(values, height, name, most, step, alphabet, prefix, top):
+    """Return one logo with its axis of heights, which goes up to `most` at least."""
+    low = float(np.minimum(values, 0).sum(axis=1).min(initial=0.0))
+    high = float(np.maximum(values, 0).sum(axis=1).max(initial=most))
+    low, high, ticks = axis_scale(low, high)
+    scale = height / (high - low)
+
+    def y(value):
+        return top + scale * (high - value)
+
+    end = LEFT + step * len(values)
+    parts = [tag("path", d=f"M{LEFT:g} {_n(top)}V{_n(top + height)}", stroke=SOFT, stroke_width="0.7")]
+    for tick, text in ticks:
+        parts.append(tag("path", d=f"M{LEFT - 3:g} {_n(y(tick))}h3", stroke=SOFT, stroke_width="0.7"))
+        parts.append(tag("text", text, x=f"{LEFT - 6:g}", y=_n(y(tick) + 3.8), text_anchor="end", fill=SOFT))
+    middle = _n(top + height / 2)
+    turned = {"x": "16", "y": middle, "text_anchor": "middle", "transform": f"rotate(-90 16 {middle})"}
+    parts.append(tag("text", name, fill=INK, **turned))
+    for place, row in enumerate(values):
+        x = LEFT + step * place
+        for side in (1, -1):  # the strongest letter lies farthest from zero
+            codes = [code for code in np.argsort(np.abs(row), kind="stable") if side * row[code] > 0]
+            base = 0.0
+            for code in codes:
+                size = abs(row[code])
+                base += size
+                if scale * size >= LEAST:
+                    upper = y(base) if side > 0 else y(size - base)
+                    shape = f"matrix({_n(0.94 * step)} 0 0 {_n(scale * size)} {_n(x + 0.03 * step)} {_n(upper)})"
+                    parts.append(tag("use", href=f"#{prefix}{code}", transform=shape))
+    parts.append(tag("path", d=f"M{LEFT:g} {_n(y(0))}H{_n(end)}", stroke=INK, stroke_width="0.8"))
+    return tag("g", parts)
+
+
+def _axis(positions, step, y):
+    """Return ticks and names of positions below a logo."""
+    every, offsets, parts = 5 if step >= 11 else 10, positions[0] < 1, []
+    for place, position in enumerate(positions):
+        if position % every and (offsets or position != 1):
+            continue
+        x = LEFT + step * (place + 0.5)
+        name = f"{position:+d}" if offsets and position else str(position)
+        parts.append(tag("path", d=f"M{_n(x)} {_n(y + 2)}v3", stroke=SOFT, stroke_width="0.7"))
+        text = name.replace("-", "\N{MINUS SIGN}")
+        parts.append(tag("text", text, x=_n(x), y=_n(y + 16), text_anchor="middle", fill=SOFT, font_size="10"))
+    return tag("g", parts)
