@@ -1,6 +1,7 @@
 """Tables as tab-separated text: one header line, numbers in a fixed form, so that equal tables are equal bytes."""
 
 import math
+from os import PathLike
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError
@@ -37,6 +38,22 @@ def write_tsv(path, columns, rows):
             file.write("\t".join(map(format_cell, cells)) + "\n")
 
 
+def read_utf8(path: str | PathLike, *, remedy: str) -> str:
+    """Return the text of a file with its ends of lines as they are.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, with this remedy, or is no text.
+    """
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise FileError(f"cannot be read: {reason}", file=path, remedy=remedy) from error
+
+
 def read_tsv(path):
     """Read a table as a list of dicts of str.
 
@@ -45,13 +62,7 @@ def read_tsv(path):
     FileError
         If the file is missing, no text, or has a line with another number of cells than its header.
     """
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            lines = file.read().split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise FileError(f"cannot be read: {reason}", file=path, remedy="check the path") from error
-    lines = [line.removesuffix("\r") for line in lines]
+    lines = [line.removesuffix("\r") for line in read_utf8(path, remedy="check the path").split("\n")]
     columns = lines[0].split("\t")
     rows = []
     for number, line in enumerate(lines[1:], start=2):

@@ -9,6 +9,9 @@ import hashlib
 from functools import lru_cache
 
 import numpy as np
+from matplotlib.font_manager import FontProperties
+from matplotlib.path import Path
+from matplotlib.textpath import TextPath
 
 from seqkern.core.markup import tag
 from seqkern.figures.colours import INK, SOFT
@@ -116,10 +119,6 @@ def _glyphs(alphabet, prefix):
 @lru_cache
 def _outline(letter):
     """Return a letter as an SVG path that fills the square from (0, 0) to (1, 1); narrow letters stay narrow."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.path import Path
-    from matplotlib.textpath import TextPath
-
     path = TextPath((0, 0), letter, size=100, prop=FontProperties(family="DejaVu Sans", weight="bold"))
     box = path.get_extents()
     scale = np.array([max(box.width, 0.55 * box.height), -box.height])

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import yaml
+
 from seqkern.core.archive import atomic_write
 from seqkern.core.markup import join, tag
 from seqkern.core.tsv import write_tsv
@@ -123,8 +125,6 @@ def build_report(results_dir, out_dir, config=None):
 
 def config_text(study):
     """Return the configuration as YAML."""
-    import yaml
-
     return yaml.safe_dump(study.config, sort_keys=False, allow_unicode=True)
 
 
