@@ -14,6 +14,7 @@ from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
 from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.implicit import CombinedImplicit
 from seqkern.kernels.occurrences import WordWeights, merge
+from seqkern.kernels.part_parameters import PartParameters
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
 from seqkern.kernels.window_values import PartOfWindow, SumOfValues, WindowValues
 
@@ -21,7 +22,7 @@ FARTHEST = 10**12
 """No sequence is that long; places up to it are far from the limits of int64."""
 
 
-class SumKernel(CompositeKernel):
+class SumKernel(PartParameters, CompositeKernel):
     """Weighted sum of kernels: K(x, y) = Σ w_i K_i(x, y).
 
     Raises
@@ -166,7 +167,7 @@ def _side_by_side(features):
     return np.hstack(features)
 
 
-class ProductKernel(CompositeKernel):
+class ProductKernel(PartParameters, CompositeKernel):
     """Product of kernels, entry by entry: K(x, y) = Π K_i(x, y).
 
     Raises

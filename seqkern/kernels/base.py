@@ -14,7 +14,7 @@ threads. A new family is found by its `name` and tested by its `examples`; nothi
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -25,7 +25,9 @@ from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, 
 from seqkern.core.specs import plain
 from seqkern.kernels import _blocks
 from seqkern.kernels.implicit import normalised
+from seqkern.kernels.operators import Operators
 from seqkern.kernels.stored_form import StoredForm
+from seqkern.kernels.transformer import GramTransformer
 from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
@@ -101,7 +103,7 @@ class Plan:
         return self
 
 
-class Kernel(Parameters):
+class Kernel(Operators, GramTransformer, Parameters):
     """Base of all kernels.
 
     Attributes
@@ -308,8 +310,10 @@ class Kernel(Parameters):
         """Return ``kernel(X, Y)``."""
         return self.kernel(X, Y)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training data (nothing, unless `data_dependent`) and return self.
+
+        The training part is remembered, not copied, for `transform`.
 
         Parameters
         ----------
@@ -319,7 +323,9 @@ class Kernel(Parameters):
             Labels, for kernels that use them.
         """
         self.check_parameters()
-        self._fit(self.coerce(X), y)
+        X = self.coerce(X)
+        self._fit(X, y)
+        self._remember(X)
         return self
 
     def kernel(self, X, Y=None, *, dtype=np.float64, n_threads=None):
@@ -638,7 +644,7 @@ class SequenceKernel(Kernel):
 
     normalize: bool = changed(default=True)
     alphabet: str | Alphabet | None = alphabet_name(
-        doc="The alphabet that sequences must have, and that strings are encoded with."
+        default=None, doc="The alphabet that sequences must have, and that strings are encoded with."
     )
 
 
