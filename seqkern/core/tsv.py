@@ -1,13 +1,14 @@
 """Tables as tab-separated text: one header line, numbers in a fixed form, so that equal tables are equal bytes."""
 
 import math
+from collections.abc import Iterable, Sequence
 from os import PathLike
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError
 
 
-def format_cell(value):
+def format_cell(value: object) -> str:
     """Return a cell's text: floats to 10 significant digits, empty for None and NaN; never a tab or a line end."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
@@ -16,7 +17,7 @@ def format_cell(value):
     return " ".join(str(value).split("\t")).replace("\n", " ").replace("\r", " ")
 
 
-def write_tsv(path, columns, rows):
+def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
     """Write a table atomically.
 
     Parameters
@@ -54,7 +55,7 @@ def read_utf8(path: str | PathLike, *, remedy: str) -> str:
         raise FileError(f"cannot be read: {reason}", file=path, remedy=remedy) from error
 
 
-def read_tsv(path):
+def read_tsv(path: str | PathLike) -> list[dict[str, str]]:
     """Read a table as a list of dicts of str.
 
     Raises
