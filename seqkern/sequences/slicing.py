@@ -19,7 +19,12 @@ class Sliceable:
         raise NotImplementedError
 
     def take(self, rows: Any) -> Self:
-        """Return the records `rows` (integer array, boolean mask or slice)."""
+        """Return some records, in the order asked for.
+
+        Parameters
+        ----------
+        rows : integer array, boolean mask or slice
+        """
         raise NotImplementedError
 
     @property
