@@ -67,6 +67,11 @@ class Parameter:
         """Return this parameter as a class declares it, with the type of its attribute."""
         return replace(self, annotation=annotation, optional=self.optional or self.default is None)
 
+    @property
+    def required(self) -> bool:
+        """Whether there is no default."""
+        return self.default is REQUIRED
+
     # ---- checks ----------------------------------------------------------------------------------------------
 
     def check(self, name: str, value: Any, owner: Any = None) -> None:
@@ -108,9 +113,8 @@ class Parameter:
         return word if word in self.words else self._parse(word, grid or self.several)
 
     def _parse(self, word: str, ranges: bool) -> Any:
-        """Return what a word means that is none of `words`; a range only if there may be several values."""
-        value = parse_value(word)
-        return word if isinstance(value, list) and not ranges else value
+        """Return what a word means that is none of `words`; a range only where `ranges` may stand."""
+        return parse_value(word)
 
     @property
     def item(self) -> "Parameter":
@@ -162,7 +166,7 @@ class Parameter:
         if self.several:
             choices.append({"type": "array", "items": self._schema()})
         if self.optional:
-            choices.append({"type": "null"})
+            choices.append({"enum": [None, "none"]})
         schema = choices[0] if len(choices) == 1 else {"anyOf": choices}
         return {**schema, **({"description": self.doc} if self.doc else {}), **self._default_schema()}
 
@@ -194,6 +198,10 @@ class Number(Parameter):
             *first, last = [f"give {self._article()} {self._span(self._bounds(owner))}".rstrip(), *self.words]
             self._refuse(name, value, f"{', '.join(first)} or {last}")
         super().check(name, value, owner)
+
+    def _parse(self, word: str, ranges: bool) -> Any:
+        value = parse_value(word)
+        return word if isinstance(value, list) and not ranges else value
 
     def _article(self) -> str:
         """Return what a number is called in messages."""
@@ -237,7 +245,7 @@ class Integer(Number):
         return "int"
 
     def _schema(self) -> dict:
-        return self._number_schema("integer")
+        return {"anyOf": [self._number_schema("integer"), {"type": "string", "pattern": r"^[-+]?\d+$"}]}
 
     def schema(self) -> dict:
         """Return the JSON schema of a value in a configuration; several may be a range ``1-5``."""
@@ -311,7 +319,8 @@ class Choice(Parameter):
 
     def schema(self) -> dict:
         """Return the JSON schema of a value in a configuration."""
-        return {"enum": list(self._all()), **({"description": self.doc} if self.doc else {}), **self._default_schema()}
+        all_words = [*self._all(), *(["none"] if self.optional else [])]
+        return {"enum": all_words, **({"description": self.doc} if self.doc else {}), **self._default_schema()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,7 +334,7 @@ class Flag(Parameter):
         return "bool"
 
     def _schema(self) -> dict:
-        return {"type": "boolean"}
+        return {"enum": [True, False, "true", "false", 0, 1]}
 
 
 @dataclass(frozen=True, kw_only=True)

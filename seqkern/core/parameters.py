@@ -104,7 +104,7 @@ def text(
     return Text(**locals())
 
 
-def alphabet_name(*, default: Any = None, doc: str = "") -> Any:
+def alphabet_name(*, default: Any = REQUIRED, doc: str = "") -> Any:
     """Declare an alphabet, by its name or its letters."""
     return AlphabetName(**locals())
 

@@ -644,7 +644,7 @@ class SequenceKernel(Kernel):
 
     normalize: bool = changed(default=True)
     alphabet: str | Alphabet | None = alphabet_name(
-        doc="The alphabet that sequences must have, and that strings are encoded with."
+        default=None, doc="The alphabet that sequences must have, and that strings are encoded with."
     )
 
 
