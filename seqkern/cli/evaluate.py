@@ -54,30 +54,26 @@ def run(args):
     from seqkern.core.progress import progress_bar
     from seqkern.core.threads import given_threads
     from seqkern.datasets import load_dataset
-    from seqkern.evaluation.candidates import make_candidates
     from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
     from seqkern.evaluation.feature_source import feature_form
     from seqkern.evaluation.fold_tables import FoldResult, write_results
     from seqkern.evaluation.held_out import check_afterwards
     from seqkern.evaluation.residue_results import write_residue_results
     from seqkern.folds import read_folds
-    from seqkern.kernels import parse_spec
-    from seqkern.layers import Layers
-    from seqkern.solvers import common_input
     from seqkern.study.feasible import check_layers, check_training_part
-    from seqkern.study.methods import split_choice
+    from seqkern.study.kernel_entries import read_kernel
+    from seqkern.study.solver_entries import SolverEntry
 
     check_afterwards(args.calibration, args.threshold, args.layers)
     dataset = load_dataset(args.dataset)
-    layers = Layers(args.layers)
-    check_layers(layers, dataset)
-    layers = layers.specs()
-    names = list(split_choice(parse_spec(args.kernel)))
-    candidates = make_candidates(names, args.solver, draws=args.inner_draws, seed=args.seed)
+    solver = SolverEntry.parse(args.solver, layers=args.layers, ranges=args.inner_draws is not None)
+    check_layers(solver.layers, dataset)
+    layers = solver.layers.specs()
+    kernel = read_kernel(args.kernel)
+    candidates = solver.candidates([entry.name for entry in kernel.candidates], args.inner_draws, args.seed)
     grid = [spec for _, spec in candidates]
-    wanted = common_input(grid)
-    how = feature_form(grid) if wanted == "features" else {}
-    sources, identity = kernel_sources(dataset, args, wanted, **how)
+    how = feature_form(grid) if solver.input == "features" else {}
+    sources, identity = kernel_sources(dataset, kernel.candidates, args, solver.input, **how)
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
     fold_sets = {
         name: read_folds(files[name], dataset.X.ids, task.labels, dataset.chains)
@@ -172,43 +168,40 @@ def _naming_split(dataset, folds, split):
         raise
 
 
-def kernel_sources(dataset, args, wanted="gram", **how):
+def kernel_sources(dataset, entries, args, wanted="gram", **how):
     """Return where kernel values come from, by the kernels' names, and the identity of kernels and data.
 
-    `wanted` is what the solvers take: a Gram matrix, features (`how`: see `feature_form`), or an Implicit.
+    `entries` are the KernelEntries; `wanted` is what the solvers take: a Gram matrix, features (`how`: see
+    `feature_form`), or an Implicit.
     """
     from seqkern.core.build import build_digest
     from seqkern.evaluation.feature_source import FeatureSource
     from seqkern.evaluation.sources import FittedKernel, ImplicitSource, StoredGram
     from seqkern.gram import open_gram
-    from seqkern.gram.transforms import build_transform
-    from seqkern.kernels import build_kernel, check_kind, parse_spec
-    from seqkern.study.methods import split_choice, split_transforms
+    from seqkern.kernels import check_kind
     from seqkern.study.stored_grams import check_stored
 
-    kernels = {}
-    for name, entry in split_choice(parse_spec(args.kernel)).items():
-        spec, transform_specs = split_transforms(entry)
-        kernels[name] = build_kernel(spec), transform_specs
-        check_kind(kernels[name][0], dataset.kind, file=args.dataset)
-    _check_grams(args.gram, [kernel for kernel, _ in kernels.values()], wanted)
+    for entry in entries:
+        check_kind(entry.kernel, dataset.kind, file=args.dataset)
+    _check_grams(args.gram, [entry.kernel for entry in entries], wanted)
     if args.gram:
         check_stored(dataset, args.dataset)
     grams = iter(args.gram)
     sources, identity = {}, [build_digest(), dataset.X.digest()]
-    for name, (kernel, transform_specs) in kernels.items():
-        transforms = [build_transform(item) for item in transform_specs]
-        identity.append([name, kernel.identity(), transform_specs])
+    for entry in entries:
+        kernel, transforms = entry.kernel, entry.transforms
+        identity.append([entry.name, kernel.identity(), entry.transform_specs])
         if wanted == "implicit":
-            sources[name] = ImplicitSource(kernel, dataset.X, transforms)
+            source = ImplicitSource(kernel, dataset.X, transforms)
         elif wanted == "features":
-            sources[name] = FeatureSource(kernel, dataset.X, transforms, **how)
+            source = FeatureSource(kernel, dataset.X, transforms, **how)
         elif args.gram and kernel.stored_form() is not None:
             form = kernel.stored_form()
             opened = [open_gram(next(grams), dataset.X, kernel=one) for one in form.kernels]
-            sources[name] = StoredGram(opened, transforms, form=form, ids=dataset.X.ids, n_threads=args.threads)
+            source = StoredGram(opened, transforms, form=form, ids=dataset.X.ids, n_threads=args.threads)
         else:
-            sources[name] = FittedKernel(kernel, dataset.X, transforms, args.threads)
+            source = FittedKernel(kernel, dataset.X, transforms, args.threads)
+        sources[entry.name] = source
     return sources, identity
 
 
