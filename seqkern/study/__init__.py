@@ -10,3 +10,7 @@ runs on a data set; `checks` and `feasible` find before any job what would stop 
 matrices are kept, `places` and `schema` make the messages. A job that is given one kernel or solver on its command line
 builds the same entry.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

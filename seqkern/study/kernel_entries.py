@@ -269,7 +269,7 @@ def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
     found: dict[str, KernelEntry] = {}
     for item in given["choose"] if isinstance(given["choose"], list) else [None]:
         name = item.get("name") if isinstance(item, dict) else None
-        if not isinstance(name, str) or name in found:
+        if not isinstance(item, dict) or not isinstance(name, str) or name in found:
             raise ConfigError(f"choose={given['choose']!r} is not possible", remedy="list kernels, each with its name")
         found[name] = KernelEntry.parse({key: value for key, value in item.items() if key != "name"}, name)
     return KernelChoice("choose", given, tuple(found.values()))

@@ -57,26 +57,29 @@ def check_schema(config: Any, schema: Schema, places: Places) -> None:
 def _schema_error(error: jsonschema.ValidationError, schema: Schema, places: Places) -> ConfigError:
     """Return a ConfigError in the words of the config file for a jsonschema error about a schema."""
     keys = tuple(error.absolute_path)
+    given: Any = error.instance
+    wanted: Any = error.validator_value
+    rules: Any = error.schema
     where = "" if keys else "top level: "
-    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        known = sorted(error.schema.get("properties", {}))
-        key = next(key for key in error.instance if key not in known)
+    if error.validator == "additionalProperties" and isinstance(given, dict):
+        known = sorted(rules.get("properties", {}))
+        key = next(key for key in given if key not in known)
         meant = hint(key, known)
         if keys[:1] == ("datasets",) and len(keys) > 1 and key in schema["$defs"]["dataset"]["properties"]:
             meant = f"{key} is a key of the data set itself; "
         remedy = f"{meant}known keys: {', '.join(known)}"
         return places.error(keys, f"{where}unknown key {key!r}", remedy=remedy, at=(*keys, key))
     if error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        near = difflib.get_close_matches(missing, map(str, error.instance), n=1)
+        missing = next(key for key in wanted if key not in given)
+        near = difflib.get_close_matches(missing, map(str, given), n=1)
         meant = f"is it meant by {near[0]!r}? " if near else ""
         return places.error(keys, f"{where}the key {missing!r} is missing", remedy=f"{meant}see config/README.md")
     if error.validator == "pattern":
-        problem = f"{where}{error.instance!r} is not possible"
-        return places.error(keys, problem, remedy=f"write {error.schema['form']}")
+        problem = f"{where}{given!r} is not possible"
+        return places.error(keys, problem, remedy=f"write {rules['form']}")
     if error.validator == "type":
-        wanted = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
-        problem = f"{where}{reprlib.repr(error.instance)} is not {' or '.join(TYPES[name] for name in wanted)}"
+        names = wanted if isinstance(wanted, list) else [wanted]
+        problem = f"{where}{reprlib.repr(given)} is not {' or '.join(TYPES[name] for name in names)}"
         return places.error(keys, problem, remedy="see config/README.md")
     return places.error(keys, f"{where}{error.message}", remedy="see config/README.md")
 

@@ -66,7 +66,7 @@ def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
     entries = [(name, entry) for name, entry in kernels.items() if isinstance(entry, KernelEntry) and entry.known]
     for name, entry in entries:
         form = entry.kernel.stored_form()
-        needed = [] if form is None else form.kernels
+        needed: list[Kernel] = [] if form is None else form.kernels
         for number, kernel in enumerate(needed, start=1):
             own = name if len(needed) == 1 else _free(f"{name}.part{number}", kernels)
             home = GramHome(own, kernel.spec() if form.learns else entry.spec, kernel)
@@ -88,8 +88,9 @@ def check_stored(dataset: Dataset, file: object) -> None:
         Named in the message.
     """
     if dataset.residues is not None:
+        count = len(dataset.residues)
         raise ParameterError(
-            f"its {len(dataset.X)} units are residues, and data sets of residues have no Gram matrix of all residues",
+            f"its {count} units are residues, and data sets of residues have no Gram matrix of all residues",
             file=file,
             remedy="leave it out: seqkern evaluate computes that of each training part (train_size of the folds keeps "
             "it small), and for solvers of features, such as primal_svc, none",
