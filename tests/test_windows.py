@@ -9,7 +9,7 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, SequenceError
 from seqkern.datasets import DataEntry, load_dataset, make_dataset
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.windows import Window, as_window, cut_windows, letters_at_sites, make_sites, read_sites
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from seqkern.core.checks import check_name
 from seqkern.core.errors import LabelError
-from seqkern.core.parameters import check_name
 from seqkern.datasets.data_entry import DataEntry
 from seqkern.datasets.dataset import Dataset, Task
 from seqkern.datasets.label_sources import PROTOCOL, labels_of_columns

@@ -12,7 +12,7 @@ def check_solver(solver: "Solver") -> None:
     """Raise ParameterError if no classifier of a solver, fitted or not, decides by a weighted sum of kernel values."""
     if solver.targets == ("multiclass",) and not hasattr(solver, "machine"):
         raise no_two_class_solver(solver)
-    if "binary" in solver.holds:
+    if "binary" in solver.nested_solvers():
         check_solver(solver.binary)
         return
     if solver.input == "features" or not solver.has_linear():

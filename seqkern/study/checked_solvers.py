@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seqkern.core.parameters import check_integer
+from seqkern.core.checks import check_integer
 from seqkern.study.methods import MethodEntry
 from seqkern.study.solver_entries import SolverEntry
 
