@@ -133,7 +133,7 @@ class Kernel(Parameters):
         What to do where a file that the parameters name is not there.
     """
 
-    name = None
+    name: ClassVar[str | None] = None
     plain = ""
     accepts = "sequences"
     tracks = ()
