@@ -4,7 +4,9 @@ from pathlib import Path
 
 from seqkern.core.errors import ConfigError, SequenceError
 from seqkern.datasets.label_sources import header_fields, no_column, wanted_columns
-from seqkern.sequences.windows import as_window, cut_windows, make_sites, read_sites
+from seqkern.sequences.cutting import cut_windows
+from seqkern.sequences.sites import make_sites, read_sites
+from seqkern.sequences.windows import as_window
 
 HEADER = "header"
 KEYS = ("window", "sites", "site", "other_sites", "past_end")
