@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.errors import LabelError
-from seqkern.core.types import PathLike, Rows
+from seqkern.core.types import Ids, PathLike, Rows
 
 KINDS = ("binary", "multiclass", "real", "none")
 POSITIVE_NAMES = ("1", "+1", "1.0", "+", "positive", "pos", "true", "yes")
@@ -58,7 +58,7 @@ class Labels:
     (('decoy', 'donor'), [1, 0, 1], [1.0, -1.0, 1.0])
     """
 
-    ids: Sequence[str]
+    ids: Ids
     y: npt.NDArray[np.int64] | npt.NDArray[np.float64]
     kind: str
     classes: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ SAMPLE_COLUMNS = tuple(field.name for field in fields(Labels))[4:]
 
 
 def make_labels(
-    ids: Sequence[str],
+    ids: Ids,
     values: Iterable[object],
     *,
     kind: str | None = None,
@@ -236,7 +236,7 @@ def _natural(name: str) -> tuple[int, float, str]:
 
 
 def _check_known(
-    ids: Sequence[str],
+    ids: Ids,
     values: list[str],
     strangers: set[str],
     problem: str,
@@ -269,7 +269,7 @@ def _against_rest(
     return y, "binary", (rest[0] if len(rest) == 1 else f"not {positive}", positive)
 
 
-def _real(ids: Sequence[str], values: list[str], file: PathLike | None) -> npt.NDArray[np.float64]:
+def _real(ids: Ids, values: list[str], file: PathLike | None) -> npt.NDArray[np.float64]:
     """Return numbers of texts, NaN for an empty one; raise LabelError for one that is not a finite number."""
     y = np.full(len(values), np.nan)
     for i, value in enumerate(values):

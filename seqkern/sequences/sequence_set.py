@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.parameters import check_choice
-from seqkern.core.types import Arrays, Header, Rows
+from seqkern.core.types import Arrays, Header, Ids, Rows
 from seqkern.sequences.alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
 
 PIECE = 1 << 22
@@ -77,7 +77,7 @@ class SequenceSet:
         codes: npt.NDArray[np.uint8],
         starts: npt.ArrayLike,
         stops: npt.ArrayLike,
-        ids: Sequence[str],
+        ids: Ids,
         alphabet: Alphabet | str,
         tracks: Arrays | None = None,
         counts: dict[str, int] | None = None,
@@ -102,7 +102,7 @@ class SequenceSet:
         cls,
         codes: npt.NDArray[np.uint8],
         offsets: npt.ArrayLike,
-        ids: Sequence[str],
+        ids: Ids,
         alphabet: Alphabet | str,
         tracks: Arrays | None = None,
         counts: dict[str, int] | None = None,
@@ -208,13 +208,13 @@ class SequenceSet:
         """Return all records as strings, with ``*`` for masked letters."""
         return [self.string(i) for i in range(len(self))]
 
-    def _view(self, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], ids: Sequence[str]) -> SequenceSet:
+    def _view(self, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], ids: Ids) -> SequenceSet:
         return SequenceSet(self.codes, starts, stops, ids, self.alphabet, self.tracks, self.counts)
 
     def replace(
         self,
         *,
-        ids: Sequence[str] | None = None,
+        ids: Ids | None = None,
         tracks: Arrays | None = None,
         counts: dict[str, int] | None = None,
     ) -> SequenceSet:
