@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.types import Arrays, Header, Rows
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -266,6 +267,10 @@ class SimilarityTable:
         SimilarityTable
         """
         return cls(arrays["values"], header["ids"], None, header["kind"], header["counts"])
+
+
+Data = SequenceSet | FeatureTable | SimilarityTable
+"""What a kernel compares: sequences, rows of features, or samples whose similarities are given."""
 
 
 def as_features(X: FeatureTable | npt.ArrayLike) -> FeatureTable:
