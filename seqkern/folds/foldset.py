@@ -184,9 +184,9 @@ def make_folds(
         check_whole(splits[-1], chains, labels.ids)
     groups = inner_groups(samples, method, options)
     if groups is not None:
-        whole = np.full(len(labels), -1, dtype=np.int64)
-        whole[used] = groups
-        groups = whole
+        numbers = np.full(len(labels), -1, dtype=np.int64)
+        numbers[used] = groups
+        groups = numbers
     return FoldSet(str(task), tuple(labels.ids), tuple(splits), groups)
 
 
@@ -278,7 +278,7 @@ def read_folds(
         Of the samples: then the parts must be such that they can be learned from and tested.
     chains : array_like of int, shape (n,), optional
         Where samples are residues, the chain of each: no split may divide one, nor may the groups of the inner loop. A
-        file without groups has chains as such.
+        file without groups takes the chains as groups.
 
     Returns
     -------
@@ -290,7 +290,7 @@ def read_folds(
     FileError
         If the file is missing or no table.
     FoldError
-        If it is no table of folds, or made for other samples; with `labels` also if a sample without a label is in
+        If it is not a table of folds, or made for other samples; with `labels` also if a sample without a label is in
         a part, a training part lacks a class, or a test part is empty; with `chains` if one is divided.
 
     Examples

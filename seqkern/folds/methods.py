@@ -62,7 +62,7 @@ def _parted(names: Sequence[str], fold: Indices) -> list[NamedSplit]:
 
 def _stratified(samples: Samples, *, k: int = 5, seed: int = 0) -> list[NamedSplit]:
     """Each fold has its share of each class; real labels are divided at random."""
-    return _dealt(samples, k, seed, samples.whole("stratified"))
+    return _dealt(samples, k, seed, samples.undivided("stratified"))
 
 
 def _grouped(samples: Samples, *, k: int = 5, seed: int = 0, train_size: int | None = None) -> list[NamedSplit]:
@@ -192,7 +192,7 @@ def _by_chromosome(
 
 def _leave_one_out(samples: Samples) -> list[NamedSplit]:
     """Test each sample (each set of linked samples; of residues each chain) once, alone."""
-    groups = samples.whole("leave-one-out")
+    groups = samples.undivided("leave-one-out")
     return _each_group(np.arange(len(samples)) if groups is None else groups, None)
 
 

@@ -80,7 +80,7 @@ class Samples:
         given = [part for part in (*partitions, self.links, self.chains) if part is not None]
         return merge_groups(len(self), *given) if given else None
 
-    def whole(self, method: str) -> Indices | None:
+    def undivided(self, method: str) -> Indices | None:
         """Return the groups that no method divides: linked samples; of residues, chains and given groups.
 
         Parameters

@@ -1,7 +1,7 @@
 """Profiles from files: one file, a folder of them, or a tar archive, which is read without unpacking it to disk.
 
 A record finds its profile by its id, which is the name of the file (with or without the ending), or the name in the
-HMM; else by its letters. Ids are compared with names that were found, and never become paths.
+HMM; else by its residues. Ids are compared with names that were found, and never become paths.
 """
 
 import io

@@ -1,11 +1,11 @@
 """Profiles built by iterated search, as jackhmmer does (Johnson, Eddy, Portugaly: BMC Bioinformatics 11, 2010).
 
-A profile HMM of the query (BLOSUM62 around each letter) is searched against a database; of the query and what is found
-another HMM is built, and so on. Its match states are the letters of the query, and their emissions, with HMMER's
+A profile HMM of the query (BLOSUM62 around each residue) is searched against a database; of the query and what is found
+another HMM is built, and so on. Its match states are the residues of the query, and their emissions, with HMMER's
 mixture Dirichlet priors, the profile. A query without relatives keeps the HMM of itself alone. Sequences identical to
 the query add nothing, and are left out: so it makes no difference whether the query is in the database.
 
-Every query has a pipeline of its own with a seed of its own, so that a profile depends on nothing but the letters of
+Every query has a pipeline of its own with a seed of its own, so that a profile depends on nothing but the residues of
 the query, the database in its order, and the options: never on threads or on other queries. HMMER fits the statistics
 of each HMM by simulation; that is a tenth of the time, and left as HMMER has it, except for the last HMM, which is not
 searched with. Most of the time goes into the effective number of sequences of each new HMM, found by bisection.

@@ -137,7 +137,7 @@ class ScanBuffer:
         window, width = self.scanner.window, len(self.scanner.site)
         codes, lower = np.concatenate(self.codes), np.concatenate(self.lower)
         starts = np.array(self.starts, dtype=np.int64)
-        begins = starts.copy()  # where the records begin, also of what is no longer at hand
+        begins = starts.copy()  # where the records begin, also of residues that have left the buffer
         begins[0] -= self.before
         stops = np.append(starts[1:], self.size)
         last = self.size if self.ended else max(starts[-1], self.size - max(window.right, window.left + width - 1))

@@ -452,14 +452,14 @@ class SequenceSet:
         # Compiled code trusts these.
         if "starts" in arrays:
             starts, stops = arrays["starts"], arrays["stops"]
-            whole = starts.shape == stops.shape == (len(header["ids"]),) and codes.ndim == 1
-            whole = whole and bool(np.all((starts >= 0) & (starts <= stops) & (stops <= len(codes))))
+            intact = starts.shape == stops.shape == (len(header["ids"]),) and codes.ndim == 1
+            intact = intact and bool(np.all((starts >= 0) & (starts <= stops) & (stops <= len(codes))))
         else:
             offsets = arrays["offsets"]
             starts, stops = offsets[:-1], offsets[1:]
             ordered = offsets.ndim == codes.ndim == 1 and offsets[0] == 0 and np.all(np.diff(offsets) >= 0)
-            whole = bool(ordered and offsets[-1] == len(codes) and len(offsets) == len(header["ids"]) + 1)
-        if not whole or np.any((codes >= alphabet.size) & (codes != MASK)):
+            intact = bool(ordered and offsets[-1] == len(codes) and len(offsets) == len(header["ids"]) + 1)
+        if not intact or np.any((codes >= alphabet.size) & (codes != MASK)):
             raise SequenceError("stored sequences are damaged", remedy="make the file again")
         return cls(codes, starts, stops, header["ids"], alphabet, tracks, header["counts"])
 

@@ -1,4 +1,4 @@
-"""Tracks from files: one annotation letter for each letter of a sequence, found by the sequence's id."""
+"""Tracks from files: one annotation letter for each residue of a sequence, found by the sequence's id."""
 
 import itertools
 

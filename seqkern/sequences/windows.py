@@ -1,9 +1,9 @@
 """Windows of one length around sites: which residues they hold, and which letters a site has.
 
-The convention: the window ``-60:+80`` has 60 letters before the letter at the site's position (offset 0), that letter,
+The convention: the window ``-60:+80`` has 60 bases before the base at the site's position (offset 0), that base,
 and 80 after it, 141 in all. Positions count from 1 along the record as it is written, on both strands. On strand − the
-offsets run along the reverse complement: the letter at the position itself, complemented, is offset 0, and the window
-takes the 80 letters before it in the record and the 60 after it.
+offsets run along the reverse complement: the base at the position itself, complemented, is offset 0, and the window
+takes the 80 bases before it in the record and the 60 after it.
 
 Letters expected at a site (``AG``) stand from offset 0 on, read along the site's strand.
 """

@@ -1,6 +1,6 @@
 """Windows around donor (5') splice sites, and decoys.
 
-A true site has coding sequence on its left and an intron on its right; the nine letters around the cut
+A true site has coding sequence on its left and an intron on its right; the nine bases around the cut
 follow the position frequencies of human donor sites (Zhang, Hum Mol Genet 7:919, 1998). A decoy lies inside
 one exon or inside one intron and carries the same GT at the same place, but else nothing of a site. So
 sites and decoys differ in three things, and each kernel sees some of them: the motif, its place, and the change
