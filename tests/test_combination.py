@@ -5,21 +5,21 @@ import warnings
 
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.cli.main import main
 from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from seqkern.folds import make_folds
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import CombinationKernel, SpectrumKernel, build_kernel, parse_spec
 from seqkern.kernels.specs import kernel_text
 from seqkern.kernels.vectors import combination
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
+from seqkern.models.sources import FittedKernel, ImplicitSource, StoredGram
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet

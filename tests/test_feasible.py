@@ -123,8 +123,8 @@ def test_evaluate_and_train_refuse_before_any_kernel(study, capsys, monkeypatch)
     def computed(*args, **kwargs):
         raise AssertionError("a kernel is computed")
 
-    monkeypatch.setattr("seqkern.evaluation.sources.fill", computed)
-    monkeypatch.setattr("seqkern.models.training.compute_gram", computed)
+    monkeypatch.setattr("seqkern.models.sources.fill", computed)
+    monkeypatch.setattr("seqkern.models.sources.compute_gram", computed)
     method = ["--kernel", "spectrum:k=2", "--solver", "nusvc:nu=0.6", "-o", str(study / "out")]
     assert main(["evaluate", str(study / "d"), "--folds", str(study / "folds"), *method]) == 1
     assert "split" in (told := capsys.readouterr().err)

@@ -14,7 +14,7 @@ from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError
 from seqkern.explain.poim import Importance
 from seqkern.explain.positions import Positions
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.report import build_report
 from seqkern.sequences.alphabets import DNA
 from seqkern.study.config import check_config

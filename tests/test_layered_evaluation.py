@@ -5,22 +5,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FoldError, LabelError, ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Task, load_dataset, make_dataset
-from seqkern.evaluation import crossval
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.feature_source import FeatureSource
 from seqkern.evaluation.held_out import fit_layers, held_out_decisions
 from seqkern.evaluation.metrics import brier
-from seqkern.evaluation.sources import FittedKernel
 from seqkern.folds import make_folds
 from seqkern.kernels import build_kernel
 from seqkern.layers import Layers
 from seqkern.layers.base import Layer
-from seqkern.models import training
+from seqkern.models import crossval
+from seqkern.models import method as method_module
+from seqkern.models.feature_source import FeatureSource
+from seqkern.models.sources import FittedKernel
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import UNLABELLED, make_labels
 from seqkern.solvers import make_solver
@@ -131,8 +131,7 @@ def test_a_fold_says_of_chains_what_the_trained_model_says(dataset, method, monk
         fitted.append(out[0].state())
         return out
 
-    monkeypatch.setattr(crossval, "fit_layers", noting)
-    monkeypatch.setattr(training, "fit_layers", noting)
+    monkeypatch.setattr(method_module, "fit_layers", noting)
     task, (kernel, solver, _) = masked(dataset), METHODS[method]
     split = next(iter(make_folds(task.labels, dataset.X, "grouped", k=3, seed=1)))
     options = {"residues": dataset.residues, "layers": LAYERS}
@@ -305,13 +304,13 @@ def test_the_verb_writes_the_same_bytes_every_time(study):
 
 def test_other_layers_are_another_checkpoint(study, monkeypatch):
     words, folder = study
-    calls, whole = [], evaluate_fold
+    calls, whole = [], crossval.evaluate_fold
 
-    def counted(*arguments, **options):
-        calls.append(options["layers"])
+    def counted(method, *arguments, **options):
+        calls.append(method.layers)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return whole(*arguments, **options)
+        return whole(method, *arguments, **options)
 
     monkeypatch.setattr(crossval, "evaluate_fold", counted)
     killed = [*words, "-o", str(folder / "killed"), "--layers"]

@@ -8,7 +8,7 @@ from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, SequenceError
 from seqkern.datasets import entry_files, load_dataset, make_dataset
 from seqkern.kernels import ProfileKernel
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.profiles.files import ProfileFiles
 from seqkern.profiles.search import ProfileSearch
 from seqkern.profiles.sources import ProfileSource, describe, differs

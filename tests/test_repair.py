@@ -9,12 +9,12 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.evaluation.sources import StoredGram
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.spectrum import read_spectrum
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
+from seqkern.models.sources import StoredGram
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet

@@ -18,7 +18,7 @@ from seqkern.cli.main import main
 from seqkern.core.errors import FileError, LetterError, ModelError, ParameterError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.models.scan import Scanner, position_scorer
 from seqkern.models.training import train_model
 from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet

@@ -9,7 +9,7 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, SequenceError
 from seqkern.datasets import entry_files, load_dataset, make_dataset
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.sequences.cutting import cut_windows, letters_at_sites
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.sites import make_sites, read_sites

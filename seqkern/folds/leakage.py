@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.checks import check_integer, check_real
 from seqkern.core.tsv import write_tsv
 from seqkern.core.types import PathLike
 from seqkern.folds.foldset import FoldSet, Split

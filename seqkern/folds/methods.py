@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError, unknown_name
-from seqkern.core.parameters import check_integer
 from seqkern.folds.samples import PARTS, RARE_STATE, NamedSplit, Samples
 from seqkern.folds.splitters import Indices, deal, locus_blocks, merge_groups
 from seqkern.folds.train_size import nested_subset, with_train_size

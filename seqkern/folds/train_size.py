@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError
-from seqkern.core.parameters import check_integer
 from seqkern.folds.samples import NamedSplit, Samples
 from seqkern.folds.splitters import Indices
 

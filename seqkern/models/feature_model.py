@@ -7,9 +7,9 @@ import numpy as np
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.threads import given_threads
 from seqkern.core.tsv import write_tsv
-from seqkern.evaluation.feature_source import feature_rows, ranked_features
 from seqkern.kernels.explicit import feature_vectors
 from seqkern.models.model import Model
+from seqkern.models.selected_features import feature_rows, ranked_features
 
 CHUNK_ROWS = 1024
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqkern.core.archive import nest, unnest
+from seqkern.core.archive import nest, save_archive, unnest
 from seqkern.core.errors import ModelError
 from seqkern.layers.chain import Decided, Layers, as_columns
 from seqkern.models.model import Model
@@ -82,16 +82,11 @@ class ResidueModel:
             As `Model.decision`.
         """
         windows, residues = residue_units(chains, self.window)
-        model = self.windows
-        decisions = model.decision(windows, n_threads=n_threads)
         if self.layers is not None:
-            return residues, self.layers.decide(decisions, residues)
-        probabilities = None
-        if model.calibration is not None:
-            above = model.calibration.probabilities(decisions)
-            probabilities = np.column_stack([1 - above, above])
-        place = {name: code for code, name in enumerate(self.classes)}
-        predicted = np.array([place[name] for name in model.classify(decisions).tolist()], dtype=np.int64)
+            return residues, self.layers.decide(self.windows.decision(windows, n_threads=n_threads), residues)
+        decisions, predicted, probabilities = self.windows.decide(windows, n_threads=n_threads)
+        if probabilities is not None:
+            probabilities = np.column_stack([1 - probabilities, probabilities])
         return residues, Decided(as_columns(decisions), predicted, probabilities)
 
     @staticmethod
@@ -107,11 +102,15 @@ class ResidueModel:
 
     def save(self, path):
         """Write the model to one file; FileError if that cannot be written."""
+        save_archive(path, *self.state())
+
+    def state(self):
+        """Return what the file of the model holds, as `Model.state`."""
         header, arrays = {"window": int(self.window), "layers": None}, {}
         if self.layers is not None:
             header["layers"], own = self.layers.state()
             arrays = nest("layers", own)
-        self.windows.save(path, residues=(header, arrays))
+        return self.windows.state(residues=(header, arrays))
 
     @classmethod
     def from_state(cls, windows, header, arrays):

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import FileError, SequenceError
-from seqkern.core.parameters import check_choice
 from seqkern.core.text_files import open_text
 from seqkern.core.types import PathLike
 from seqkern.profiles.hmmer import parse_hmmer

@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
+from seqkern.core.checks import check_integer, check_real
 from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import check_integer, check_real
 from seqkern.core.progress import progress_bar
 from seqkern.core.threads import available_threads
 from seqkern.profiles.cache import ProfileCache

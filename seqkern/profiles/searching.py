@@ -1,13 +1,11 @@
 """What kernels on profiles share: they come as tracks, or are built by searching the training part."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import Parameters, choice, integer, real
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.core.types import Arrays, Header
 from seqkern.profiles.profile import check_tracks
@@ -17,7 +15,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 if TYPE_CHECKING:
     from seqkern.kernels.base import Kernel as _Base  # a higher room: what the mixin is mixed into
 else:
-    _Base = object
+    _Base = Parameters
 
 SAMPLE_RECORDS = 8  # to predict from, where every record takes a search
 
@@ -25,14 +23,21 @@ SAMPLE_RECORDS = 8  # to predict from, where every record takes a search
 class ProfileTracks(_Base):
     """Mixed into a kernel that reads tracks of profiles; comes before the base in the list of bases.
 
-    The kernel has the attributes `search`, `iterations` and `inclusion`, names the tracks it reads in `profile_tracks`,
-    and calls `with_profiles` where it reads them.
+    The kernel names the tracks it reads in `profile_tracks`, and calls `with_profiles` where it reads them.
     """
 
-    search: str | None
-    iterations: int
-    inclusion: float
-    profile_tracks: tuple[str, ...] = ("profile",)
+    profile_tracks: ClassVar[tuple[str, ...]] = ("profile",)
+
+    search: Literal["training"] | None = choice(
+        default=None,
+        doc="Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every "
+        "sequence is searched against them (`seqkern.profiles.search`), which takes about a tenth of a CPU second for "
+        "each.",
+    )
+    iterations: int = integer(default=3, low=1, doc="Searches of one sequence at most.")
+    inclusion: float = real(
+        default=0.001, low=0, open_low=True, doc="E-value up to which what is found counts as a relative."
+    )
 
     @property
     def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # an attribute of the class in other kernels
@@ -43,12 +48,6 @@ class ProfileTracks(_Base):
     def data_dependent(self) -> bool:  # type: ignore[override]  # likewise
         """Whether `fit` keeps the training sequences, to search them."""
         return self.search is not None
-
-    def _check_parameters(self) -> None:
-        check_choice("search", self.search, (None, "training"))
-        check_integer("iterations", self.iterations, 1)
-        check_real("inclusion", self.inclusion, 0, open_low=True)
-        super()._check_parameters()
 
     def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_integer
 from seqkern.core.types import Arrays, Header, Rows
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import check_choice
 from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.sequence_set import PIECE, SequenceSet

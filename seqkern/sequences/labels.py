@@ -137,6 +137,12 @@ class Labels:
             raise LabelError(f"{self.kind} labels have no signs", remedy="use binary labels")
         return np.where(self.y == UNLABELLED, np.nan, 2.0 * self.y - 1.0)
 
+    def targets(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64] | None:
+        """Return the labels as solvers take them: signs, codes of several classes, numbers, or None without labels."""
+        if self.kind == "none":
+            return None
+        return self.signs() if self.kind == "binary" else self.y
+
     def class_counts(self) -> dict[str, int]:
         """Return a dict of class name to number of samples; empty for real labels."""
         return {name: int(np.count_nonzero(self.y == code)) for code, name in enumerate(self.classes)}

@@ -1,7 +1,7 @@
 """Ids of records: what becomes of repeated ones."""
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import check_choice
 from seqkern.core.types import PathLike
 
 

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import check_choice
 from seqkern.core.types import Arrays, Header, Ids, Rows
 from seqkern.sequences.alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
+from seqkern.sequences.slicing import Sliceable
 
 PIECE = 1 << 22
 
@@ -30,8 +31,10 @@ def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDA
     return view
 
 
-class SequenceSet:
+class SequenceSet(Sliceable):
     """An immutable set of encoded sequences.
+
+    It is sliced as an array is: ``X[rows]`` is `take`, ``X[i]`` the residues of one record, as text.
 
     Parameters
     ----------
@@ -68,6 +71,8 @@ class SequenceSet:
     [2, 0, 3, 3, 0, 1, 0, 0, 1, 2, 3]
     >>> X.part(-3, None).strings(), X.reverse_complement().strings()
     (['ACA', 'CGT'], ['TGTAATC', 'ACGT'])
+    >>> X[[1, 0]].ids, X[X.lengths == 4].strings(), X[0]
+    (['b', 'a'], ['ACGT'], 'GATTACA')
     >>> X.windows(record=[0, 0], centre=[2, 4], left=1, right=1).ids
     ['a:3', 'a:5']
     """
@@ -203,6 +208,9 @@ class SequenceSet:
         table = np.full(256, ord("*"), dtype=np.uint8)
         table[: self.alphabet.size] = np.frombuffer(self.alphabet.letters.encode(), dtype=np.uint8)
         return table[self.codes[self.starts[i] : self.stops[i]]].tobytes().decode()
+
+    def _record(self, i: int) -> str:
+        return self.string(i)
 
     def strings(self) -> list[str]:
         """Return all records as strings, with ``*`` for masked letters."""

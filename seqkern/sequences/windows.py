@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_integer
 from seqkern.core.types import Header
 from seqkern.sequences.alphabets import MASK, Alphabet
 

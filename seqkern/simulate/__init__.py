@@ -26,8 +26,8 @@ from typing import Any, TextIO, cast
 import numpy as np
 
 from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, unknown_name
-from seqkern.core.parameters import check_integer
 from seqkern.core.types import PathLike
 from seqkern.residues.residues import STATES
 from seqkern.sequences.sequence_set import SequenceSet

@@ -8,7 +8,7 @@ which mostly share it, say more, as in real chains; one exponent sets how much t
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.checks import check_integer, check_real
 from seqkern.profiles.profile import BACKGROUND
 from seqkern.residues.residues import STATES
 from seqkern.sequences.alphabets import PROTEIN

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaincinv, ndtr
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.checks import check_integer, check_real
 from seqkern.sequences.alphabets import PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.simulate.substitution import wag

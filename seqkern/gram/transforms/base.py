@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,12 +26,9 @@ class GramTransform(Parameters):
     """
 
     name = None
-    learned = ()
+    learned: ClassVar[tuple[str, ...]] = ()
     divides = False
     semidefinite = False
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
 
     def _fit(self, K, diagonal):
         """Learn from the training square and its diagonal; set the attributes in `learned`."""
@@ -135,6 +133,10 @@ class GramTransform(Parameters):
         """Return (K', diagonal') of the matrix that `fit` was given; symmetric to the bit."""
         return self._apply_train(*self._train)
 
+    def release(self):
+        """Forget the training square, which `transform` has no need of: it takes as much memory as the Gram matrix."""
+        self._train = None
+
     def required_rows(self, support):
         """Return int64: the training units that the columns `support` of a transformed row depend on."""
         return np.arange(self.n_columns_) if self.needs_all() else np.asarray(support, dtype=np.int64)
@@ -213,4 +215,5 @@ def fit_chain(transforms, K, diagonal):
         fitted.append(copy.deepcopy(transform).fit(K, diagonal))
         K, diagonal = fitted[-1].transform_train()
         K = np.ascontiguousarray(K)
+        fitted[-1].release()
     return fitted, K, diagonal

@@ -5,9 +5,9 @@ from sklearn.base import clone
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 from seqkern.solvers.base import ClassSolver
+from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.meta_solver import OfBinary
 from seqkern.solvers.specs import solver_from_state
 
@@ -22,9 +22,6 @@ class BinaryMachines(OfBinary, ClassSolver):
     """
 
     targets = ("multiclass",)
-
-    def __init__(self, binary):
-        self.binary = binary
 
     def tasks(self, classes):
         """Yield (places, code) of each machine.
@@ -135,11 +132,6 @@ def summary(reports):
         "objective": sum(report["objective"] for report in reports),
         "machines": len(reports),
     }
-
-
-def take_rows(K, rows):
-    """Return some rows of a matrix, dense or sparse, or of an Implicit or FeatureBlocks."""
-    return K.take(rows) if isinstance(K, (Implicit, FeatureBlocks)) else K[rows]
 
 
 def squashed(values):
