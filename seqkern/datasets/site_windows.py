@@ -4,7 +4,8 @@ from pathlib import Path
 
 from seqkern.core.errors import SequenceError
 from seqkern.datasets.label_sources import header_fields, no_column, wanted_columns
-from seqkern.sequences.windows import cut_windows, make_sites, read_sites
+from seqkern.sequences.cutting import cut_windows
+from seqkern.sequences.sites import make_sites, read_sites
 
 
 def cut_around_sites(wanted, reading, base_dir, where, *, unknown=None, ids=None):
