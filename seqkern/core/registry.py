@@ -3,11 +3,10 @@
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Mapping
 from functools import cached_property
 
+from seqkern.core.checks import check_flag
 from seqkern.core.errors import ParameterError, unknown_name
-from seqkern.core.parameters import check_flag
 
 
 class Registry:
@@ -99,36 +98,6 @@ class Registry:
 def _full_name(cls):
     """Return a class's name with that of its module."""
     return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def build_listed(registry, spec, example):
-    """Return what a spec describes whose key for the name is the registry's kind, its parameters checked.
-
-    Parameters
-    ----------
-    registry : Registry
-    spec : str, mapping or instance of the registry's base class
-        An instance is returned as it is.
-    example : str
-        A spec, for the remedy.
-
-    Raises
-    ------
-    ParameterError
-        If it is no spec, for an unknown name or parameter (with the nearest one), or a value outside its domain.
-    """
-    from seqkern.kernels.specs import parse_spec
-
-    if isinstance(spec, registry.base_class):
-        return spec
-    kind = registry.kind
-    params = parse_spec(spec, kind) if isinstance(spec, str) else spec
-    if not isinstance(params, Mapping) or not isinstance(params.get(kind), str):
-        raise ParameterError(f"{spec!r} is no {kind}", remedy=f"write one as {example}")
-    params = dict(params)
-    made = registry.build(params.pop(kind), **params)
-    made.check_parameters()
-    return made
 
 
 def _public_modules(package):

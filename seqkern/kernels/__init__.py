@@ -2,8 +2,9 @@
 
 Who calls whom: `base` is the contract and `blocks` fills matrices; `spectrum`, `mismatch`, … are families;
 `composite` is what kernels made of kernels share, `algebra` adds and multiplies them, `vector` has kernels of
-numbers and of other kernels' distances; `specs` turns a config or a line of text into a kernel. Importing
-this package imports none of them: a class is found by its name, ``from seqkern.kernels import SumKernel``.
+numbers and of other kernels' distances; `specs` turns a config or a line of text into a kernel; `operators` are
+Python's, and `transformer` and `feature_map` make kernels steps of scikit-learn's pipelines. Importing this package
+imports none of them: a class is found by its name, ``from seqkern.kernels import SumKernel``.
 """
 
 import importlib
@@ -12,7 +13,8 @@ from seqkern.core.registry import Registry
 
 KERNELS = Registry("kernel", __name__, f"{__name__}.base:Kernel")
 
-_HOMES = {"Kernel": "base"} | dict.fromkeys(("build_kernel", "check_kind", "kernel_from_state", "parse_spec"), "specs")
+_HOMES = {"FeatureMap": "feature_map", "Kernel": "base"}
+_HOMES |= dict.fromkeys(("build_kernel", "check_kind", "kernel_from_state", "parse_spec"), "specs")
 
 
 def __getattr__(name):

@@ -7,12 +7,14 @@ import numpy as np
 from scipy.sparse import csr_array, hstack, issparse
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import changed, component, fixed, integer, numbers
 from seqkern.kernels.additive import attributions, fold, matrix, row_attributions, word_weights
+from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
 from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.implicit import CombinedImplicit
 from seqkern.kernels.occurrences import WordWeights, merge
+from seqkern.kernels.part_parameters import PartParameters
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
 from seqkern.kernels.window_values import PartOfWindow, SumOfValues, WindowValues
 
@@ -20,19 +22,8 @@ FARTHEST = 10**12
 """No sequence is that long; places up to it are far from the limits of int64."""
 
 
-class SumKernel(CompositeKernel):
+class SumKernel(PartParameters, CompositeKernel):
     """Weighted sum of kernels: K(x, y) = Σ w_i K_i(x, y).
-
-    Parameters
-    ----------
-    parts : list of Kernel
-    weights : list of float, optional
-        w_i ≥ 0, one for each part; by default all 1.
-    normalize : bool
-        Whether to divide the sum by sqrt(K(x, x) K(y, y)); each part has its own `normalize` besides.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence with K(x, x) = 0.
-    n_threads : int, optional
 
     Raises
     ------
@@ -44,12 +35,18 @@ class SumKernel(CompositeKernel):
     name = "sum"
     plain = "Adds the similarities that several kernels see."
 
-    def __init__(self, parts, *, weights=None, normalize=False, zero_diagonal="error", n_threads=None):
-        self.parts = parts
-        self.weights = weights
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are added.")
+    weights: list[float] | None = numbers(
+        default=None,
+        low=0,
+        each="weight",
+        remedy="give a list: [0.5, 0.5]",
+        doc="w_i, one for each part; by default all 1.",
+    )
+    normalize: bool = changed(
+        default=False,
+        doc="Whether to divide the sum by sqrt(K(x, x) K(y, y)); each part has its own `normalize` besides.",
+    )
 
     @classmethod
     def examples(cls):
@@ -66,15 +63,11 @@ class SumKernel(CompositeKernel):
         super()._check_parameters()
         if self.weights is None:
             return
-        if not isinstance(self.weights, (list, tuple)):
-            raise ParameterError(f"weights={self.weights!r} is not possible", remedy="give a list: [0.5, 0.5]")
         if len(self.weights) != len(self.parts):
             raise ParameterError(
                 f"{len(self.weights)} weights for {len(self.parts)} parts",
                 remedy="give one weight for each part",
             )
-        for weight in self.weights:
-            check_real("weight", weight, 0)
 
     def _weights(self):
         return [1.0] * len(self.parts) if self.weights is None else [float(weight) for weight in self.weights]
@@ -174,17 +167,8 @@ def _side_by_side(features):
     return np.hstack(features)
 
 
-class ProductKernel(CompositeKernel):
+class ProductKernel(PartParameters, CompositeKernel):
     """Product of kernels, entry by entry: K(x, y) = Π K_i(x, y).
-
-    Parameters
-    ----------
-    parts : list of Kernel
-    normalize : bool
-        Whether to divide the product by sqrt(K(x, x) K(y, y)).
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence with K(x, x) = 0.
-    n_threads : int, optional
 
     Raises
     ------
@@ -196,11 +180,11 @@ class ProductKernel(CompositeKernel):
     plain = "Multiplies the similarities that several kernels see."
     words_vary = True
 
-    def __init__(self, parts, *, normalize=False, zero_diagonal="error", n_threads=None):
-        self.parts = parts
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are multiplied.")
+    normalize: bool = changed(
+        default=False,
+        doc="Whether to divide the product by sqrt(K(x, x) K(y, y)); each part has its own `normalize` besides.",
+    )
 
     @classmethod
     def examples(cls):
@@ -243,14 +227,6 @@ class ProductKernel(CompositeKernel):
 class PartKernel(CompositeKernel):
     """A kernel on letters `start` to `stop` of each sequence, as in ``s[start:stop]``.
 
-    Parameters
-    ----------
-    base : Kernel
-        A kernel on sequences.
-    start, stop : int or None
-        Negative numbers count from the end; None is an open end.
-    n_threads : int, optional
-
     Raises
     ------
     ParameterError
@@ -260,11 +236,25 @@ class PartKernel(CompositeKernel):
     name = "part"
     plain = "Looks at one part of each sequence only."
 
-    def __init__(self, base, start, stop, *, n_threads=None):
-        self.base = base
-        self.start = start
-        self.stop = stop
-        self.n_threads = n_threads
+    base: Kernel = component("kernel", kw_only=False, doc="A kernel on sequences.")
+    start: int | None = integer(
+        low=-FARTHEST,
+        high=FARTHEST,
+        optional=True,
+        kw_only=False,
+        each="part's start",
+        doc="The first letter; negative numbers count from the end, and None is an open end.",
+    )
+    stop: int | None = integer(
+        low=-FARTHEST,
+        high=FARTHEST,
+        optional=True,
+        kw_only=False,
+        each="part's stop",
+        doc="The letter after the last one, likewise.",
+    )
+    normalize: bool = fixed(False)
+    zero_diagonal: str = fixed("error")
 
     @classmethod
     def examples(cls):
@@ -283,9 +273,6 @@ class PartKernel(CompositeKernel):
                 f"kernel {self.base.name!r} takes no sequences",
                 remedy="only sequences have parts: leave part out",
             )
-        for name, end in (("start", self.start), ("stop", self.stop)):
-            if end is not None:
-                check_integer(f"part's {name}", end, -FARTHEST, FARTHEST)
 
     def _seen(self, X):
         return X.part(self.start, self.stop)

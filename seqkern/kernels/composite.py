@@ -125,7 +125,9 @@ class CompositeKernel(Kernel):
     def _fit(self, X, y):
         if any(part.data_dependent for part in self._given()):
             X = self._seen(X)
-            self.bases_ = [copy.deepcopy(part).fit(X, y) if part.data_dependent else part for part in self._given()]
+            self.bases_ = [
+                copy.deepcopy(part).fit(X, y).forget() if part.data_dependent else part for part in self._given()
+            ]
 
     def learned(self):
         """Return what all parts learned that people want to see."""

@@ -10,9 +10,10 @@ import itertools
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import check_choice
 from seqkern.sequences.alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
+from seqkern.sequences.slicing import Sliceable
 
 PIECE = 1 << 22
 
@@ -24,8 +25,10 @@ def _frozen(array, dtype=None):
     return view
 
 
-class SequenceSet:
+class SequenceSet(Sliceable):
     """An immutable set of encoded sequences.
+
+    It is sliced as an array is: ``X[rows]`` is `take`, ``X[i]`` the letters of one record, as text.
 
     Parameters
     ----------
@@ -43,6 +46,12 @@ class SequenceSet:
     Attributes
     ----------
     lengths : ndarray of int64, shape (n,)
+
+    Examples
+    --------
+    >>> X = SequenceSet.from_strings(["ACGT", "GGC", "TTA"], "dna")
+    >>> X[[2, 0]].strings(), X[X.lengths == 3].ids, X[1]
+    (['TTA', 'ACGT'], ['2', '3'], 'GGC')
     """
 
     def __init__(self, codes, starts, stops, ids, alphabet, tracks=None, counts=None):
@@ -119,6 +128,9 @@ class SequenceSet:
         table = np.full(256, ord("*"), dtype=np.uint8)
         table[: self.alphabet.size] = np.frombuffer(self.alphabet.letters.encode(), dtype=np.uint8)
         return table[self.codes[self.starts[i] : self.stops[i]]].tobytes().decode()
+
+    def _record(self, i: int) -> str:
+        return self.string(i)
 
     def strings(self):
         """Return all records as strings."""

@@ -8,6 +8,7 @@ import hashlib
 import numpy as np
 
 from seqkern.core.errors import SequenceError
+from seqkern.sequences.slicing import Sliceable
 
 
 def _frozen(array, dtype):
@@ -30,13 +31,13 @@ def _check_finite(values, ids):
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(bad):
         raise SequenceError(
-            "has a value that is not a finite number",
+            "has a value that is not a finite number (NaN or inf)",
             record=ids[bad[0]],
             remedy="fill it in or leave the row out",
         )
 
 
-class FeatureTable:
+class FeatureTable(Sliceable):
     """An immutable table of numbers: one row for each unit, one column for each feature.
 
     Parameters
@@ -77,6 +78,14 @@ class FeatureTable:
     def __repr__(self):
         return f"FeatureTable({len(self)} rows, {len(self.columns)} columns)"
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns."""
+        return self.values.shape
+
+    def _record(self, i: int) -> np.ndarray:
+        return self.values[i]
+
     def take(self, rows):
         """Return the rows `rows` (integer array, boolean mask or slice)."""
         rows = rows if isinstance(rows, slice) else np.arange(len(self))[rows]
@@ -98,7 +107,7 @@ class FeatureTable:
         return cls(arrays["values"], header["ids"], header["columns"], header["counts"])
 
 
-class SimilarityTable:
+class SimilarityTable(Sliceable):
     """Rows of an immutable square table of similarities or dissimilarities between units.
 
     Rows and columns are sliced together: `take` keeps the whole table and sub-indexes it, so that `block` can
@@ -142,6 +151,14 @@ class SimilarityTable:
 
     def __repr__(self):
         return f"SimilarityTable({len(self)} rows of {len(self.values)}, {self.kind})"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of selected units, twice."""
+        return len(self), len(self)
+
+    def _record(self, i: int) -> np.ndarray:
+        return self.values[self.index[i], self.index]
 
     def take(self, rows):
         """Return the units `rows` (integer array, boolean mask or slice); the table itself is shared."""
@@ -204,10 +221,17 @@ def as_similarities(X):
 
 def _numbers(X, expected):
     """Return `X` as a float64 array, or raise SequenceError naming what was expected."""
+    if hasattr(X, "toarray"):
+        raise SequenceError(f"expected {expected}, got a sparse matrix", remedy="give X.toarray()")
     try:
-        return np.asarray(X, dtype=np.float64)
+        if isinstance(X, Sliceable):  # another kind of data set, even if all that it holds are numbers
+            raise TypeError
+        values = np.asarray(X)
+        if not np.iscomplexobj(values):
+            return values.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise SequenceError(
             f"expected {expected}, got a {type(X).__name__}",
             remedy="give numbers, or choose a kernel for this kind of data",
         ) from error
+    raise SequenceError("Complex data not supported", remedy="give real numbers")

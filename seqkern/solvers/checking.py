@@ -4,8 +4,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
+from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.parameters import check_real
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 

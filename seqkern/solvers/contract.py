@@ -1,9 +1,10 @@
 """The contract of every solver.
 
-A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes ``__init__``
-(parameters only), ``check_parameters``, ``_fit`` and ``_decide``, ``fitted_state`` and ``restore_fitted`` for
-the model file, and ``examples`` for tests/test_solver_contract.py. The report is made here, the input checked in
-`checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`. Who calls whom::
+A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes its parameters,
+``_check_parameters`` for what concerns several of them, ``_fit`` and ``_decide``, ``fitted_state`` and
+``restore_fitted`` for the model file, and ``examples`` for tests/test_solver_contract.py. The report is made here, the
+input checked in `checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`. Who calls
+whom::
 
     fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
     decision_function(K) ─▶ checks ─▶ _decide(K, columns)
@@ -13,12 +14,14 @@ A restricted solver is the same solver with those columns renumbered, so that a 
 """
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from seqkern.core.declarations import Component, Parameter
 from seqkern.core.errors import GramError, LabelError
 from seqkern.core.parameters import Parameters
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
@@ -43,11 +46,6 @@ class Solver(Stored, Parameters, BaseEstimator):
     targets : tuple of {"binary", "multiclass", "real", "none"}
         The kinds of label that it learns; with ``"none"``, it can be fitted without labels, and `_fit` then
         gets None for them.
-    whole : tuple of str
-        The parameters whose lists are no grid of values to search, since the solver chooses by itself; `read` makes
-        them from what a config says.
-    holds : tuple of str
-        The parameters that hold a solver: a spec may name it, ``binary: csvc``, or give its own spec.
     takes_groups : bool
         Whether `_fit` takes groups, which it keeps together where it divides the training part: ``_fit(K, y, groups)``.
     takes_blocks : bool
@@ -69,17 +67,12 @@ class Solver(Stored, Parameters, BaseEstimator):
     plain = ""
     input = "gram"
     needs_semidefinite = False
-    targets = ()
-    whole = ()
-    holds = ()
+    targets: ClassVar[tuple[str, ...]] = ()
     takes_groups = False
     takes_blocks = False
     selects = True
 
     # ---- what a solver writes ----------------------------------------------------------------------------
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain; called before every fit."""
 
     def check_labels(self, y, groups=None):
         """Raise ParameterError where the parameters cannot go with the labels of a training part.
@@ -202,9 +195,15 @@ class Solver(Stored, Parameters, BaseEstimator):
         return {}
 
     @classmethod
-    def read(cls, key, value):
-        """Return the value of a parameter of `whole` from that of a spec."""
-        return value
+    def list_parameters(cls) -> tuple[str, ...]:
+        """Return the names of the parameters whose lists are no grid of values: the solver chooses by itself."""
+        return cls.parameters_with("list_parameter")
+
+    @classmethod
+    def nested_solvers(cls) -> tuple[str, ...]:
+        """Return the names of the parameters that hold a solver: a spec may name it, or give its own spec."""
+        own = cls.list_parameters()
+        return tuple(name for name, item in cls.declarations().items() if _is_solver(item) and name not in own)
 
     @classmethod
     def examples(cls):
@@ -335,3 +334,8 @@ class Solver(Stored, Parameters, BaseEstimator):
     def _coded(self, y):
         """Return checked labels as `_fit` takes them."""
         return y
+
+
+def _is_solver(item: Parameter) -> bool:
+    """Tell whether a parameter holds a solver."""
+    return isinstance(item, Component) and item.kind == "solver"

@@ -4,7 +4,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from seqkern.core.errors import ParameterError
-from seqkern.solvers.specs import plain, solver_from_state
+from seqkern.core.specs import plain
+from seqkern.solvers.specs import solver_from_state
 
 
 class Stored:

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, ParameterError
-from seqkern.core.parameters import check_choice, check_integer, check_real
 from seqkern.core.threads import one_thread
 from seqkern.folds.splitters import deal
 from seqkern.solvers.psvm.potential.dual import Dual
