@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from seqkern.core.tsv import write_tsv
 from seqkern.kernels.explicit import feature_vectors
 from seqkern.models.model import Model
 from seqkern.models.selected_features import feature_rows, ranked_features
-from seqkern.models.sources import Units
+
+if TYPE_CHECKING:
+    from seqkern.models.sources import Units
 
 CHUNK_ROWS = 1024
 
@@ -43,7 +45,7 @@ class FeatureModel(Model):
                 out[rows] = self.solver.decision_function(self._vectors(X.take(rows)))
         return out
 
-    def _vectors(self, X: Units) -> Any:
+    def _vectors(self, X: "Units") -> Any:
         """Return the features of some units that the solver takes; FeatureBlocks where it takes all of them so."""
         if self.solver.takes_blocks:
             blocks = self.kernel.feature_blocks(X)

@@ -12,8 +12,7 @@ from seqkern.core.archive import load_archive, unnest
 from seqkern.core.errors import FileError, GramError, ModelError
 from seqkern.gram.transforms import transform_from_state
 from seqkern.kernels import kernel_from_state
-from seqkern.models.feature_model import FeatureModel
-from seqkern.models.lsgkm import is_lsgkm, read_lsgkm
+from seqkern.models.lsgkm_file import is_lsgkm
 from seqkern.models.model import DATA, FORMAT, VERSION, Model
 from seqkern.models.residue_model import ResidueModel
 from seqkern.sequences.sequence_set import SequenceSet
@@ -40,6 +39,9 @@ def load_model(path: str | Path) -> Model | ResidueModel:
         If there is no such file.
     """
     if is_lsgkm(path):
+        # loaded for such a file alone: its kernels and its solver cost start-up
+        from seqkern.models.lsgkm import read_lsgkm
+
         return read_lsgkm(path)
     try:
         _check_members(path)
@@ -82,6 +84,9 @@ def _model_from_state(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> 
     kind: type[Model] = Model
     own: dict[str, Any] = {}
     if "features" in header:
+        # loaded for such a file alone: sparse matrices cost start-up
+        from seqkern.models.feature_model import FeatureModel
+
         columns = unnest("features", arrays)["columns"]
         kind, own = FeatureModel, {"features": columns, "names": tuple(header["features"]["names"])}
     return kind(
