@@ -31,9 +31,9 @@ from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import build_solver, expand_grid
 from seqkern.solvers.psvm.psvm import PSVC
 from seqkern.solvers.selection.selected_choice import inner_parts
-from seqkern.study.config import check_config
 from seqkern.study.feasible import check_training_part
-from seqkern.study.methods import dataset_methods, needs_gram
+from seqkern.study.solver_entries import SolverEntry
+from seqkern.study.study import Study
 
 MOTIF = "GTTGCA"
 PSVM = {"solver": "psvc", "kernel": "features", "C": "inf", "epsilon": 0.5}
@@ -162,13 +162,13 @@ def test_solvers_of_features_run_on_kernels_that_have_some():
         },
         "solvers": {"psvm": PSVM, "svm": {"solver": "csvc"}},
     }
-    methods = dataset_methods(check_config(study), "donors")
+    methods = Study.parse(study).method_names("donors")
     assert [kernel for kernel, solver in methods if solver == "psvm"] == ["kmers"]
     assert [kernel for kernel, solver in methods if solver == "svm"] == list(study["kernels"])
-    assert not needs_gram(PSVM)
+    assert not SolverEntry.parse(PSVM).needs_gram
     study["datasets"]["donors"] |= {"kernels": ["alignment"], "solvers": ["psvm"]}
     with pytest.raises(ConfigError, match="would never run"):
-        check_config(study)
+        Study.parse(study)
 
 
 # ---- one fold ----------------------------------------------------------------------------------------------

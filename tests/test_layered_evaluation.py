@@ -24,9 +24,7 @@ from seqkern.models.sources import FittedKernel
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import UNLABELLED, make_labels
 from seqkern.solvers import make_solver
-from seqkern.study.config import check_config
-from seqkern.study.feasible import checked_methods
-from seqkern.study.methods import dataset_methods, needs_gram, split_layers
+from seqkern.study.study import Study
 
 ENTRY = {
     "simulate": {"kind": "secondary_structure", "n_chains": 12, "mean_length": 40, "propensity": 5},
@@ -384,14 +382,15 @@ def config(**solvers):
 
 
 def test_layers_of_a_study():
-    study = check_config(config(layered={**SOLVER, "layers": [*LAYERS[:1], {"layer": "segments"}]}))
-    assert split_layers(study["solvers"]["layered"]) == (SOLVER, [LAYERS[0], {"layer": "segments"}])
-    assert ("window", "layered") in dataset_methods(study, "residues")
-    assert "layered" not in {solver for _, solver in dataset_methods(study, "plain")}
-    study = check_config(config(layered={**SOLVER, "layers": ["probabilities"]}))
-    assert ("spectrum", "layered") in dataset_methods(study, "plain")
-    assert not needs_gram(study["solvers"]["layered"])
-    checked = checked_methods(study, "residues")["layered"]
+    study = Study.parse(config(layered={**SOLVER, "layers": [*LAYERS[:1], {"layer": "segments"}]}))
+    layered = study.solvers["layered"]
+    assert (layered.spec, layered.layer_specs) == (SOLVER, [LAYERS[0], {"layer": "segments"}])
+    assert ("window", "layered") in study.method_names("residues")
+    assert "layered" not in {solver for _, solver in study.method_names("plain")}
+    study = Study.parse(config(layered={**SOLVER, "layers": ["probabilities"]}))
+    assert ("spectrum", "layered") in study.method_names("plain")
+    assert not study.solvers["layered"].needs_gram
+    checked = study.checked_solvers("residues")["layered"].to_dict()
     assert (checked["solver"], checked["layers"]) == (SOLVER, ["probabilities"])
 
 
@@ -406,7 +405,7 @@ def test_layers_of_a_study():
 )
 def test_wrong_layers_of_a_study(layers, words):
     with pytest.raises(ConfigError) as error:
-        check_config(config(layered={**SOLVER, "layers": layers}))
+        Study.parse(config(layered={**SOLVER, "layers": layers}))
     assert all(word in str(error.value) for word in words)
 
 
@@ -414,7 +413,7 @@ def test_a_data_set_without_residues_cannot_name_a_solver_with_layers():
     study = config(layered={**SOLVER, "layers": ["segments"]})
     study["datasets"]["plain"]["solvers"] = ["layered"]
     with pytest.raises(ConfigError, match=r"datasets\.plain\.solvers: 'layered' has layers that look"):
-        check_config(study)
+        Study.parse(study)
 
 
 def test_a_regression_has_no_layers(dataset):

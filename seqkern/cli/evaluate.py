@@ -54,29 +54,22 @@ def run(args):
     from seqkern.core.progress import progress_bar
     from seqkern.core.threads import given_threads
     from seqkern.datasets import load_dataset
-    from seqkern.evaluation.candidates import make_candidates
     from seqkern.evaluation.fold_tables import FoldResult, write_results
     from seqkern.evaluation.held_out import check_afterwards
     from seqkern.evaluation.residue_results import write_residue_results
     from seqkern.folds import read_folds
-    from seqkern.kernels import parse_spec
-    from seqkern.layers import Layers
     from seqkern.models.crossval import evaluate_fold
     from seqkern.models.data import Data
-    from seqkern.models.search import Search
     from seqkern.study.feasible import check_layers
-    from seqkern.study.methods import split_choice
+    from seqkern.study.kernel_entries import read_kernel
+    from seqkern.study.solver_entries import SolverEntry
 
     check_afterwards(args.calibration, args.threshold, args.layers)
     dataset = load_dataset(args.dataset)
-    layers = Layers(args.layers)
-    check_layers(layers, dataset)
-    layers = layers.specs()
-    names = list(split_choice(parse_spec(args.kernel)))
-    candidates = make_candidates(names, args.solver, draws=args.inner_draws, seed=args.seed)
-    search = Search(args.inner_folds, args.inner_metric, args.seed, args.inner_rule)
-    how = {"layers": layers, "calibration": args.calibration, "threshold": args.threshold, "search": search}
-    method, transform_specs = evaluated_method(args, candidates, dataset.kind, **how)
+    solver = SolverEntry.parse(args.solver, layers=args.layers, ranges=args.inner_draws is not None)
+    check_layers(solver.layers, dataset)
+    entries = read_kernel(args.kernel).candidates
+    method = evaluated_method(args, entries, solver, dataset.kind)
     sources = kernel_sources(method, dataset, args)
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
     fold_sets = {
@@ -94,7 +87,7 @@ def run(args):
     output = Path(args.output)
     check_writable(output / "metrics.tsv")
     options = {"selection_bias": args.selection_bias}
-    done = Checkpoint(output / ".finished", _identity(method, transform_specs, dataset, options))
+    done = Checkpoint(output / ".finished", _identity(method, entries, dataset, options))
     data = {
         name: Data(_grouped(dataset.tasks[name].labels, fold_set.groups), sources, dataset.residues)
         for name, fold_set in fold_sets.items()
@@ -173,30 +166,33 @@ def _grouped(labels, groups):
     return labels if groups is None else replace(labels, groups=groups)
 
 
-def _identity(method, transform_specs, dataset, options):
+def _identity(method, entries, dataset, options):
     """Return what the results depend on besides labels and splits, as text."""
     from seqkern.core.build import build_digest
 
-    kernels = [[name, kernel.identity(), transform_specs[name]] for name, kernel in method.kernels.items()]
+    kernels = [[entry.name, entry.kernel.identity(), entry.transform_specs] for entry in entries]
     made = [build_digest(), dataset.X.digest(), *kernels]
     how = asdict(method.search) | {"calibration": method.calibration, "threshold": method.threshold}
     return canonical_json([made, method.candidates, how, options | {"layers": method.layers}])
 
 
-def evaluated_method(args, candidates, kind, **how):
-    """Return the Method of the kernels that the arguments name, and the specs of their transforms by name."""
-    from seqkern.gram.transforms import build_transform
-    from seqkern.kernels import build_kernel, check_kind, parse_spec
+def evaluated_method(args, entries, solver, kind):
+    """Return the Method of KernelEntries and a SolverEntry, for data of a kind."""
+    from seqkern.kernels import check_kind
     from seqkern.models.method import Method
-    from seqkern.study.methods import split_choice, split_transforms
+    from seqkern.models.search import Search
 
-    kernels, specs = {}, {}
-    for name, entry in split_choice(parse_spec(args.kernel)).items():
-        spec, specs[name] = split_transforms(entry)
-        kernels[name] = build_kernel(spec)
-        check_kind(kernels[name], kind, file=args.dataset)
-    transforms = {name: [build_transform(item) for item in items] for name, items in specs.items()}
-    return Method(kernels, candidates, transforms=transforms, **how), specs
+    for entry in entries:
+        check_kind(entry.kernel, kind, file=args.dataset)
+    return Method(
+        {entry.name: entry.kernel for entry in entries},
+        solver.candidates([entry.name for entry in entries], args.inner_draws, args.seed),
+        transforms={entry.name: entry.transforms for entry in entries},
+        layers=solver.layers.specs(),
+        calibration=args.calibration,
+        threshold=args.threshold,
+        search=Search(args.inner_folds, args.inner_metric, args.seed, args.inner_rule),
+    )
 
 
 def kernel_sources(method, dataset, args):
