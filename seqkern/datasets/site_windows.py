@@ -1,13 +1,24 @@
 """Cut the windows that a data-set entry asks for around sites."""
 
+from os import PathLike
 from pathlib import Path
 
 from seqkern.core.errors import SequenceError
+from seqkern.datasets.data_entry import SiteWindow
 from seqkern.datasets.label_sources import header_fields, no_column, wanted_columns
-from seqkern.sequences.windows import cut_windows, make_sites, read_sites
+from seqkern.sequences.fasta import Reading
+from seqkern.sequences.windows import Cut, Sites, cut_windows, make_sites, read_sites
 
 
-def cut_around_sites(wanted, reading, base_dir, where, *, unknown=None, ids=None):
+def cut_around_sites(
+    wanted: SiteWindow,
+    reading: Reading,
+    base_dir: str | PathLike[str],
+    where: str,
+    *,
+    unknown: str | None = None,
+    ids: str | None = None,
+) -> tuple[Cut, Sites]:
     """Cut the windows of an entry.
 
     Parameters
