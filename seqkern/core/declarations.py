@@ -10,19 +10,19 @@ Every step returns unchanged what it cannot make anything of; `check` refuses it
 import inspect
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args, get_origin
+from types import MappingProxyType
+from typing import Any, Literal, Self, get_args, get_origin
 
 from seqkern.core.checks import check_choice, check_flag, check_integer, check_real
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import KINDS
 from seqkern.core.words import parse_value
 
+FAR = 1e9
 REQUIRED: Any = inspect.Parameter.empty
 """The default of a parameter that must be given."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Parameter:
     """A parameter that takes any value, and the base of those that do not.
 
@@ -32,7 +32,7 @@ class Parameter:
     kw_only : bool
         Whether the constructor takes it by its name only.
     doc : str
-        What it means, in Markdown-free prose; one line, or a paragraph.
+        What it means: one line, or a paragraph.
     optional : bool
         Whether None is a value too; it always is where it is the default.
     several : bool
@@ -63,9 +63,20 @@ class Parameter:
     remedy: str = ""
     annotation: Any = Any
 
+    def __init__(self, **traits: Any) -> None:
+        # by hand, not by dataclasses: these write source code for each class, which doubles the time of this import
+        unknown = [name for name in traits if not hasattr(type(self), name)]
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no {unknown[0]!r}")
+        vars(self).update(traits)
+
+    def but(self, **changes: Any) -> Self:
+        """Return a parameter that is as this one but for some traits."""
+        return type(self)(**(vars(self) | changes))
+
     def declared(self, annotation: Any) -> "Parameter":
         """Return this parameter as a class declares it, with the type of its attribute."""
-        return replace(self, annotation=annotation, optional=self.optional or self.default is None)
+        return self.but(annotation=annotation, optional=self.optional or self.default is None)
 
     @property
     def required(self) -> bool:
@@ -179,7 +190,6 @@ class Parameter:
         return {} if self.default is REQUIRED else {"default": "inf" if self.default == math.inf else self.default}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Number(Parameter):
     """A number between bounds; a bound that is a text is the name of the parameter that has it."""
 
@@ -190,7 +200,8 @@ class Number(Parameter):
 
     def _bounds(self, owner: Any) -> tuple[Any, Any]:
         """Return both bounds, those that are other parameters looked up."""
-        return tuple(getattr(owner, end) if isinstance(end, str) else end for end in (self.low, self.high))
+        low, high = (getattr(owner, end) if isinstance(end, str) else end for end in (self.low, self.high))
+        return low, high
 
     def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError for a value outside the domain."""
@@ -217,7 +228,7 @@ class Number(Parameter):
         return " and ".join(ends)
 
     def _type(self) -> str:
-        bounds = tuple(f"`{end}`" if isinstance(end, str) else end for end in (self.low, self.high))
+        bounds = (_shown(self.low), _shown(self.high))
         return f"{self._element()} {self._span(bounds)}".rstrip()
 
     def _number_schema(self, kind: str) -> dict:
@@ -230,7 +241,6 @@ class Number(Parameter):
         return schema
 
 
-@dataclass(frozen=True, kw_only=True)
 class Integer(Number):
     """A whole number from `low` to `high`."""
 
@@ -255,7 +265,6 @@ class Integer(Number):
         return schema
 
 
-@dataclass(frozen=True, kw_only=True)
 class Real(Number):
     """A number from `low` to `high`; with `infinite`, infinity too, which JSON writes ``"inf"``."""
 
@@ -288,7 +297,6 @@ class Real(Number):
         return {"anyOf": [number, text]}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Choice(Parameter):
     """One of some words; by default those of its annotation, a Literal."""
 
@@ -297,7 +305,7 @@ class Choice(Parameter):
     def declared(self, annotation: Any) -> Parameter:
         """Return this parameter with the choices of the annotation, if it has none of its own."""
         choices = tuple(self.choices) or _literals(annotation)
-        declared = replace(self, choices=choices, optional=self.optional or None in choices)
+        declared = self.but(choices=choices, optional=self.optional or None in choices)
         return super(Choice, declared).declared(annotation)
 
     def _all(self) -> tuple:
@@ -323,7 +331,6 @@ class Choice(Parameter):
         return {"enum": all_words, **({"description": self.doc} if self.doc else {}), **self._default_schema()}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Flag(Parameter):
     """True or false."""
 
@@ -337,7 +344,6 @@ class Flag(Parameter):
         return {"enum": [True, False, "true", "false", 0, 1]}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Text(Parameter):
     """Text, whatever it looks like: ``01`` stays ``01``; with `rows`, rows of numbers may stand for it."""
 
@@ -372,7 +378,6 @@ class Text(Parameter):
         return {"anyOf": [text, {"type": "array"}]} if self.rows else text
 
 
-@dataclass(frozen=True, kw_only=True)
 class AlphabetName(Text):
     """The name of an alphabet, its letters, or an Alphabet; who encodes with it checks it."""
 
@@ -380,7 +385,6 @@ class AlphabetName(Text):
         """Leave the check to the sequences, whose error says what fits them."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Numbers(Real):
     """A list of numbers; `words` may stand for some."""
 
@@ -409,11 +413,10 @@ class Numbers(Real):
         return {"type": "array", "items": super()._schema()}
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumbersByName(Parameter):
     """A number for each of some names; `words` may stand for them, or with `text` any text."""
 
-    value: Number
+    value: Number = Number()
     text: bool = False
 
     def _check_one(self, name: str, value: Any, owner: Any) -> None:
@@ -441,7 +444,6 @@ class NumbersByName(Parameter):
         return {"anyOf": [schema, {"type": "string"}]} if self.text else schema
 
 
-@dataclass(frozen=True, kw_only=True)
 class Labels(Parameter):
     """A list of the names of classes, or of their codes."""
 
@@ -455,14 +457,13 @@ class Labels(Parameter):
         return {"type": "array", "items": {"type": ["string", "number"]}}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Component(Parameter):
     """A thing of some kind (see kinds.py), such as the kernel inside a kernel; with `expand`, all of a grid of them.
 
     Whether it fits is for the class to check.
     """
 
-    kind: str
+    kind: str = ""
     expand: bool = False
 
     def _parse(self, word: str, ranges: bool) -> Any:
@@ -497,18 +498,16 @@ class Component(Parameter):
         return {"anyOf": [{"type": "string"}, {"$ref": f"#/$defs/{self.kind}"}]}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Changed(Parameter):
     """The inherited parameter with something changed; only while a class is made."""
 
-    changes: tuple[tuple[str, Any], ...] = ()
+    changes: Mapping[str, Any] = MappingProxyType({})
 
     def of(self, inherited: Parameter) -> Parameter:
         """Return the parameter that is meant."""
-        return replace(inherited, **dict(self.changes))
+        return inherited.but(**self.changes)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Fixed(Parameter):
     """An inherited parameter that is none of this class: its value is always the default."""
 
@@ -516,6 +515,13 @@ class Fixed(Parameter):
 def is_listed(value: Any) -> bool:
     """Tell whether a value is a list of values: a list, a tuple or an array."""
     return isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0
+
+
+def _shown(bound: Any) -> Any:
+    """Return a bound as the documentation has it: None for one that nobody will meet."""
+    if isinstance(bound, str):
+        return f"`{bound}`"
+    return bound if bound is not None and abs(bound) < FAR else None
 
 
 def _literals(annotation: Any) -> tuple:

@@ -86,7 +86,7 @@ def _entry(kind: Kind, extra: dict[str, Any]) -> dict[str, Any]:
 
 def _searched(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a parameter whose values may be listed, or a range."""
-    described = {key: schema[key] for key in ("description", "default") if key in schema}
+    described: dict[str, Any] = {key: schema[key] for key in ("description", "default") if key in schema}
     one = {key: value for key, value in schema.items() if key not in described}
     return {"anyOf": [one, {"type": "array", "items": one}, {"type": "string", "pattern": _RANGE}], **described}
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from seqkern.core.errors import SequenceError
 from seqkern.datasets.data_entry import SiteWindow
 from seqkern.datasets.label_sources import header_fields, no_column, wanted_columns
+from seqkern.sequences.cutting import Cut, cut_windows
 from seqkern.sequences.fasta import Reading
-from seqkern.sequences.windows import Cut, Sites, cut_windows, make_sites, read_sites
+from seqkern.sequences.sites import Sites, make_sites, read_sites
 
 
 def cut_around_sites(

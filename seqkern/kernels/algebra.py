@@ -2,6 +2,7 @@
 
 import contextlib
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array, hstack, issparse
@@ -254,7 +255,7 @@ class PartKernel(CompositeKernel):
         doc="The letter after the last one, likewise.",
     )
     normalize: bool = fixed(False)
-    zero_diagonal: str = fixed("error")
+    zero_diagonal: Literal["error", "zero"] = fixed("error")
 
     @classmethod
     def examples(cls):

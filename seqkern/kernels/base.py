@@ -21,7 +21,7 @@ import numpy as np
 from seqkern.core.archive import canonical_json
 from seqkern.core.declarations import Choice
 from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
-from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, flag, integer
+from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
 from seqkern.core.specs import plain
 from seqkern.kernels import _blocks
 from seqkern.kernels.implicit import normalised
@@ -135,7 +135,7 @@ class Kernel(Operators, GramTransformer, Parameters):
         What to do where a file that the parameters name is not there.
     """
 
-    name = None
+    name: ClassVar[str | None] = None
     plain = ""
     accepts = "sequences"
     tracks = ()
@@ -147,9 +147,9 @@ class Kernel(Operators, GramTransformer, Parameters):
     least_block_rows = 1
     has_weights_at_positions = False
     missing_file_remedy = "check the path"
-    alphabet = None
-    last_parameters = LAST_PARAMETERS
+    last_parameters: ClassVar[tuple[str, ...]] = LAST_PARAMETERS
 
+    alphabet: str | Alphabet | None = fixed(None)
     normalize: bool = flag(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)).")
     zero_diagonal: Literal["error", "zero"] = choice(
         default="error",

@@ -83,7 +83,7 @@ class CompositeKernel(Kernel):
         """Names of all tracks that a part needs."""
         return tuple(dict.fromkeys(track for part in self._given() for track in part.tracks))
 
-    @property
+    @property  # type: ignore[misc]  # here it follows from the parts
     def alphabet(self):
         """The first alphabet that a part names, or None."""
         return next((part.alphabet for part in self._given() if part.alphabet is not None), None)

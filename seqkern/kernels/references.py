@@ -40,6 +40,10 @@ class References:
     def read(self, X: Any) -> Any:
         """Return new samples that can be compared with these: text is encoded with their alphabet.
 
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table
+
         Raises
         ------
         SequenceError

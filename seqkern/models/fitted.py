@@ -252,7 +252,7 @@ class FittedMethod:
 
 
 def rows_seen(layers: Layers | None, data: Data, train: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the units that a solver decides about, for layers to decide about some: whole chains, where they need them.
+    """Return the samples that a solver decides about, for layers to decide about some: whole chains where needed.
 
     Parameters
     ----------

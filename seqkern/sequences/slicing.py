@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, Self
 
+from seqkern.core.types import Rows
+
 
 class Sliceable:
     """Mixin of data sets with ``len`` and ``take``: indexing and iteration.
@@ -18,8 +20,19 @@ class Sliceable:
     def __len__(self) -> int:
         raise NotImplementedError
 
-    def take(self, rows: Any) -> Self:
-        """Return the records `rows` (integer array, boolean mask or slice)."""
+    def take(self, rows: Rows) -> Self:
+        """Return some of the records.
+
+        Parameters
+        ----------
+        rows : array of int, boolean mask or slice
+            Which of the n records.
+
+        Returns
+        -------
+        Sliceable
+            Of the same class.
+        """
         raise NotImplementedError
 
     @property

@@ -63,7 +63,7 @@ class Solver(Stored, Parameters, BaseEstimator):
         cross-validation, how many did not converge), ….
     """
 
-    name = None
+    name: ClassVar[str | None] = None
     plain = ""
     input = "gram"
     needs_semidefinite = False

@@ -25,7 +25,7 @@ class GramTransform(Parameters):
         Whether what comes out is positive semi-definite, whatever went in.
     """
 
-    name = None
+    name: ClassVar[str | None] = None
     learned: ClassVar[tuple[str, ...]] = ()
     divides = False
     semidefinite = False

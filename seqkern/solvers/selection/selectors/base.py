@@ -11,6 +11,7 @@ A selector learns from what it is given and from nothing else: inside cross-vali
 """
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -53,9 +54,9 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         After `fit` with classes: these, sorted.
     """
 
-    name = None
+    name: ClassVar[str | None] = None
     plain = ""
-    targets = ("binary", "multiclass")
+    targets: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
     n_features: int | None = integer(
         default=None,
