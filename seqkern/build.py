@@ -7,7 +7,7 @@ from pathlib import Path
 from . import __version__
 from .resource_files import CHECKOUT, resource_files
 
-CODE = {".py", ".so", ".pyd", ".css", ".html", ".js"}
+CODE = {".py", ".pyi", ".so", ".pyd", ".css", ".html", ".js"}
 
 
 @cache

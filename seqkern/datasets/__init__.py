@@ -6,31 +6,6 @@ finds the labels, `families` sets the tasks of the Liao-Noble protocol, `site_wi
 `residue_units` around residues.
 """
 
-from .dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
-from .families import liao_noble
-from .label_sources import check_options
-from .making import check_entry_profiles, check_files, entry_files, entry_kind, make_dataset
-from .public import is_public, local_path
-from .residue_units import check_entry_residues, is_residue_entry
-from .site_windows import entry_window
+import lazy_loader
 
-__all__ = [
-    "KINDS",
-    "Dataset",
-    "Task",
-    "check_entry_profiles",
-    "check_entry_residues",
-    "check_files",
-    "check_options",
-    "entry_files",
-    "entry_kind",
-    "entry_window",
-    "is_public",
-    "is_residue_entry",
-    "liao_noble",
-    "load_dataset",
-    "local_path",
-    "make_dataset",
-    "save_dataset",
-    "summary",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

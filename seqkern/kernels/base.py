@@ -26,6 +26,7 @@ from ..tables import as_features, as_similarities
 from ..tracks import track_option
 from . import _blocks
 from .implicit import normalised
+from .kernel_table import KERNELS
 
 YEAR = 365 * 24 * 3600.0
 
@@ -436,7 +437,6 @@ class Kernel(Parameters):
         """Raise ParameterError unless the kernel has feature vectors for training without a Gram matrix."""
         if self.has_implicit():
             return
-        from . import KERNELS
 
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_implicit())
         other = "its features, such as primal_svc" if self._gives_features() else "one, such as csvc"
@@ -470,8 +470,6 @@ class Kernel(Parameters):
         ParameterError
             If the kernel has none.
         """
-        from . import KERNELS
-
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_features())
         raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
 

@@ -19,8 +19,8 @@ import re
 from collections.abc import Mapping
 
 from ..errors import ParameterError
-from . import KERNELS
 from .base import Kernel
+from .kernel_table import KERNELS
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WEIGHT = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from ..errors import ModelError, ParameterError
 from ..registry import build_listed
+from .layer_table import LAYERS
 
 
 def build_layer(spec):
@@ -20,8 +21,6 @@ def build_layer(spec):
     ParameterError
         For an unknown layer or parameter (with the nearest name), or a value outside its domain.
     """
-    from . import LAYERS
-
     return build_listed(LAYERS, spec, "structure:window=15")
 
 

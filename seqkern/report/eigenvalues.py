@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ..errors import SeqkernError
 from ..gram.transforms import build_transform
 from ..methods import split_transforms
-from ..solvers import SOLVERS
+from ..solvers.solver_table import SOLVERS
 from .markup import Column, Markup, number, plural, table, tag
 from .view import method_names, paragraph
 from .words import said_of
@@ -134,8 +134,8 @@ def repairs_of(entry):
 
 def _minds(dataset, solver):
     """Tell whether a solver needs a positive semi-definite matrix; False where it is not known here."""
-    cls = SOLVERS.classes.get(dataset.study.spec("solvers", solver).get("solver"))
-    return getattr(cls, "needs_semidefinite", False) is True
+    name = dataset.study.spec("solvers", solver).get("solver")
+    return name in SOLVERS.names and SOLVERS.get(name).needs_semidefinite is True
 
 
 def _short(value):

@@ -5,8 +5,8 @@ import platform
 import re
 
 from .. import __version__
-from ..kernels import KERNELS
-from ..solvers import SOLVERS
+from ..kernels.kernel_table import KERNELS
+from ..solvers.solver_table import SOLVERS
 from .markup import Column, details, table, tag
 from .view import paragraph
 from .words import class_sentence, metric, spec_text

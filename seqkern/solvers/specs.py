@@ -8,11 +8,10 @@ import numpy as np
 
 from ..errors import ModelError, ParameterError, unknown_name
 from ..kernels.specs import parse_spec, parse_value
-from ..registry import Registry
 from .class_names import by_code
 from .ranges import Range, as_range
+from .solver_table import SOLVERS
 
-SOLVERS = Registry("solver", "seqkern.solvers", "seqkern.solvers.base:Solver")
 TAKES = {
     "gram": "a Gram matrix",
     "features": "the features of a kernel",

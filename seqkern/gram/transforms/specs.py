@@ -6,6 +6,7 @@ from ...errors import ParameterError
 from ...kernels.specs import parse_spec
 from ...parameters import check_choice
 from ...registry import build_listed
+from .transform_table import TRANSFORMS
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
 """Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it as it is."""
@@ -24,8 +25,6 @@ def build_transform(spec):
     ParameterError
         For an unknown transform or parameter (with the nearest name), or a value outside its domain.
     """
-    from . import TRANSFORMS
-
     return build_listed(TRANSFORMS, spec, "repair:method=clip")
 
 

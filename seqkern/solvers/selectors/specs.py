@@ -4,10 +4,8 @@ import numpy as np
 
 from ...errors import ParameterError, unknown_name
 from ...kernels.specs import parse_spec, parse_value
-from ...registry import Registry
 from ..specs import build_solver
-
-SELECTORS = Registry("selector", "seqkern.solvers.selectors", "seqkern.solvers.selectors.base:Selector")
+from .selector_table import SELECTORS
 
 
 def build_selector(spec):

@@ -1,0 +1,40 @@
+"""The solvers by their names, and the modules of their classes: a new solver takes one line here."""
+
+from ..registry import Registry
+
+SOLVERS = Registry(
+    "solver",
+    "seqkern.solvers.contract:Solver",
+    {
+        "best_basis": "seqkern.solvers.best_basis:BestBasis",
+        "binary_tree": "seqkern.solvers.binary_tree:BinaryTree",
+        "csvc": "seqkern.solvers.svm:CSVC",
+        "decision_dag": "seqkern.solvers.pairwise:DecisionDAG",
+        "direct_multiclass": "seqkern.solvers.direct_multiclass:DirectMulticlass",
+        "filtered": "seqkern.solvers.filtered:FilteredSVC",
+        "gor": "seqkern.solvers.gor:GOR",
+        "kernel_fisher": "seqkern.solvers.discriminant:KernelFisher",
+        "kernel_neighbors": "seqkern.solvers.neighbors:KernelNeighbors",
+        "kernel_neighbors_regressor": "seqkern.solvers.neighbors:KernelNeighborsRegressor",
+        "kernel_pca": "seqkern.solvers.kernel_pca:KernelPCA",
+        "linear_discriminant": "seqkern.solvers.linear_discriminant:LinearDiscriminant",
+        "linear_svc": "seqkern.solvers.linear:LinearSVC",
+        "lp_machine": "seqkern.solvers.lp_machine:LPMachine",
+        "lssvc": "seqkern.solvers.least_squares:LSSVC",
+        "lssvr": "seqkern.solvers.least_squares:LSSVR",
+        "network": "seqkern.solvers.network:Network",
+        "nusvc": "seqkern.solvers.nu_svm:NuSVC",
+        "nusvr": "seqkern.solvers.svr:NuSVR",
+        "one_against_rest": "seqkern.solvers.one_against_rest:OneAgainstRest",
+        "one_class_svm": "seqkern.solvers.one_class:OneClassSVM",
+        "pairwise_voting": "seqkern.solvers.pairwise:PairwiseVoting",
+        "primal_svc": "seqkern.solvers.primal:PrimalSVC",
+        "psvc": "seqkern.solvers.psvm:PSVC",
+        "psvr": "seqkern.solvers.psvm:PSVR",
+        "selected": "seqkern.solvers.selected:SelectedClassifier",
+        "spherical_svc": "seqkern.solvers.spherical:SphericalSVC",
+        "svr": "seqkern.solvers.svr:SVR",
+        "weighted_threshold": "seqkern.solvers.weighted_threshold:WeightedThreshold",
+        "whitened_neighbors": "seqkern.solvers.whitened_neighbors:WhitenedNeighbors",
+    },
+)
