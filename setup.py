@@ -19,7 +19,7 @@ def extensions():
     """Return one Extension for each compiled twin."""
     flags = [*FLOATS, *(["-O1", "-g", "-Wall", "-Wextra"] if DEBUG else ["-O3"])]
     for source in sorted(Path("seqkern").rglob("_*.pyx")):
-        folders = source.parents[:2]
+        folders = [folder for folder in source.parents if "seqkern" in folder.parts]
         yield Extension(
             ".".join(source.with_suffix("").parts),
             [str(source)],

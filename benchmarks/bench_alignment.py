@@ -21,10 +21,11 @@ import pytest
 from common import DATA, PROTEIN, cpu_seconds, random_strings
 
 from seqkern import read_fasta
-from seqkern.kernels import LocalAlignmentKernel, ProfileAlignmentKernel, SmithWatermanKernel, _product
+from seqkern.kernels import LocalAlignmentKernel, ProfileAlignmentKernel, SmithWatermanKernel
 from seqkern.kernels.alignment.local_factors import Factors
 from seqkern.kernels.alignment.local_sums import product
-from seqkern.sequences import SequenceSet
+from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 SAMPLE, FEW, VERY_FEW = 300, 600, 60
 LEVELS = ("plain", "AVX2", "AVX-512")

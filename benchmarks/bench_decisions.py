@@ -16,7 +16,7 @@ from common import cpu_seconds, load
 
 from seqkern.kernels import build_kernel
 from seqkern.kernels.additive import fold
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 
 SUPPORT = 1750
 GAPPED = "gapped_kmer:l=10,k=6,d=3,estimator=truncated,reverse_complement=true"

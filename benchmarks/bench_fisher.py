@@ -24,7 +24,7 @@ from seqkern.kernels import FisherKernel
 from seqkern.kernels.hmm import _forward_backward as loops
 from seqkern.kernels.hmm.building import build_profile
 from seqkern.kernels.hmm.reading import read_profiles
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 
 LEVELS = ("plain", "AVX2", "AVX-512")
 HMM = DATA / "pfam" / "globins4.hmm"

@@ -13,7 +13,7 @@ import time
 import pytest
 from common import algorithms, cpu_seconds, load, run_rival, seqkern_gram
 
-from seqkern.kernels import _product
+from seqkern.kernels.products import _product
 
 LEVELS = ("plain", "AVX2", "AVX-512")
 BOTH = "reverse_complement=true"

@@ -19,8 +19,9 @@ import pytest
 from common import DATA, PROTEIN, cpu_seconds, random_strings
 
 from seqkern import read_fasta
-from seqkern.kernels import GenericStringKernel, _product
-from seqkern.sequences import SequenceSet
+from seqkern.kernels import GenericStringKernel
+from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 SIGMA_P, SIGMA_C = 5.0, 0.5
 LEVELS = ("plain", "AVX2", "AVX-512")

@@ -23,11 +23,11 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC as Liblinear
 
-from seqkern.cost import peak_mb
+from seqkern.core.cost import peak_mb
 from seqkern.kernels import build_kernel
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import LinearSVC
-from seqkern.solvers.dual_coordinate import Descent, best_bias
+from seqkern.solvers.svm.dual_coordinate import Descent, best_bias
 
 ACCEPTORS = "celegans_acceptor/acc_100000x398.fasta.bz2"
 BEFORE, AFTER, SITE = 60, 80, 197

@@ -22,8 +22,9 @@ import pytest
 from common import DATA, PROTEIN, cpu_seconds, random_strings
 
 from seqkern import read_fasta
-from seqkern.kernels import MotifKernel, _product
-from seqkern.sequences import SequenceSet
+from seqkern.kernels import MotifKernel
+from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 LEVELS = ("plain", "AVX2", "AVX-512")
 TARGET = 20  # times faster than the regular expressions

@@ -22,8 +22,10 @@ import pytest
 from common import cpu_seconds, load, run_rival
 
 from seqkern.gram import compute_gram
-from seqkern.kernels import WeightedDegreeKernel, _product, _weighted_degree, build_kernel
-from seqkern.sequences import SequenceSet
+from seqkern.kernels import WeightedDegreeKernel, build_kernel
+from seqkern.kernels.positional import _weighted_degree
+from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 LEVELS = ("plain", "AVX2", "AVX-512")
 DEGREE, MANY, LENGTH = 6, 20_000, 141

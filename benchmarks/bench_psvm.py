@@ -20,9 +20,9 @@ from threadpoolctl import threadpool_limits
 
 from seqkern.kernels import build_kernel
 from seqkern.solvers import PSVC
-from seqkern.solvers.potential.dual import Dual
-from seqkern.solvers.potential.minimiser import minimise
-from seqkern.solvers.potential.storage import columns_of
+from seqkern.solvers.psvm.potential.dual import Dual
+from seqkern.solvers.psvm.potential.minimiser import minimise
+from seqkern.solvers.psvm.potential.storage import columns_of
 
 GRAMS = {"spectrum": "spectrum:k=5", "mismatch": "mismatch:k=6,m=1", "rbf": None}
 SHARES = (0.3, 0.1, 0.03, 0.01)  # of ε_max

@@ -17,7 +17,7 @@ from common import PROTEIN, random_strings
 
 from seqkern.kernels import build_kernel
 from seqkern.kernels.blocks import fill
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 
 NUMBERS = (1000, 2000, 5000, 10_000, 20_000)
 LENGTHS = (50, 100, 200, 400, 800)

@@ -17,14 +17,15 @@ import numpy as np
 import pytest
 from common import cpu_seconds
 
-from seqkern.kernels import WeightedDegreeKernel, position_weights
-from seqkern.kernels import _position_weights as loops
-from seqkern.labels import make_labels
-from seqkern.scan import Scanner
-from seqkern.scan_files import lines
-from seqkern.sequences import SequenceSet
-from seqkern.training import train_model
-from seqkern.windows import Window
+from seqkern.kernels import WeightedDegreeKernel
+from seqkern.kernels.positional import _position_weights as loops
+from seqkern.kernels.positional import position_weights
+from seqkern.models.scan import Scanner
+from seqkern.models.scan_files import lines
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.windows import Window
 
 LETTERS, SUPPORT, LEFT, WINDOW = 30_000_000, 10_000, 60, 141
 JOBS = [(8, 5.0), (20, 0.5)]

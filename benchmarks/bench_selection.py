@@ -17,9 +17,9 @@ from common import DATA
 from sklearn.linear_model import lasso_path
 from threadpoolctl import threadpool_limits
 
-from seqkern.solvers.selectors import ExpressionScaler, PSVMFeatureSelector
-from seqkern.solvers.selectors.homotopy import epsilon_path
-from seqkern.solvers.selectors.ranking import MOST, epsilon_grid
+from seqkern.solvers.selection.selectors import ExpressionScaler, PSVMFeatureSelector
+from seqkern.solvers.selection.selectors.homotopy import epsilon_path
+from seqkern.solvers.selection.selectors.ranking import MOST, epsilon_grid
 
 SIZE = 20
 

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from seqkern.datasets import make_dataset
-from seqkern.solvers.selectors import SELECTORS, build_scaler
+from seqkern.solvers.selection.selectors import SELECTORS, build_scaler
 
 REPEATS = 3
 

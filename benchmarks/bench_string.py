@@ -19,8 +19,9 @@ import pytest
 from common import DATA, PROTEIN, cpu_seconds, random_strings, run_rival
 
 from seqkern import read_fasta
-from seqkern.kernels import StringKernel, _product
-from seqkern.sequences import SequenceSet
+from seqkern.kernels import StringKernel
+from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 PROTEINS, FEW, N = 500, 60, 4
 LEVELS = ("plain", "AVX2", "AVX-512")

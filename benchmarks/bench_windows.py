@@ -11,7 +11,7 @@ import numpy as np
 
 from seqkern.kernels import build_kernel
 from seqkern.residues import residue_windows
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 
 HALF = 7
 SPECS = (

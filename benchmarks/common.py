@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from seqkern.kernels import build_kernel
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("SEQKERN_DATA", HERE.parents[1] / "shared" / "data"))

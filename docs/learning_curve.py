@@ -12,7 +12,7 @@ matplotlib.rcParams.update({"svg.hashsalt": "seqkern", "svg.fonttype": "path", "
 
 import matplotlib.pyplot as plt  # noqa: E402
 
-from seqkern.tsv import read_tsv  # noqa: E402
+from seqkern.core.tsv import read_tsv  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = {

@@ -10,8 +10,8 @@ matplotlib.rcParams.update({"svg.hashsalt": "seqkern", "svg.fonttype": "path", "
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
+from seqkern.core.tsv import read_tsv  # noqa: E402
 from seqkern.evaluation import mean_roc_curve, roc_curve  # noqa: E402
-from seqkern.tsv import read_tsv  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 STAGES = [

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 

@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 
-from seqkern.alphabets import MASK
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.alphabets import MASK
+from seqkern.sequences.sequence_set import SequenceSet
 
 NEAR = 1e-7  # no k-mer of a test may be so near to the threshold that roundings decide
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from seqkern.alphabets import MASK
+from seqkern.sequences.alphabets import MASK
 
 
 def one_hot(X, p):

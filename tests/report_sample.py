@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from seqkern.cost import write_cost
-from seqkern.tsv import write_tsv
+from seqkern.core.cost import write_cost
+from seqkern.core.tsv import write_tsv
 
 HOSTILE = [
     '<script>alert("x")</script>',

@@ -11,14 +11,14 @@ from types import SimpleNamespace
 import numpy as np
 import yaml
 
-from seqkern.cost import write_cost
+from seqkern.core.cost import write_cost
+from seqkern.core.tsv import write_tsv
 from seqkern.evaluation.fold_tables import FEATURE_COLUMNS, FIT_COLUMNS, FoldResult
 from seqkern.evaluation.metrics import brier, scores
 from seqkern.evaluation.residue_results import residue_scores, write_residue_results
-from seqkern.labels import UNLABELLED, Labels
 from seqkern.residues.residues import Residues
-from seqkern.sequences import SequenceSet
-from seqkern.tsv import write_tsv
+from seqkern.sequences.labels import UNLABELLED, Labels
+from seqkern.sequences.sequence_set import SequenceSet
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 LINEAR = {"kernel": "window", "vector_kernel": "linear"}

@@ -8,16 +8,16 @@ import pytest
 from naive import encode, kmers, random_strings, reverse_complement
 from test_kernel_contract import EXAMPLES, learn, random_sequences
 
-from seqkern.affine import affine_form
-from seqkern.errors import NoWordsError, ParameterError, SequenceError
+from seqkern.core.errors import NoWordsError, ParameterError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.additive import attributions, fold, word_weights
-from seqkern.kernels.product import FeatureKernel, Term, TermBlocks
-from seqkern.kernels.real import RealDenseBlock, RealSparseBlock
-from seqkern.kernels.words import spread
+from seqkern.kernels.occurrences import spread
+from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
+from seqkern.kernels.products.real import RealDenseBlock, RealSparseBlock
+from seqkern.models.affine import affine_form
+from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import make_solver
-from seqkern.tables import FeatureTable
 
 OF_SEQUENCES = [key for key, kernel in EXAMPLES.items() if kernel.accepts == "sequences"]
 BY_MATRIX = {"polynomial", "product", "rbf", "sigmoid", "string"}

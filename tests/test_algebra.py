@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import (
     LinearKernel,
     PairwiseKernel,
@@ -19,7 +19,7 @@ from seqkern.kernels import (
     kernel_from_state,
 )
 from seqkern.kernels.base import Kernel, Plan
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 
 STRINGS = ["ACGTACGTTACG", "ACGTTTGACCAA", "GGGTACCATACC", "TTACGTACCTGA", "CCATTGACCATG"]
 

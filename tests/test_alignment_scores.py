@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from naive import encode
 
-from seqkern.alphabets import DNA, PROTEIN, RNA, as_alphabet
-from seqkern.datasets import public
-from seqkern.errors import FileError, ParameterError, SequenceError
+from seqkern.core import public_files as public
+from seqkern.core.errors import FileError, ParameterError, SequenceError
+from seqkern.core.text_files import file_sha256
 from seqkern.kernels import SmithWatermanKernel, build_kernel, kernel_from_state
 from seqkern.kernels.alignment.integers import IntegerScores
 from seqkern.kernels.alignment.scoring import score_table
-from seqkern.textfiles import file_sha256
+from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, as_alphabet
 
 # ---- parameters ----------------------------------------------------------------------------------
 

@@ -7,15 +7,15 @@ import pytest
 from naive_profiles import random_profiles
 from naive_windows import nystroem
 
-from seqkern.archive import load_archive, save_archive
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import NystroemKernel, RandomFourierKernel, build_kernel, kernel_from_state
-from seqkern.kernels.approximation import CHUNK_ROWS
 from seqkern.kernels.explicit import feature_vectors
-from seqkern.kernels.nystroem import centres
-from seqkern.kernels.random_fourier import draw_waves
+from seqkern.kernels.vectors.approximation import CHUNK_ROWS
+from seqkern.kernels.vectors.nystroem import centres
+from seqkern.kernels.vectors.random_fourier import draw_waves
 from seqkern.residues import residue_windows
-from seqkern.tables import FeatureTable
+from seqkern.sequences.tables import FeatureTable
 
 ON_VECTORS = (
     "window:gamma=0.08",

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from seqkern.archive import atomic_write, check_writable, load_archive, save_archive
-from seqkern.errors import FileError
+from seqkern.core.archive import atomic_write, check_writable, load_archive, save_archive
+from seqkern.core.errors import FileError
 
 
 def break_off(path, deed=lambda: None):

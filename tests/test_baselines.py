@@ -5,7 +5,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers import LinearDiscriminant, LPMachine, Network, OneAgainstRest, WhitenedNeighbors
 from seqkern.solvers.feature_rows import ROWS, order_by_content

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
+from seqkern.core.errors import ParameterError
+from seqkern.core.tsv import read_tsv
 from seqkern.datasets.dataset import Task
-from seqkern.errors import ParameterError
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.feature_source import FeatureSource
 from seqkern.evaluation.fold_tables import write_results
 from seqkern.folds import Split
 from seqkern.kernels import build_kernel
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.labels import Labels
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import BestBasis, solver_from_state
-from seqkern.solvers.basis_search import MAX_BRUTE
-from seqkern.tables import FeatureTable
-from seqkern.tsv import read_tsv
+from seqkern.solvers.baselines.basis_search import MAX_BRUTE
 
 
 def data(n=60, d=6, classes=2, seed=0):

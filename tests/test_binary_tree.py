@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers import (
     CSVC,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap, t
 
-from seqkern.errors import LabelError, ParameterError
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation import average_precision, delong_interval, delong_test, roc_auc, roc_n
 from seqkern.evaluation.bootstrap import Sample, bootstrap_interval, bootstrap_test
 

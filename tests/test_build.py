@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seqkern import build, resource_files
+from seqkern.core import build, resource_files
 
 
 @pytest.fixture(params=["checkout", "installed"])
@@ -20,7 +20,7 @@ def package(request, tmp_path, monkeypatch):
     (code / "build.py").write_text("1")
     (folders["resources"] / "frequencies.tsv").write_text("2")
     (folders["schemas"] / "config.yaml").write_text("3")
-    monkeypatch.setattr(build, "__file__", str(code / "build.py"))
+    monkeypatch.setattr(build, "PACKAGE", code)
     monkeypatch.setattr(resource_files, "PACKAGE", code)
     checkout = folders if request.param == "checkout" else dict.fromkeys(folders, tmp_path / "none")
     monkeypatch.setattr(resource_files, "CHECKOUT", checkout)
@@ -52,7 +52,7 @@ def test_the_place_and_other_files_do_not_count(package, tmp_path, monkeypatch):
     (package["code"] / "notes.txt").write_text("of no consequence")
     assert digest() == before
     copy = shutil.copytree(package["code"].parent, tmp_path / "copy")
-    monkeypatch.setattr(build, "__file__", str(copy / "seqkern" / "build.py"))
+    monkeypatch.setattr(build, "PACKAGE", copy / "seqkern")
     assert digest() == before
 
 

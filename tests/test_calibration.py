@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from seqkern.archive import load_archive, save_archive
 from seqkern.cli.main import main
-from seqkern.errors import FoldError, LabelError, ModelError
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import FoldError, LabelError, ModelError
 from seqkern.evaluation.calibration import (
     IsotonicCalibration,
     SigmoidCalibration,
@@ -21,11 +21,11 @@ from seqkern.evaluation.calibration import (
 from seqkern.evaluation.held_out import fit_afterwards, held_out_decisions
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.labels import make_labels
-from seqkern.model import load_model
-from seqkern.sequences import SequenceSet
+from seqkern.models.model import load_model
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import expand_grid, make_solver
-from seqkern.training import train_model
 
 
 def decisions(n=300, seed=0, share=0.3, noise=1.0):

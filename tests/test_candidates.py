@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from seqkern.config import check_config
-from seqkern.errors import ConfigError, ParameterError
+from seqkern.core.errors import ConfigError, ParameterError
 from seqkern.evaluation.candidates import grid_candidates, random_candidates
 from seqkern.evaluation.selection import select, standard_error
-from seqkern.labels import Labels
+from seqkern.sequences.labels import Labels
 from seqkern.solvers import build_solver, draw_spec, expand_grid, has_range
 from seqkern.solvers.ranges import Range, as_range
+from seqkern.study.config import check_config
 
 
 @pytest.mark.parametrize(

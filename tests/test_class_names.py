@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.errors import ParameterError
-from seqkern.model import load_model
+from seqkern.core.errors import ParameterError
+from seqkern.models.model import load_model
 from seqkern.solvers import CSVC, FilteredSVC, PairwiseVoting, make_solver
 
 NAMES = ("neg", "pos")

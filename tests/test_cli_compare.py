@@ -9,6 +9,7 @@ from report_sample import Shape, family_shape, write_study
 from test_report import Page
 
 from seqkern.cli.main import main
+from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation import delong_test, holm
 from seqkern.report import build_report
 from seqkern.report.comparisons import COLUMNS, ranked_order
@@ -18,7 +19,6 @@ from seqkern.report.tables import Ranking
 from seqkern.report.trials import read_trial
 from seqkern.report.view import View
 from seqkern.report.words import metric
-from seqkern.tsv import read_tsv, write_tsv
 
 KERNELS = {name: {"kernel": "spectrum", "k": 3} for name in ("poor", "good", "best")}
 ONE = {"svm": {"solver": "csvc", "C": 1}}

@@ -6,8 +6,8 @@ import pytest
 from test_cli_predict import TRAIN, fails, records, write
 
 from seqkern.cli.main import main
-from seqkern.fasta import read_fasta
-from seqkern.model import load_model
+from seqkern.models.model import load_model
+from seqkern.sequences.fasta import read_fasta
 
 
 @pytest.fixture

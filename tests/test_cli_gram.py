@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.fasta import read_fasta
 from seqkern.gram import open_gram, tiles
 from seqkern.kernels import build_kernel
+from seqkern.sequences.fasta import read_fasta
 
 
 def write_fasta(path, n, seed=0, letters="ACGT"):

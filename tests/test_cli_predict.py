@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqkern import fasta as fasta_module
 from seqkern.cli.main import main
-from seqkern.fasta import read_fasta
-from seqkern.model import load_model
+from seqkern.models.model import load_model
+from seqkern.sequences import fasta as fasta_module
+from seqkern.sequences.fasta import read_fasta
 
 MOTIFS = {"pos": "GTTGTT", "neg": "ACACAC", "third": "CCGGCC"}
 TRAIN = ["--kernel", "spectrum:k=3", "--solver", "csvc:C=1"]
@@ -296,7 +296,7 @@ def test_a_reader_that_leaves_is_no_drama(tmp_path, model):
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of one process is asked of Linux")
 def test_memory_does_not_grow_with_the_number_of_records(tmp_path, model):
     script = (
-        "import functools, re, sys; from seqkern import fasta; from seqkern.cli.main import main\n"
+        "import functools, re, sys; from seqkern.sequences import fasta; from seqkern.cli.main import main\n"
         "fasta.iter_fasta = functools.partial(fasta.iter_fasta, chunk=100_000)\n"
         "assert main(sys.argv[1:]) == 0\n"
         "print(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1], file=sys.stderr)"

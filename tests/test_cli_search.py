@@ -9,14 +9,14 @@ from test_cli_predict import fails, records, write
 
 from seqkern.cli.common import unrecognised
 from seqkern.cli.main import main
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
+from seqkern.core.tsv import read_tsv
 from seqkern.evaluation.fold_tables import choice_rows
 from seqkern.evaluation.selection import Choice
 from seqkern.kernels.specs import parse_spec
-from seqkern.model import load_model
+from seqkern.models.model import load_model
 from seqkern.solvers import build_solver, make_solver
 from seqkern.solvers.specs import INSIDE, spec_text, value_text
-from seqkern.tsv import read_tsv
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.solvers import SOLVERS
-from seqkern.solvers.selectors import SELECTORS, ExpressionScaler
+from seqkern.solvers.selection.selectors import SELECTORS, ExpressionScaler
 
 CLASSES = {**SOLVERS.classes, **SELECTORS.classes, "scaler": ExpressionScaler}
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from seqkern import fasta as fasta_module
 from seqkern.cli.main import main
-from seqkern.fasta import read_fasta
 from seqkern.kernels import GappyPairKernel
-from seqkern.model import load_model
+from seqkern.models.model import load_model
+from seqkern.sequences import fasta as fasta_module
+from seqkern.sequences.fasta import read_fasta
 
 KERNEL = "gappy_pair:k=1,m=3,annotation=heptad,annotation_letters=abcdefg"
 FILES = ("pos", "neg", "new")

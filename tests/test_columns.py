@@ -5,15 +5,15 @@ import pytest
 from scipy.sparse import coo_array, csc_matrix, csr_array
 from scipy.sparse.linalg import aslinearoperator
 
-from seqkern.errors import GramError, ParameterError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels import build_kernel
-from seqkern.solvers.potential import _columns
-from seqkern.solvers.potential.columns import DenseColumns
-from seqkern.solvers.potential.columns_mapped import MappedColumns
-from seqkern.solvers.potential.columns_operator import GramOperator, OperatorColumns
-from seqkern.solvers.potential.columns_sparse import SparseColumns
-from seqkern.solvers.potential.matrix_file import MatrixFile, is_whole_map
-from seqkern.solvers.potential.storage import columns_of, decide, stays_outside
+from seqkern.solvers.psvm.potential import _columns
+from seqkern.solvers.psvm.potential.columns import DenseColumns
+from seqkern.solvers.psvm.potential.columns_mapped import MappedColumns
+from seqkern.solvers.psvm.potential.columns_operator import GramOperator, OperatorColumns
+from seqkern.solvers.psvm.potential.columns_sparse import SparseColumns
+from seqkern.solvers.psvm.potential.matrix_file import MatrixFile, is_whole_map
+from seqkern.solvers.psvm.potential.storage import columns_of, decide, stays_outside
 
 
 def standardised(K):

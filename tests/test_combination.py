@@ -8,21 +8,22 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.cli.main import main
+from seqkern.core.errors import GramError, LabelError, ParameterError
+from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.errors import GramError, LabelError, ParameterError
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from seqkern.folds import make_folds
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import build_transform
-from seqkern.kernels import CombinationKernel, SpectrumKernel, build_kernel, combination, parse_spec
+from seqkern.kernels import CombinationKernel, SpectrumKernel, build_kernel, parse_spec
 from seqkern.kernels.specs import kernel_text
-from seqkern.labels import make_labels
-from seqkern.model import load_model
-from seqkern.sequences import SequenceSet
-from seqkern.stored_grams import gram_homes
-from seqkern.training import train_model
-from seqkern.tsv import read_tsv
+from seqkern.kernels.vectors import combination
+from seqkern.models.model import load_model
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.stored_grams import gram_homes
 
 PARTS = "parts=[(spectrum:k=3),(spectrum:k=2),(spectrum:k=1)]"
 ALIGNED = f"combination:{PARTS}"

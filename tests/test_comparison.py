@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata, wilcoxon
 
-from seqkern.errors import LabelError
+from seqkern.core.errors import LabelError
 from seqkern.evaluation import compare_all, holm, signed_rank_test
 from seqkern.evaluation.comparison import MOST_EXACT, least_p
 

@@ -6,11 +6,11 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from seqkern.config import check_config, check_study_files, load_config
-from seqkern.errors import ConfigError
+from seqkern.core.errors import ConfigError
+from seqkern.core.memory import parse_bytes
 from seqkern.kernels import build_kernel
-from seqkern.memory import parse_bytes
-from seqkern.methods import dataset_methods, kernel_candidates, split_transforms
+from seqkern.study.config import check_config, check_study_files, load_config
+from seqkern.study.methods import dataset_methods, kernel_candidates, split_transforms
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
 

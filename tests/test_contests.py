@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from seqkern.errors import LabelError, ParameterError
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation import delong_interval, delong_test, holm, signed_rank_test
 from seqkern.evaluation.bootstrap import bootstrap_interval, bootstrap_test
 from seqkern.evaluation.contests import contests, metrics_with_test
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval, wilson
 from seqkern.evaluation.paired import five_by_two_f, mcnemar
-from seqkern.evaluation.trial import Trial
+from seqkern.evaluation.paired_decisions import Trial
 
 HALVES = [f"{repeat}.{half}" for repeat in range(1, 6) for half in (1, 2)]
 

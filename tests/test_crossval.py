@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from seqkern.checkpoint import Checkpoint
 from seqkern.cli.main import main
+from seqkern.core.checkpoint import Checkpoint
+from seqkern.core.errors import ParameterError
+from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.errors import ParameterError
 from seqkern.evaluation import crossval
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.fold_tables import write_results
@@ -21,9 +22,8 @@ from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.base import Kernel
-from seqkern.labels import make_labels
-from seqkern.sequences import SequenceSet
-from seqkern.tsv import read_tsv
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
 
 GRID = [{"solver": "csvc", "C": 0.1}, {"solver": "csvc", "C": 1.0}]
 INNER = InnerLoop(folds=2)

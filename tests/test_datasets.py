@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqkern.archive import load_archive, save_archive
 from seqkern.cli.main import main
+from seqkern.core import public_files
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError
 from seqkern.datasets import (
     Dataset,
     Task,
@@ -22,9 +24,8 @@ from seqkern.datasets import (
     save_dataset,
     summary,
 )
-from seqkern.errors import ConfigError, FileError, LabelError, ParameterError
-from seqkern.labels import UNLABELLED, make_labels
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.labels import UNLABELLED, make_labels
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 def write(folder, text, name="in.fa"):
@@ -437,8 +438,8 @@ def test_registry_is_consistent():
     from seqkern.datasets.adapters import ADAPTERS
     from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
 
-    files = public._table("public_files.tsv", public.PublicFile)
-    assert {file.dataset for file in files if file.role != public.PARAMETER} == set(public.public_sets())
+    files = public_files.public_table("public_files.tsv", public_files.PublicFile)
+    assert {file.dataset for file in files if file.role != public_files.PARAMETER} == set(public.public_sets())
     for item in public.public_sets().values():
         assert item.adapter in ADAPTERS | RESIDUE_ADAPTERS
         assert item.files
@@ -468,50 +469,50 @@ def test_registry_follows_the_list_of_sources(shared_data):
 
 
 def test_a_file_that_a_parameter_names_may_be_public(tmp_path, monkeypatch):
-    assert public.local_path("some/where.dat") == Path("some/where.dat")
+    assert public_files.local_path("some/where.dat") == Path("some/where.dat")
     with pytest.raises(ParameterError, match="unknown public file 'prosite1996'; did you mean 'prosite1995'"):
-        public.local_path("public:prosite1996")
+        public_files.local_path("public:prosite1996")
     (tmp_path / "prosite1995").mkdir()
     copy = tmp_path / "prosite1995" / "prosite.dat"
     copy.write_text("something else")
     monkeypatch.setenv("SEQKERN_DATA", str(tmp_path))
     with pytest.raises(FileError, match="is not the published file"):
-        public.local_path("public:prosite1995")
+        public_files.local_path("public:prosite1995")
 
 
 def given(sha256, url="", made=""):
-    return public.PublicFile("d", "table", "folder/x.tsv", sha256, url, made)
+    return public_files.PublicFile("d", "table", "folder/x.tsv", sha256, url, made)
 
 
 def test_local_copy_is_compared(tmp_path, no_files, monkeypatch):
     (tmp_path / "folder").mkdir()
     path = write(tmp_path, "data", "folder/x.tsv")
     right = hashlib.sha256(b"data").hexdigest()
-    assert public.find_file(given(right), tmp_path) == path
+    assert public_files.find_file(given(right), tmp_path) == path
     with pytest.raises(FileError, match=r"x\.tsv: is not the published file: its SHA-256 differs; replace it by U"):
-        public.find_file(given("0" * 64, "U"), tmp_path)
+        public_files.find_file(given("0" * 64, "U"), tmp_path)
     monkeypatch.setenv("SEQKERN_DATA", str(tmp_path))
-    assert public.find_file(given(right), tmp_path / "elsewhere") == path
-    assert public.find_file(given(right)) == path
+    assert public_files.find_file(given(right), tmp_path / "elsewhere") == path
+    assert public_files.find_file(given(right)) == path
 
 
 def test_download_is_kept_and_compared(tmp_path, no_files):
     origin = write(tmp_path, "data", "origin")
     right = hashlib.sha256(b"data").hexdigest()
-    path = public.find_file(given(right, origin.as_uri()))
+    path = public_files.find_file(given(right, origin.as_uri()))
     assert path == no_files / "folder" / "x.tsv"
     assert path.read_text() == "data"
     origin.unlink()
-    assert public.find_file(given(right, origin.as_uri())) == path
+    assert public_files.find_file(given(right, origin.as_uri())) == path
     path.write_text("damaged")
     with pytest.raises(FileError, match=r"folder/x\.tsv: is not here, and file://.* cannot be had: .*SEQKERN_DATA"):
-        public.find_file(given(right, origin.as_uri()))
+        public_files.find_file(given(right, origin.as_uri()))
 
 
 def test_wrong_download_leaves_nothing(tmp_path, no_files):
     origin = write(tmp_path, "other", "origin")
     with pytest.raises(FileError, match="download has another SHA-256 than published"):
-        public.find_file(given("0" * 64, origin.as_uri()))
+        public_files.find_file(given("0" * 64, origin.as_uri()))
     assert not list((no_files / "folder").glob("*"))
 
 
@@ -519,7 +520,7 @@ def test_file_without_an_address(no_files):
     with pytest.raises(
         FileError, match=r"folder/x\.tsv: is not here and has no public address \(by hand\); .*data_dir"
     ):
-        public.find_file(given("0" * 64, made="by hand"))
+        public_files.find_file(given("0" * 64, made="by hand"))
 
 
 def test_policies_of_an_entry_come_first(shared_data):

@@ -5,17 +5,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from seqkern.errors import ParameterError
-from seqkern.kernels import (
-    ShiftedWeightedDegreeKernel,
-    WeightedDegreeKernel,
-    _shifted_implicit,
-    degree_implicit,
-    shifted_implicit,
-)
-from seqkern.kernels.degree_implicit import implicit_of
-from seqkern.kernels.degree_windows import Windows, choose_depth
-from seqkern.sequences import SequenceSet
+from seqkern.core.errors import ParameterError
+from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel
+from seqkern.kernels.positional import _shifted_implicit, degree_implicit, shifted_implicit
+from seqkern.kernels.positional.degree_implicit import implicit_of
+from seqkern.kernels.positional.degree_windows import Windows, choose_depth
+from seqkern.sequences.sequence_set import SequenceSet
 
 DEPTHS = [None, 0, 1, 3, 6]
 SIZES = {"dna": 4, "protein": 20, "HEC": 3}

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from seqkern.errors import GramError, ParameterError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.solvers import KernelFisher
 
 FORMS = ("quotient", "program")

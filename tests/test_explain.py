@@ -11,7 +11,7 @@ import pytest
 from naive import encode, kmers, random_strings
 from test_kernel_contract import EXAMPLES, random_sequences
 
-from seqkern.errors import ModelError, ParameterError
+from seqkern.core.errors import ModelError, ParameterError
 from seqkern.explain import Explainer, explain
 from seqkern.explain import explanation as explanation_module
 from seqkern.explain import words as words_module
@@ -24,13 +24,13 @@ from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, blocks, build_kernel
 from seqkern.kernels.additive import word_weights
 from seqkern.kernels.algebra import PartKernel
-from seqkern.kernels.words import WordWeights
-from seqkern.labels import make_labels
-from seqkern.model import load_model
-from seqkern.sequences import SequenceSet
+from seqkern.kernels.occurrences import WordWeights
+from seqkern.models.model import load_model
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable
 from seqkern.simulate import simulate
-from seqkern.tables import FeatureTable
-from seqkern.training import train_model
 
 NO_WORDS = {"string-3"}  # its words have any length
 NO_WORDS |= {key for key in EXAMPLES if key.startswith(("locality_improved-", "codon_improved-", "salzberg-"))}

@@ -11,7 +11,7 @@ from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
 from seqkern.layers import LAYERS
 from seqkern.solvers import SOLVERS
-from seqkern.solvers.selectors import SELECTORS
+from seqkern.solvers.selection.selectors import SELECTORS
 
 REGISTRIES = {
     "KERNELS": KERNELS,

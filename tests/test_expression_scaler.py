@@ -7,10 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from seqkern.archive import load_archive, save_archive
-from seqkern.errors import GramError, ParameterError
-from seqkern.solvers.selectors import ExpressionScaler, build_scaler
-from seqkern.solvers.selectors.scaling import scaler_from_state
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import GramError, ParameterError
+from seqkern.solvers.selection.selectors import ExpressionScaler, build_scaler
+from seqkern.solvers.selection.selectors.scaling import scaler_from_state
 
 EXAMPLES = [
     ExpressionScaler(),

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqkern import read_fasta
-from seqkern.errors import FileError, ParameterError, SequenceError
-from seqkern.fasta import iter_fasta, read_records
+from seqkern.core.errors import FileError, ParameterError, SequenceError
+from seqkern.sequences.fasta import iter_fasta, read_records
 
 PACKERS = {"fa": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.config import check_config
+from seqkern.core.errors import ParameterError
+from seqkern.core.tsv import read_tsv
 from seqkern.datasets import load_dataset
-from seqkern.errors import ParameterError
-from seqkern.evaluation.feasible import check_training_part, checked_methods, may_refuse
-from seqkern.labels import make_labels
-from seqkern.tsv import read_tsv
+from seqkern.sequences.labels import make_labels
+from seqkern.study.config import check_config
+from seqkern.study.feasible import check_training_part, checked_methods, may_refuse
 
 
 def labels(positives=6, negatives=14, others=0):
@@ -124,7 +124,7 @@ def test_evaluate_and_train_refuse_before_any_kernel(study, capsys, monkeypatch)
         raise AssertionError("a kernel is computed")
 
     monkeypatch.setattr("seqkern.evaluation.sources.fill", computed)
-    monkeypatch.setattr("seqkern.training.compute_gram", computed)
+    monkeypatch.setattr("seqkern.models.training.compute_gram", computed)
     method = ["--kernel", "spectrum:k=2", "--solver", "nusvc:nu=0.6", "-o", str(study / "out")]
     assert main(["evaluate", str(study / "d"), "--folds", str(study / "folds"), *method]) == 1
     assert "split" in (told := capsys.readouterr().err)

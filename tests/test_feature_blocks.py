@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from seqkern.kernels import build_kernel
 from seqkern.kernels.explicit import feature_vectors
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.tables import FeatureTable
+from seqkern.sequences.tables import FeatureTable
 
 
 def computed(values):

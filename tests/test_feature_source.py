@@ -11,29 +11,29 @@ from scipy.sparse import issparse
 from test_kernel_contract import EQUAL_LENGTH
 
 from seqkern.cli.main import main
-from seqkern.config import check_config
+from seqkern.core.errors import ConfigError, GramError, ParameterError, SequenceError
+from seqkern.core.tsv import read_tsv
 from seqkern.datasets.dataset import Task
-from seqkern.errors import ConfigError, GramError, ParameterError, SequenceError
 from seqkern.evaluation import feature_source
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.feasible import check_training_part
 from seqkern.evaluation.feature_source import FeatureSource, feature_form
 from seqkern.evaluation.selection_bias import biased_scores
-from seqkern.feature_model import FeatureModel
 from seqkern.folds import Split
 from seqkern.kernels import KERNELS, build_kernel
 from seqkern.kernels.explicit import feature_vectors, known_names, name_features
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.labels import Labels
-from seqkern.methods import dataset_methods, needs_gram
-from seqkern.model import load_model
-from seqkern.sequences import SequenceSet, as_sequences
+from seqkern.models.feature_model import FeatureModel
+from seqkern.models.model import load_model
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet, as_sequences
+from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import build_solver, expand_grid
-from seqkern.solvers.psvm import PSVC
-from seqkern.solvers.selected_choice import inner_parts
-from seqkern.tables import FeatureTable
-from seqkern.training import train_model
-from seqkern.tsv import read_tsv
+from seqkern.solvers.psvm.psvm import PSVC
+from seqkern.solvers.selection.selected_choice import inner_parts
+from seqkern.study.config import check_config
+from seqkern.study.feasible import check_training_part
+from seqkern.study.methods import dataset_methods, needs_gram
 
 MOTIF = "GTTGCA"
 PSVM = {"solver": "psvc", "kernel": "features", "C": "inf", "epsilon": 0.5}
@@ -235,8 +235,8 @@ def test_groups_reach_the_inner_folds_of_a_solver(monkeypatch, several):
         assert len(given) == len(labels)
         return inner_parts(labels, folds, given)
 
-    monkeypatch.setattr("seqkern.solvers.selected_choice.inner_parts", spy)
-    monkeypatch.setattr("seqkern.solvers.selected.inner_parts", spy)
+    monkeypatch.setattr("seqkern.solvers.selection.selected_choice.inner_parts", spy)
+    monkeypatch.setattr("seqkern.solvers.selection.selected.inner_parts", spy)
     spec = {**SELECTED, "n_features": [2, 3], "folds": 2}
     specs = [spec, {**spec, "around": 0}] if several else [spec]
     source = {"linear": FeatureSource(build_kernel("linear"), X)}
@@ -365,7 +365,7 @@ def test_the_table_of_features_is_refused_of_a_solver_without_selection(tmp_path
 
 
 def test_a_damaged_model_of_features_is_refused(tmp_path):
-    from seqkern.errors import ModelError
+    from seqkern.core.errors import ModelError
 
     X, y = table(d=20)
     model = copy.copy(train_model(X, labels_of(X, y), build_kernel("linear"), PSVM))

@@ -13,11 +13,11 @@ from conftest import ROOT
 from naive import encode
 from test_hmm import naive_of, write_models
 
-from seqkern.datasets import public
-from seqkern.errors import FileError, LabelError, ParameterError, SequenceError
+from seqkern.core import public_files as public
+from seqkern.core.errors import FileError, LabelError, ParameterError, SequenceError
+from seqkern.core.text_files import file_sha256
 from seqkern.kernels import FisherKernel, build_kernel, kernel_from_state
 from seqkern.kernels.hmm.building import build_profile
-from seqkern.textfiles import file_sha256
 
 POSITIVE = ["ACGTTACG", "ACGTACG", "ACGTTACC", "GGACGTTACG"]
 NEGATIVE = ["TTTTTTTT", "GATTACA", "CCCCC", "TGTGTG"]
@@ -245,5 +245,5 @@ def test_plan_grows_with_the_model(fitted):
 
 
 def test_aligner_and_hmmer_are_imported_only_to_build_and_read():
-    code = "import sys, seqkern.kernels.fisher; sys.exit(bool({'pyhmmer', 'pyfamsa'} & set(sys.modules)))"
+    code = "import sys, seqkern.kernels.hmm.fisher; sys.exit(bool({'pyhmmer', 'pyfamsa'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare, rankdata
 
-from seqkern.errors import LabelError, ParameterError
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation.friedman import (
     cliques,
     compare_to_control,

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from naive import encode, normalised, random_strings
 
 import seqkern
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.evaluation import roc_auc
-from seqkern.kernels import GappedKmerKernel, RBFKernel, blocks, build_kernel, planner, subset_features
-from seqkern.kernels.estimators import estimate, gapped_weights, truncated_estimate
+from seqkern.kernels import GappedKmerKernel, RBFKernel, blocks, build_kernel, planner
+from seqkern.kernels.kmer import subset_features
+from seqkern.kernels.kmer.estimators import estimate, gapped_weights, truncated_estimate
 from seqkern.solvers import CSVC
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"

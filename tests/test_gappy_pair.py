@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import GappyPairKernel, SpectrumKernel, _product, blocks
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels import GappyPairKernel, SpectrumKernel, blocks
 from seqkern.kernels.additive import attributions, fold, word_weights
-from seqkern.sequences import SequenceSet
+from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
 AMINO = "ACDEFGHIKLMNPQRSTVWY"

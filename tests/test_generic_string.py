@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from naive import encode, random_strings
 from naive_generic_string import generic_string
 
-from seqkern.alphabets import DNA, PROTEIN, as_alphabet
-from seqkern.errors import FileError, NoWordsError, ParameterError, SequenceError
-from seqkern.kernels import GenericStringKernel, SpectrumKernel, _product, build_kernel, kernel_from_state
+from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError
+from seqkern.kernels import GenericStringKernel, SpectrumKernel, build_kernel, kernel_from_state
 from seqkern.kernels.additive import attributions, word_weights
-from seqkern.kernels.letter_weights import matrix_names
-from seqkern.kernels.property_scales import amino_acid_scales
+from seqkern.kernels.products import _product
+from seqkern.kernels.subsequence.letter_weights import matrix_names
+from seqkern.kernels.windows.property_scales import amino_acid_scales
+from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet
 
 CLOSE = {"rtol": 1e-12, "atol": 0}
 # Sequences of more than two vectors of diagonals, and words of every way through the code.

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.model import load_model
-from seqkern.tsv import read_tsv
+from seqkern.core.tsv import read_tsv
+from seqkern.models.model import load_model
 
 WINDOW = "-10:+12"
 

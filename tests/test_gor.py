@@ -7,10 +7,10 @@ from math import log
 import numpy as np
 import pytest
 
-from seqkern.errors import GramError, ParameterError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels import PropertyKernel, WindowKernel
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import GOR
 
 LETTERS = "ABC"

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, kmers, random_strings
 
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import _product, hamming
-from seqkern.kernels.hamming import HammingBlock, hamming_costs
-from seqkern.kernels.kmers import find_kmers
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels.kmer.hamming import hamming
+from seqkern.kernels.kmer.hamming.hamming import HammingBlock, hamming_costs
+from seqkern.kernels.kmer.kmers import find_kmers
 from seqkern.kernels.planner import Workload
+from seqkern.kernels.products import _product
 
 ALGORITHMS = ("diagonals", "pairs")
 LENGTHS = (1, 2, 7, 10, 15, 16, 20, 31)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from naive import encode, hamming, random_strings, reverse_complement
 
-from seqkern.kernels import _hamming_additive, hamming_additive
-from seqkern.kernels.hamming_additive import HammingAdditive
-from seqkern.kernels.kmers import find_windows
+from seqkern.kernels.kmer.hamming import _hamming_additive, hamming_additive
+from seqkern.kernels.kmer.hamming.hamming_additive import HammingAdditive
+from seqkern.kernels.kmer.kmers import find_windows
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 STRINGS = [*random_strings(5, 12, 40), "A" * 30, "ACGT" * 6, "AC*GT*ACT*ACGTA*****ACGTAC*TTTT", "*****", "GCA", ""]

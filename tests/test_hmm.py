@@ -15,14 +15,14 @@ import pytest
 from conftest import ROOT
 from naive import encode
 
-from seqkern.alphabets import DNA, MASK, PROTEIN, RNA
-from seqkern.errors import FileError, SequenceError
+from seqkern.core.errors import FileError, SequenceError
 from seqkern.kernels.hmm import _forward_backward as loops
 from seqkern.kernels.hmm.building import align, background, build_profile
 from seqkern.kernels.hmm.markov import MarkovChain
 from seqkern.kernels.hmm.profile_hmm import ProfileHMM
 from seqkern.kernels.hmm.reading import read_profiles
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, RNA
+from seqkern.sequences.sequence_set import SequenceSet
 
 pyhmmer = pytest.importorskip("pyhmmer")
 
@@ -225,7 +225,7 @@ def test_a_model_of_related_sequences_has_their_letters():
 @pytest.mark.parametrize("filling", ["85", "254"])
 def test_an_alignment_does_not_depend_on_what_is_in_memory(filling):
     strings = ["DDYGIHWCMGAVCGWLSYRYCRGMWGR", "SMSGAMTRFVVKGTGKPMC", "KMEDTPRSMQCPLARMVLI", "QLYDIKYDAGASCGLLD"]
-    code = "from seqkern.alphabets import PROTEIN; from seqkern.kernels.hmm.building import align; "
+    code = "from seqkern.sequences.alphabets import PROTEIN; from seqkern.kernels.hmm.building import align; "
     code += f"print(*align({strings}, PROTEIN))"
     environment = {**os.environ, "MALLOC_PERTURB_": filling}  # of the C library of Linux
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import random as random_sparse
 
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import KERNELS, build_kernel
 from seqkern.kernels.implicit import CombinedImplicit, SparseImplicit
-from seqkern.sequences import SequenceSet, as_sequences
+from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 
 LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
 EXAMPLES = {

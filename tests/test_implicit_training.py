@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.config import check_config
+from seqkern.core.errors import ConfigError, GramError, ParameterError
+from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Task
-from seqkern.errors import ConfigError, GramError, ParameterError
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.sources import FittedKernel, ImplicitSource
 from seqkern.folds import make_folds
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.labels import make_labels
-from seqkern.methods import dataset_methods, needs_gram
-from seqkern.model import load_model
-from seqkern.sequences import SequenceSet
-from seqkern.training import train_model
-from seqkern.tsv import read_tsv
+from seqkern.models.model import load_model
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.config import check_config
+from seqkern.study.methods import dataset_methods, needs_gram
 
 EXACT = "tol=1e-9,max_epochs=100000"
 KERNELS = ["spectrum:k=3", "(spectrum:k=2,part=0:12)+(weighted_degree:degree=3)"]
@@ -74,8 +74,8 @@ def test_no_gram_matrix_is_made(monkeypatch):
     def forbidden(*args, **kwargs):
         raise AssertionError("a Gram matrix was computed")
 
-    monkeypatch.setattr("seqkern.training.compute_gram", forbidden)
-    monkeypatch.setattr("seqkern.kernels.spectrum.SpectrumKernel._block", forbidden)
+    monkeypatch.setattr("seqkern.models.training.compute_gram", forbidden)
+    monkeypatch.setattr("seqkern.kernels.kmer.spectrum.SpectrumKernel._block", forbidden)
     X, labels = sequences()
     assert train_model(X, labels, build_kernel("spectrum:k=3"), "linear_svc:C=[0.1,1]").record["report"]["converged"]
 

@@ -10,14 +10,14 @@ import pytest
 from report_sample import Shape, write_study
 from test_explain import read_table
 
-from seqkern.alphabets import DNA
 from seqkern.cli.main import main
-from seqkern.config import check_config
-from seqkern.errors import ConfigError, FileError
+from seqkern.core.errors import ConfigError, FileError
 from seqkern.explain.poim import Importance
 from seqkern.explain.positions import Positions
-from seqkern.model import load_model
+from seqkern.models.model import load_model
 from seqkern.report import build_report
+from seqkern.sequences.alphabets import DNA
+from seqkern.study.config import check_config
 
 DONORS = {"simulate": {"kind": "donor", "n_positive": 60, "n_decoy": 90}}
 

@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from seqkern.alphabets import DNA, MASK, PROTEIN, Alphabet, as_alphabet
-from seqkern.archive import load_archive, save_archive
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import KERNELS, blocks, build_kernel, kernel_from_state
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel
-from seqkern.sequences import SequenceSet
-from seqkern.tables import FeatureTable, SimilarityTable
+from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, Alphabet, as_alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 N, N_TRAIN = 13, 8
 EQUAL_LENGTH = 24  # letters, where a kernel needs sequences of one length; its examples may have so many weights

@@ -9,9 +9,9 @@ from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as Oracle
 
 from seqkern.cli.main import main
-from seqkern.errors import GramError, ModelError, ParameterError
+from seqkern.core.errors import GramError, ModelError, ParameterError
 from seqkern.kernels import SpectrumKernel
-from seqkern.model import load_model
+from seqkern.models.model import load_model
 from seqkern.solvers import KernelPCA, build_solver
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.datasets.label_sources import (
     check_options,
     columns_of_first_words,
@@ -13,9 +14,8 @@ from seqkern.datasets.label_sources import (
     header_fields,
     labels_of_columns,
 )
-from seqkern.errors import LabelError, ParameterError
-from seqkern.fasta import read_records
-from seqkern.labels import UNLABELLED, Labels, make_labels
+from seqkern.sequences.fasta import read_records
+from seqkern.sequences.labels import UNLABELLED, Labels, make_labels
 
 
 def names(n):

@@ -6,27 +6,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqkern import training
 from seqkern.cli.main import main
-from seqkern.config import check_config
+from seqkern.core.errors import ConfigError, FoldError, LabelError, ParameterError
+from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Task, load_dataset, make_dataset
-from seqkern.errors import ConfigError, FoldError, LabelError, ParameterError
 from seqkern.evaluation import crossval
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.feasible import checked_methods
 from seqkern.evaluation.feature_source import FeatureSource
 from seqkern.evaluation.held_out import fit_layers, held_out_decisions
 from seqkern.evaluation.metrics import brier
 from seqkern.evaluation.sources import FittedKernel
 from seqkern.folds import make_folds
 from seqkern.kernels import build_kernel
-from seqkern.labels import UNLABELLED, make_labels
 from seqkern.layers import Layers
 from seqkern.layers.base import Layer
-from seqkern.methods import dataset_methods, needs_gram, split_layers
+from seqkern.models import training
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import UNLABELLED, make_labels
 from seqkern.solvers import make_solver
-from seqkern.training import train_model
-from seqkern.tsv import read_tsv
+from seqkern.study.config import check_config
+from seqkern.study.feasible import checked_methods
+from seqkern.study.methods import dataset_methods, needs_gram, split_layers
 
 ENTRY = {
     "simulate": {"kind": "secondary_structure", "n_chains": 12, "mean_length": 40, "propensity": 5},

@@ -7,14 +7,14 @@ import naive_layers as naive
 import numpy as np
 import pytest
 
-from seqkern.errors import FoldError, LabelError, ModelError, ParameterError
+from seqkern.core.errors import FoldError, LabelError, ModelError, ParameterError
 from seqkern.layers import LAYERS, Layers, as_columns, build_layer, build_layers, layer_from_state
 from seqkern.layers.multinomial import fit_multinomial, log_probabilities
 from seqkern.layers.score_windows import Landmarks, ScoreWindows, feature_blocks
 from seqkern.layers.segment_model import SegmentModel, Steps, best_path, class_probabilities
 from seqkern.layers.true_segments import TrueSegments
 from seqkern.residues import Residues
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 
 SMALL = {"structure": {"window": 5, "n_components": 40}}
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.folds import FoldSet, Split, make_folds, overlaps
 from seqkern.folds.leakage import HEADER, find_links, leakage_rows, write_leakage
 from seqkern.folds.overlaps import chance_length, contained_pairs, similar_pairs
-from seqkern.labels import Labels
-from seqkern.sequences import SequenceSet
-from seqkern.tables import FeatureTable, SimilarityTable
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 
 def encoded(strings, alphabet="dna"):

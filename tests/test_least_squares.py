@@ -6,7 +6,7 @@ from scipy.optimize import lsq_linear, minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 
-from seqkern.errors import GramError, ParameterError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.solvers import LSSVC, LSSVR
 
 SPECTRUM_2 = np.array([[2, 1, 1, 0], [1, 2, 0, 1], [1, 0, 2, 1], [0, 1, 1, 2]], dtype=float)

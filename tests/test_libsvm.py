@@ -10,11 +10,11 @@ from scipy.optimize import minimize
 from sklearn import svm
 from sklearn.exceptions import ConvergenceWarning
 
-from seqkern.errors import GramError, ParameterError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels import SpectrumKernel, StringKernel
 from seqkern.solvers import CSVC, PSVC, SVR, FilteredSVC, NuSVC, NuSVR, OneClassSVM, SphericalSVC
-from seqkern.solvers.hulls import hull_distance, tube_found
-from seqkern.solvers.nu_svm import smallest_sum
+from seqkern.solvers.svm.hulls import hull_distance, tube_found
+from seqkern.solvers.svm.nu_svm import smallest_sum
 
 WORDS = ["SAY", "BAY", "SAD", "BAD"]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -8,13 +8,13 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC as Liblinear
 
-from seqkern.errors import GramError, ParameterError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels import build_kernel
 from seqkern.kernels.implicit import SparseImplicit
-from seqkern.sequences import as_sequences
+from seqkern.sequences.sequence_set import as_sequences
 from seqkern.simulate.donors import donor_windows
 from seqkern.solvers import CSVC, LinearSVC
-from seqkern.solvers.dual_coordinate import Descent, best_bias
+from seqkern.solvers.svm.dual_coordinate import Descent, best_bias
 
 EXACT = {"tol": 1e-10, "max_epochs": 200_000}
 KERNELS = [

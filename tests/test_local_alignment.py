@@ -5,13 +5,14 @@ import pytest
 from naive import random_strings
 from naive_local_alignment import alignments, best_score, by_listing, by_recursion
 
-from seqkern.alphabets import PROTEIN
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import LocalAlignmentKernel, _product, blocks
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels import LocalAlignmentKernel, blocks
 from seqkern.kernels.alignment.local_factors import Factors
 from seqkern.kernels.alignment.local_sums import product
 from seqkern.kernels.alignment.scoring import score_table
-from seqkern.sequences import SequenceSet
+from seqkern.kernels.products import _product
+from seqkern.sequences.alphabets import PROTEIN
+from seqkern.sequences.sequence_set import SequenceSet
 
 AMINO = "ACDEFGHIKLMNPQRSTVWY"
 LEVELS = range(_product.level() + 1)

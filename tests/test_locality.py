@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
-from seqkern.errors import NoWordsError, ParameterError, SequenceError
-from seqkern.kernels import CodonImprovedKernel, LocalityImprovedKernel, _product
+from seqkern.core.errors import NoWordsError, ParameterError, SequenceError
+from seqkern.kernels import CodonImprovedKernel, LocalityImprovedKernel
 from seqkern.kernels.additive import attributions, word_weights
+from seqkern.kernels.products import _product
 
 CLOSE = {"rtol": 1e-13, "atol": 0}
 LENGTH = 23

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from test_explain import Text, donors, read_table, train, write
 
-from seqkern.alphabets import DNA, PROTEIN, RNA, Alphabet
-from seqkern.archive import save_archive
-from seqkern.errors import FileError, ParameterError
+from seqkern.core.archive import save_archive
+from seqkern.core.errors import FileError, ParameterError
 from seqkern.explain.heatmap import heat_map, top_words
 from seqkern.explain.logo import LEFT, NUCLEOTIDES, information, letter_colour, logo_figure
 from seqkern.explain.poim import Importance, LetterMeans
 from seqkern.explain.positions import PICTURES, Positions, load_positions, positions_of, write_positions
 from seqkern.explain.positions_page import pictures, positions_content
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 SVG = "{http://www.w3.org/2000/svg}"
 

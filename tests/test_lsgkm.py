@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seqkern.affine import affine_form
 from seqkern.cli.main import main
-from seqkern.errors import FileError, ModelError
-from seqkern.fasta import read_fasta
+from seqkern.core.errors import FileError, ModelError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import GappedKmerKernel, RBFKernel, SpectrumKernel, build_kernel
-from seqkern.labels import Labels
-from seqkern.lsgkm import is_lsgkm, read_lsgkm, write_lsgkm
-from seqkern.model import load_model
-from seqkern.sequences import SequenceSet
-from seqkern.training import train_model
+from seqkern.models.affine import affine_form
+from seqkern.models.lsgkm import is_lsgkm, read_lsgkm, write_lsgkm
+from seqkern.models.model import load_model
+from seqkern.models.training import train_model
+from seqkern.sequences.fasta import read_fasta
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
 
 STEM = "wgEncodeSydhTfbsGm12878Nfe2hStdAlnRep0"
 FILE = """svm_type c_svc
@@ -344,7 +344,7 @@ class TestCommandLine:
         ],
     )
     def test_refused_before_any_work(self, args, files, tmp_path, capsys, monkeypatch):
-        monkeypatch.setattr("seqkern.training.train_model", None)
+        monkeypatch.setattr("seqkern.models.training.train_model", None)
         path = tmp_path / "out"
         assert main(["train", *files, *args, "--format", "lsgkm", "-o", str(path)]) == 1
         err = capsys.readouterr().err

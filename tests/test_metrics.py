@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from seqkern import evaluation as ev
-from seqkern.errors import LabelError
+from seqkern.core.errors import LabelError
 
 POSITIVES, NEGATIVES = (0.9, 0.8, 0.5, 0.5), (0.5, 0.3, 0.7, 0.1)
 LABELS, DECISIONS = np.repeat([1, -1], 4), np.array(POSITIVES + NEGATIVES)

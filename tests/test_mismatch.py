@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import MismatchKernel, SpectrumKernel, _product, blocks
-from seqkern.kernels.mismatch import shared_neighbours
-from seqkern.kernels.subsets import subset_weights
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels import MismatchKernel, SpectrumKernel, blocks
+from seqkern.kernels.kmer.mismatch import shared_neighbours
+from seqkern.kernels.kmer.subsets import subset_weights
+from seqkern.kernels.products import _product
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
 ALGORITHMS = MismatchKernel.algorithms

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from naive import encode, hamming, kmers, mismatch_features, random_strings, reverse_complement
 
-from seqkern.kernels import MismatchKernel, mismatch_presence
+from seqkern.kernels import MismatchKernel
+from seqkern.kernels.kmer import mismatch_presence
 
 STRINGS = [*random_strings(4, 8, 25), "A" * 12, "AC*GT*ACT*ACGTA*", "***", "GCA", ""]
 SUPPORT = [*random_strings(5, 6, 20, seed=1), "A" * 9, "**", ""]

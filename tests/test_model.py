@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from seqkern import model as model_module
-from seqkern.archive import load_archive, save_archive
-from seqkern.errors import FileError, LabelError, ModelError, SequenceError
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import FileError, LabelError, ModelError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.labels import Labels, make_labels
-from seqkern.model import load_model
-from seqkern.sequences import SequenceSet
+from seqkern.models import model as model_module
+from seqkern.models.model import load_model
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import Labels, make_labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
 from seqkern.solvers import make_solver
-from seqkern.tables import FeatureTable, SimilarityTable
-from seqkern.training import train_model
 
 MOTIFS = {"negative": "ACACAC", "positive": "GTTGTT", "third": "CCGGCC"}
 

@@ -10,12 +10,13 @@ from naive import encode, random_strings, reverse_complement
 from naive_motifs import count, gcg_regex, iupac_regex, occurrences, prosite_regex
 
 from seqkern import read_fasta
-from seqkern.alphabets import DNA, PROTEIN
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import MotifKernel, _product
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels import MotifKernel
 from seqkern.kernels.additive import attributions, word_weights
 from seqkern.kernels.motifs import packing
 from seqkern.kernels.motifs.patterns import parse_pattern
+from seqkern.kernels.products import _product
+from seqkern.sequences.alphabets import DNA, PROTEIN
 
 RESIDUES = PROTEIN.letters
 

@@ -9,14 +9,14 @@ from test_motif import found
 from test_motif_matrices import JASPAR
 
 from seqkern.cli.main import main
-from seqkern.errors import FileError, ParameterError, SeqkernError
+from seqkern.core.errors import FileError, ParameterError, SeqkernError
 from seqkern.explain import Explainer
 from seqkern.explain.files import write_explanation
 from seqkern.kernels import MotifKernel, build_kernel, kernel_from_state
 from seqkern.kernels.motifs.pattern_files import SKIPPED
-from seqkern.labels import make_labels
-from seqkern.model import load_model
-from seqkern.training import train_model
+from seqkern.models.model import load_model
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import make_labels
 
 PROSITE = """CC   Release 2024_01
 //

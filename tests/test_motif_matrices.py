@@ -10,7 +10,7 @@ from naive import encode, random_strings
 from naive_motifs import least_score, matches, scores
 from test_motif import RESIDUES, at_every_level, found
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.kernels import MotifKernel
 from seqkern.kernels.motifs import matrices
 

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.solvers import (
     CSVC,
     PSVC,
@@ -162,7 +162,7 @@ def test_voting_skips_what_can_no_longer_win(classes, monkeypatch):
     _, K, y, _, new, _ = problem(classes, n=60 + 20 * classes)
     solver = PairwiseVoting(CSVC()).fit(K, y)
     expected = solver.classes_[solver.decision_function(new).argmax(axis=1)]
-    monkeypatch.setattr("seqkern.solvers.pairwise.CHUNK_ROWS", 7)
+    monkeypatch.setattr("seqkern.solvers.multiclass.pairwise.CHUNK_ROWS", 7)
     predicted, decisions = asked(solver, new, monkeypatch)
     np.testing.assert_array_equal(predicted, expected)
     # the winner meets all others, and a champion is found by c − 1 games first

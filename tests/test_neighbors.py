@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.evaluation.ranking import roc_auc
 from seqkern.explain.explanation import _one_machine
 from seqkern.solvers import KernelNeighbors, KernelNeighborsRegressor, make_solver

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import OligoKernel, SpectrumKernel, _product
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels import OligoKernel, SpectrumKernel
 from seqkern.kernels.additive import attributions, fold, word_weights
+from seqkern.kernels.products import _product
 
 ALGORITHMS = ("dense", "index")
 CLOSE = {"rtol": 1e-13, "atol": 1e-15}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import GappyPairKernel, OligoDistanceKernel, SpectrumKernel
 from seqkern.kernels.additive import attributions, fold, word_weights
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.labels import Labels, make_labels
-from seqkern.model import load_model
+from seqkern.models.model import load_model
+from seqkern.sequences.labels import Labels, make_labels
 
 METHOD = ["--kernel", "spectrum:k=2"]
 

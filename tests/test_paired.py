@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2
 
-from seqkern.errors import LabelError, ParameterError
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation.paired import mcnemar, mcnemar_counts
 
 

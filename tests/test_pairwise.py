@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import (
     PairwiseKernel,
     RBFKernel,
@@ -13,8 +13,8 @@ from seqkern.kernels import (
     build_kernel,
     kernel_from_state,
 )
-from seqkern.kernels.pairwise import PRODUCT_SECONDS
-from seqkern.sequences import SequenceSet
+from seqkern.kernels.alignment.pairwise import PRODUCT_SECONDS
+from seqkern.sequences.sequence_set import SequenceSet
 
 TRAIN = ["ACGTACGT", "ACGGGATT", "TTTACGAC", "CCCATACA"]
 NEW = ["ACGTTTTA", "GGGATTAC", "CATACATT"]

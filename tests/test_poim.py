@@ -5,15 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
-from seqkern.affine import AffineForm, affine_form
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.explain.poim import LetterMeans, has_poim, letter_chances, poim
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import ShiftedWeightedDegreeKernel, SpectrumKernel, WeightedDegreeKernel, build_kernel
 from seqkern.kernels.algebra import PartKernel, SumKernel
-from seqkern.labels import make_labels
-from seqkern.sequences import SequenceSet
-from seqkern.training import train_model
+from seqkern.models.affine import AffineForm, affine_form
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 def naive_value(x, z, beta, gamma, shifts):

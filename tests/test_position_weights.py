@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from naive import encode, random_strings
 
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel, position_weights
-from seqkern.kernels import _position_weights as loops
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel
 from seqkern.kernels.additive import fold
-from seqkern.kernels.oligo import OligoKernel
-from seqkern.kernels.position_weights import PositionWeights, of_kernel
+from seqkern.kernels.kmer.oligo import OligoKernel
+from seqkern.kernels.positional import _position_weights as loops
+from seqkern.kernels.positional import position_weights
+from seqkern.kernels.positional.position_weights import PositionWeights, of_kernel
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 LENGTH = 34

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import positions as module
-from seqkern.kernels.kmers import find_kmers
-from seqkern.kernels.positions import PositionBlock, distance_weights, window_positions
-from seqkern.kernels.product import Term, TermBlocks, fold, product
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels.kmer import positions as module
+from seqkern.kernels.kmer.kmers import find_kmers
+from seqkern.kernels.kmer.positions import PositionBlock, distance_weights, window_positions
+from seqkern.kernels.products.product import Term, TermBlocks, fold, product
 
 STRINGS = [*random_strings(8, 3, 30), "A" * 25, "ACGT" * 6, "AC*GT*ACT*ACGTA*****ACGTAC*TTTT", "*****", "GC", "A", ""]
 BOTH_WAYS = pytest.mark.parametrize("smooth", [False, True])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from seqkern.errors import SequenceError
+from seqkern.core.errors import SequenceError
 from seqkern.gram.transforms import CentreGram
 from seqkern.kernels import PrecomputedKernel
-from seqkern.tables import SimilarityTable
+from seqkern.sequences.tables import SimilarityTable
 
 
 def test_similarities_are_the_kernel():

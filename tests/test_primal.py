@@ -8,14 +8,15 @@ from sklearn.base import clone
 from sklearn.svm import LinearSVC as LiblinearSVC
 from threadpoolctl import threadpool_limits
 
-from seqkern.errors import GramError, ParameterError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.solvers import CSVC, LinearSVC, PrimalSVC, primal_rows
-from seqkern.solvers import primal_conditioner as conditioner
-from seqkern.solvers.primal_conditioner import DiagonalConditioner, FullConditioner
-from seqkern.solvers.primal_newton import PrimalMachines
-from seqkern.solvers.primal_rows import Rows
-from seqkern.solvers.primal_search import best_step
+from seqkern.solvers import CSVC, LinearSVC, PrimalSVC
+from seqkern.solvers.svm import primal_conditioner as conditioner
+from seqkern.solvers.svm import primal_rows
+from seqkern.solvers.svm.primal_conditioner import DiagonalConditioner, FullConditioner
+from seqkern.solvers.svm.primal_newton import PrimalMachines
+from seqkern.solvers.svm.primal_rows import Rows
+from seqkern.solvers.svm.primal_search import best_step
 
 EXACT = 1e-12
 

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqkern.errors import SequenceError
-from seqkern.kernels import _blocks, _product, _real, sparse
-from seqkern.kernels.dense import DenseBlock
-from seqkern.kernels.kmers import Counted, Occurrences, rank_codes
-from seqkern.kernels.product import Term, TermBlocks, product
-from seqkern.kernels.real import RealDenseBlock, RealSparseBlock
-from seqkern.kernels.sparse import SparseBlock
+from seqkern.core.errors import SequenceError
+from seqkern.kernels import _blocks
+from seqkern.kernels.kmer.kmers import Counted, Occurrences, rank_codes
+from seqkern.kernels.products import _product, _real, sparse
+from seqkern.kernels.products.dense import DenseBlock
+from seqkern.kernels.products.product import Term, TermBlocks, product
+from seqkern.kernels.products.real import RealDenseBlock, RealSparseBlock
+from seqkern.kernels.products.sparse import SparseBlock
 
 
 @pytest.fixture(params=range(_product.level() + 1), ids="level {}".format)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from naive import encode, random_strings
 
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import ProfileKernel, SpectrumKernel, planner
 from seqkern.kernels.additive import attributions
 

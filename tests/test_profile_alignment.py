@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from naive_profile_alignment import all_alignments, best_alignment, column_scores
 
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import ProfileAlignmentKernel, SmithWatermanKernel, _product, blocks
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels import ProfileAlignmentKernel, SmithWatermanKernel, blocks
 from seqkern.kernels.additive import attributions
 from seqkern.kernels.alignment.profile_product import working_bytes
 from seqkern.kernels.alignment.scoring import score_table
-from seqkern.sequences import SequenceSet
+from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 AMINO = "ACDEFGHIKLMNPQRSTVWY"
 LEVELS = range(_product.level() + 1)

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqkern.alphabets import PROTEIN
-from seqkern.errors import FileError, SequenceError
+from seqkern.core.errors import FileError, SequenceError
 from seqkern.profiles.files import ProfileFiles
 from seqkern.profiles.profile import BACKGROUND, SCALE, Profile, add_profiles, check_tracks, from_scores, to_scores
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.alphabets import PROTEIN
+from seqkern.sequences.sequence_set import SequenceSet
 
 ORDER = "ARNDCQEGHILKMFPSTWYV"
 DATA = os.environ.get("SEQKERN_DATA")

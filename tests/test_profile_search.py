@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.threads import given_threads
 from seqkern.kernels import ProfileKernel, kernel_from_state
-from seqkern.kernels.blocks import given_threads
 from seqkern.profiles import cache as caches
 from seqkern.profiles.cache import ProfileCache
 from seqkern.profiles.profile import check_tracks
 from seqkern.profiles.search import ProfileSearch
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 

@@ -5,15 +5,15 @@ import pytest
 from test_profile_files import pssm_text
 
 from seqkern.cli.main import main
-from seqkern.config import check_config
+from seqkern.core.errors import ConfigError, SequenceError
 from seqkern.datasets import entry_files, load_dataset, make_dataset
-from seqkern.errors import ConfigError, SequenceError
-from seqkern.fasta import read_fasta
 from seqkern.kernels import ProfileKernel
-from seqkern.model import load_model
+from seqkern.models.model import load_model
 from seqkern.profiles.files import ProfileFiles
 from seqkern.profiles.search import ProfileSearch
 from seqkern.profiles.sources import ProfileSource, describe, differs
+from seqkern.sequences.fasta import read_fasta
+from seqkern.study.config import check_config
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 FILES = ("positive", "negative", "new")

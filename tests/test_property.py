@@ -9,13 +9,13 @@ from Bio.Data.IUPACData import protein_weights
 from Bio.SeqUtils.ProtParamData import kd
 from naive import encode, random_strings
 
-from seqkern.alphabets import DNA, PROTEIN, as_alphabet
-from seqkern.errors import FileError, ParameterError, SequenceError
+from seqkern.core.errors import FileError, ParameterError, SequenceError
+from seqkern.core.resource_files import open_resource
 from seqkern.kernels import PropertyKernel, build_kernel, kernel_from_state
 from seqkern.kernels.additive import attributions
 from seqkern.kernels.explicit import name_features
-from seqkern.kernels.property_scales import amino_acid_scales, read_scales
-from seqkern.resource_files import open_resource
+from seqkern.kernels.windows.property_scales import amino_acid_scales, read_scales
+from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet
 
 LETTERS = PROTEIN.letters
 WINDOWS = [*random_strings(8, 7, 8, LETTERS), "ACD*WYW", "*******"]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from naive_profiles import random_profiles
 
-from seqkern.alphabets import MASK
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import PSSMWindowKernel, kernel_from_state
 from seqkern.residues import residue_windows
+from seqkern.sequences.alphabets import MASK
 
 STRINGS = ["MKVLAAGWYC", "WWWMK*LVAR", "ACDEFGHIKL", "**********"]
 

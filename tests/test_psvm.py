@@ -11,11 +11,11 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
-from seqkern.errors import GramError, LabelError, ParameterError
+from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.solvers import PSVC, PSVR
 from seqkern.solvers.base import ConstantColumnWarning
-from seqkern.solvers.potential.columns import DenseColumns
-from seqkern.solvers.potential.dual import Dual
+from seqkern.solvers.psvm.potential.columns import DenseColumns
+from seqkern.solvers.psvm.potential.dual import Dual
 
 # ---- independent solvers ---------------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ from naive_psvm import SHAPES, check_conditions, fit, matrix, standardised
 from threadpoolctl import threadpool_limits
 
 from seqkern.solvers import PSVC, PSVR
-from seqkern.solvers.potential import _descent, working_set
-from seqkern.solvers.potential.columns import DenseColumns
-from seqkern.solvers.potential.dual import Dual
-from seqkern.solvers.potential.minimiser import minimise
-from seqkern.solvers.potential.working_set import WorkingSet
+from seqkern.solvers.psvm.potential import _descent, working_set
+from seqkern.solvers.psvm.potential.columns import DenseColumns
+from seqkern.solvers.psvm.potential.dual import Dual
+from seqkern.solvers.psvm.potential.minimiser import minimise
+from seqkern.solvers.psvm.potential.working_set import WorkingSet
 
 LEVELS = range(_descent.simd_level() + 1)
 EXACT = {"tol": 1e-10, "max_iter": 10**7}

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
-from seqkern.errors import GramError, LabelError, ParameterError
+from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.solvers import CSVC, PSVC, PSVR
-from seqkern.solvers.psvm_path import psvm_path, psvm_path_cv
+from seqkern.solvers.psvm.psvm_path import psvm_path, psvm_path_cv
 
 EXACT = {"tol": 1e-10}
 

@@ -8,9 +8,9 @@ from sklearn.linear_model import Lasso, lars_path
 from sklearn.pipeline import make_pipeline
 
 from seqkern.solvers import PSVC, PSVMFeatureSelector
-from seqkern.solvers.selectors import ExpressionScaler, homotopy
-from seqkern.solvers.selectors.homotopy import epsilon_path
-from seqkern.solvers.selectors.ranking import epsilon_grid, rank_on_grid
+from seqkern.solvers.selection.selectors import ExpressionScaler, homotopy
+from seqkern.solvers.selection.selectors.homotopy import epsilon_path
+from seqkern.solvers.selection.selectors.ranking import epsilon_grid, rank_on_grid
 
 SHAPES = ("square", "tall", "wide", "rank-deficient", "constant column", "repeated columns", "few values")
 

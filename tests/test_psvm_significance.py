@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 from scipy.stats import binom
 from sklearn.exceptions import ConvergenceWarning
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.solvers import PSVC, PSVR
-from seqkern.solvers.psvm_significance import psvm_significance
+from seqkern.solvers.psvm.psvm_significance import psvm_significance
 
 
 def problem(rows=24, size=10, effect=2.0, seed=0):

@@ -9,10 +9,10 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
-from seqkern.errors import GramError, ParameterError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.kernels import build_kernel
 from seqkern.solvers import PSVC, PSVR, DecisionDAG, OneAgainstRest, PairwiseVoting, solver_from_state
-from seqkern.solvers.potential.columns_operator import GramOperator
+from seqkern.solvers.psvm.potential.columns_operator import GramOperator
 
 
 def problem(kind, seed=0):

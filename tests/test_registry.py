@@ -11,13 +11,13 @@ import pytest
 import seqkern
 import seqkern.kernels
 import seqkern.solvers
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
+from seqkern.core.registry import Registry
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
 from seqkern.layers import LAYERS
-from seqkern.registry import Registry
 from seqkern.solvers import SOLVERS
-from seqkern.solvers.selectors import SELECTORS
+from seqkern.solvers.selection.selectors import SELECTORS
 
 REGISTRIES = {registry.kind: registry for registry in (KERNELS, SOLVERS, SELECTORS, TRANSFORMS, LAYERS)}
 

@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from seqkern.evaluation.metrics import brier
 from seqkern.evaluation.reliability import reliability
-from seqkern.evaluation.shares import wilson_interval
+from seqkern.evaluation.wilson import wilson_interval
 
 
 @pytest.mark.parametrize("n", [1, 5, 10, 37, 200])

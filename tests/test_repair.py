@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.config import check_config
+from seqkern.core.errors import ConfigError, GramError
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.errors import ConfigError, GramError
 from seqkern.evaluation.sources import StoredGram
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.spectrum import read_spectrum
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.labels import make_labels
-from seqkern.methods import split_transforms
-from seqkern.model import load_model
-from seqkern.sequences import SequenceSet
-from seqkern.stored_grams import gram_homes
-from seqkern.training import train_model
+from seqkern.models.model import load_model
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.study.config import check_config
+from seqkern.study.methods import split_transforms
+from seqkern.study.stored_grams import gram_homes
 
 INDEFINITE = "sigmoid:gamma=2,coef0=-1,base=(spectrum:k=2)"
 REPAIRS = ["clip", "flip", "shift", "empirical_map", "empirical_map:normalize=false,vector_kernel=rbf"]

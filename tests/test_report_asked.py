@@ -5,12 +5,12 @@ import yaml
 from report_sample import Shape, write_study
 from test_report import Page
 
+from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.report.choices import choices_section
 from seqkern.report.findings import caveats
 from seqkern.report.results import Study
 from seqkern.report.scores import scores_section
 from seqkern.report.view import View
-from seqkern.tsv import read_tsv, write_tsv
 
 KERNELS = {"spectrum3": {"kernel": "spectrum", "k": 3}}
 SOLVERS = {"svm": {"solver": "csvc", "C": [0.1, 1, 10]}}

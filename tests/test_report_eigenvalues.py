@@ -6,6 +6,7 @@ import pytest
 from report_sample import Shape, write_study
 from test_report import Page
 
+from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.gram.spectrum import Spectrum, write_spectrum
 from seqkern.report import build_report
 from seqkern.report.eigenvalues import eigenvalues_section
@@ -13,7 +14,6 @@ from seqkern.report.findings import caveats
 from seqkern.report.plots import gram_section
 from seqkern.report.results import Study
 from seqkern.report.view import View
-from seqkern.tsv import read_tsv, write_tsv
 
 RAW = {"kernel": "smith_waterman"}
 KERNELS = {

@@ -8,16 +8,16 @@ from report_sample import Shape, family_shape, write_study
 from scipy.stats import PermutationMethod, wilcoxon
 from test_report import Page
 
+from seqkern.core.markup import text_of
+from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.report import build_report
 from seqkern.report.comparisons import Compared
-from seqkern.report.contested import exponent
 from seqkern.report.families import MOST_LINES, drawn
 from seqkern.report.figures import _line_style, families_figure
-from seqkern.report.markup import text_of
 from seqkern.report.results import Method, Study
+from seqkern.report.single_task_tests import exponent
 from seqkern.report.verdicts import comparisons_section, result
 from seqkern.report.view import View
-from seqkern.tsv import read_tsv, write_tsv
 
 FAMILIES = tuple(f"1.{i}" for i in range(1, 13))
 RNG = np.random.default_rng(4)

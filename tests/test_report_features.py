@@ -5,11 +5,11 @@ import re
 import pytest
 from report_sample import HOSTILE, Shape, write_study
 
+from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.report import build_report
 from seqkern.report.results import Study
 from seqkern.report.selected_features import features_section, selection_bias_section
 from seqkern.report.view import View
-from seqkern.tsv import read_tsv, write_tsv
 
 SPLITS = ("1", "2", "3", "4", "5")
 SOLVERS = {"genes": {"solver": "psvc", "kernel": "features"}}

@@ -4,11 +4,11 @@ import pytest
 from report_sample import Shape, write_study
 from test_report import Page
 
+from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.report.findings import caveats
 from seqkern.report.fits import fits_section
 from seqkern.report.results import Study
 from seqkern.report.view import View
-from seqkern.tsv import read_tsv, write_tsv
 
 KERNELS = {"spectrum3": {"kernel": "spectrum", "k": 3}}
 SOLVERS = {"svm": {"solver": "csvc", "C": 1}, "other": {"solver": "csvc", "C": 2}}

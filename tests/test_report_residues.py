@@ -10,14 +10,15 @@ from scipy.stats import t, wilcoxon
 from test_report import Page
 
 from seqkern.cli.main import main
+from seqkern.core.markup import Markup, escape, text_of
+from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation.chain_shares import ChainShares
+from seqkern.evaluation.paired_decisions import Trial
 from seqkern.evaluation.residue_results import read_states
-from seqkern.evaluation.trial import Trial
 from seqkern.report import build_report, trials
+from seqkern.report.dataset_summary import about_section
 from seqkern.report.files import read_table
 from seqkern.report.findings import caveats
-from seqkern.report.markup import Markup, escape, text_of
-from seqkern.report.material import about_section
 from seqkern.report.reliability import reliability_section, shown_bins
 from seqkern.report.residue_data import (
     FEWEST,
@@ -35,7 +36,6 @@ from seqkern.report.selected_features import features_section
 from seqkern.report.splits import folds_section
 from seqkern.report.trials import read_trial
 from seqkern.report.view import View
-from seqkern.tsv import read_tsv, write_tsv
 
 BLOSUM, WINDOW = Method("blosum", "svm"), Method("window", "svm")
 

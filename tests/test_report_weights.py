@@ -4,14 +4,14 @@ import re
 
 from report_sample import Shape, write_study
 
+from seqkern.core.markup import Markup, text_of
+from seqkern.core.tsv import write_tsv
 from seqkern.kernels import parse_spec
 from seqkern.report import build_report
 from seqkern.report.choices import choices_section
-from seqkern.report.markup import Markup, text_of
 from seqkern.report.results import Study
 from seqkern.report.view import View
 from seqkern.report.weights import CAUTION, weights_section
-from seqkern.tsv import write_tsv
 
 KERNELS = {
     "mix": parse_spec("combination:parts=[(spectrum:k=3),(spectrum:k=2)],weights=mkl"),

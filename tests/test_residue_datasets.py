@@ -8,16 +8,16 @@ import pytest
 from test_profile_files import pssm_text
 
 from seqkern.cli.main import main
-from seqkern.config import check_config, check_entry
+from seqkern.core.errors import ConfigError, FoldError, LabelError, ParameterError, SequenceError
 from seqkern.datasets import load_dataset, make_dataset, save_dataset
 from seqkern.datasets.residue_adapters import cb513, jpred4, qian_sejnowski, rs126
-from seqkern.errors import ConfigError, FoldError, LabelError, ParameterError, SequenceError
 from seqkern.folds import FoldSet, Split, make_folds, read_folds
 from seqkern.folds.chains import chain_folds, chain_labels
 from seqkern.folds.leakage import find_links, leakage_rows
-from seqkern.labels import UNLABELLED, Labels
 from seqkern.profiles.profile import check_tracks
+from seqkern.sequences.labels import UNLABELLED, Labels
 from seqkern.simulate import simulate, write_simulated
+from seqkern.study.config import check_config, check_entry
 
 CHAINS = {"one": "MKVLAAGW", "two": "ARNDCQEGH", "three": "MKV", "four": "WWYYAC"}
 STATES = {"one": "HHHHGCCE", "two": "CCEEBTTSS", "three": "C-L", "four": "??HHEE"}

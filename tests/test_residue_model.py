@@ -9,10 +9,10 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.cli.train_residues import REDUCTIONS
-from seqkern.fasta import read_fasta
-from seqkern.model import load_model
-from seqkern.residue_model import ResidueModel
+from seqkern.models.model import load_model
+from seqkern.models.residue_model import ResidueModel
 from seqkern.residues import reductions, residue_units
+from seqkern.sequences.fasta import read_fasta
 from seqkern.simulate import simulate
 
 LAYERS = ["--layers", "structure:n_components=60,window=7", "segments", "probabilities"]

@@ -8,8 +8,9 @@ import pytest
 from naive_states import naive_sov
 
 from seqkern.cli.main import main
+from seqkern.core.errors import FileError
+from seqkern.core.tsv import read_tsv
 from seqkern.datasets import load_dataset
-from seqkern.errors import FileError
 from seqkern.evaluation.fold_tables import FoldResult
 from seqkern.evaluation.residue_results import (
     read_states,
@@ -18,11 +19,10 @@ from seqkern.evaluation.residue_results import (
     write_residue_results,
 )
 from seqkern.evaluation.states import state_scores
-from seqkern.labels import Labels
 from seqkern.residues.confidence import confidence, digits
 from seqkern.residues.residues import Residues
-from seqkern.sequences import SequenceSet
-from seqkern.tsv import read_tsv
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.sequence_set import SequenceSet
 
 CLASSES = ("E", "H")
 CHAINS = ("MKVLAW", "GGPA")

@@ -5,13 +5,13 @@ import io
 import numpy as np
 import pytest
 
-from seqkern.alphabets import MASK
-from seqkern.errors import ConfigError, ParameterError, SequenceError
+from seqkern.core.errors import ConfigError, ParameterError, SequenceError
 from seqkern.profiles.psiblast import _in_columns, _in_fields
 from seqkern.residues import STATES, Residues, residue_units
 from seqkern.residues.reductions import REDUCTIONS, reduce_states
 from seqkern.residues.states import LEFT_OUT, add_states, read_letters_and_states, state_classes, with_states
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.alphabets import MASK
+from seqkern.sequences.sequence_set import SequenceSet
 
 CHAINS = ["MKVLAWGG", "A", "ACD", "WYWYWYWYWYWY"]
 TEXTS = ["CHHHHECC", "C", "EEC", "CCCHHHHHH?EE"]

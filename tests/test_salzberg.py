@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from naive import encode, random_strings
 
-from seqkern.alphabets import Alphabet
+from seqkern.core.errors import LabelError, NoWordsError, ParameterError, SequenceError
 from seqkern.datasets import Task
-from seqkern.errors import LabelError, NoWordsError, ParameterError, SequenceError
 from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.sources import FittedKernel
 from seqkern.folds import make_folds
-from seqkern.kernels import SalzbergKernel, kernel_from_state, salzberg
+from seqkern.kernels import SalzbergKernel, kernel_from_state
 from seqkern.kernels.additive import attributions, fold, word_weights
-from seqkern.labels import make_labels
-from seqkern.sequences import SequenceSet
+from seqkern.kernels.positional import salzberg
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-13}
 LENGTH = 14

@@ -12,20 +12,20 @@ import tracemalloc
 import numpy as np
 import pytest
 from conftest import ROOT
-from seqkern._lines import lines
+from seqkern.sequences._lines import lines
 
-from seqkern.alphabets import DNA, PROTEIN, as_alphabet
 from seqkern.cli.main import main
-from seqkern.errors import FileError, LetterError, ModelError, ParameterError, SequenceError
+from seqkern.core.errors import FileError, LetterError, ModelError, ParameterError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.labels import make_labels
-from seqkern.model import load_model
-from seqkern.scan import Scanner, position_scorer
-from seqkern.sequences import SequenceSet
-from seqkern.streaming import iter_pieces
-from seqkern.training import train_model
-from seqkern.windows import Window, as_window, cut_windows, make_sites
+from seqkern.models.model import load_model
+from seqkern.models.scan import Scanner, position_scorer
+from seqkern.models.training import train_model
+from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.streaming import iter_pieces
+from seqkern.sequences.windows import Window, as_window, cut_windows, make_sites
 
 COMPLEMENT = str.maketrans("ACGTacgtN", "TGCAtgcaN")
 LEFT, RIGHT = 5, 7

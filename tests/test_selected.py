@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from seqkern.archive import load_archive, save_archive
-from seqkern.errors import LabelError, ParameterError
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import LabelError, ParameterError
 from seqkern.solvers import (
     CSVC,
     PSVC,
@@ -22,12 +22,11 @@ from seqkern.solvers import (
     SelectedClassifier,
     build_solver,
     expand_grid,
-    selected,
-    selected_choice,
     solver_from_state,
 )
-from seqkern.solvers.selected_choice import inner_parts
-from seqkern.solvers.selectors import ExpressionScaler, build_selector
+from seqkern.solvers.selection import selected, selected_choice
+from seqkern.solvers.selection.selected_choice import inner_parts
+from seqkern.solvers.selection.selectors import ExpressionScaler, build_selector
 
 
 def expression(classes=2, rows=24, columns=60, seed=4, strength=0.9):

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from seqkern.errors import FoldError, ParameterError
+from seqkern.core.errors import FoldError, ParameterError
 from seqkern.evaluation.selection import METRICS, inner_folds, select
-from seqkern.labels import Labels
+from seqkern.sequences.labels import Labels
 from seqkern.solvers import make_solver
 
 

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-from seqkern.errors import GramError, LabelError, ParameterError
-from seqkern.solvers.selectors import SELECTORS, build_selector
-from seqkern.solvers.selectors.scaling import ExpressionScaler
+from seqkern.core.errors import GramError, LabelError, ParameterError
+from seqkern.solvers.selection.selectors import SELECTORS, build_selector
+from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 
 EXAMPLES = [selector for cls in SELECTORS.classes.values() for selector in cls.examples()]
 INFORMATIVE = 7

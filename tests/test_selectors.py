@@ -10,11 +10,11 @@ from sklearn.feature_selection import RFE, f_classif
 from sklearn.metrics import mutual_info_score
 from sklearn.svm import SVC
 
-from seqkern.errors import ParameterError
-from seqkern.solvers.one_norm import solve_one_norm
-from seqkern.solvers.selectors import build_selector
-from seqkern.solvers.selectors.machines import dual_weights, enclosing_ball
-from seqkern.solvers.selectors.r2w2 import radius_margin
+from seqkern.core.errors import ParameterError
+from seqkern.solvers.baselines.one_norm import solve_one_norm
+from seqkern.solvers.selection.selectors import build_selector
+from seqkern.solvers.selection.selectors.linear_svm import dual_weights, enclosing_ball
+from seqkern.solvers.selection.selectors.r2w2 import radius_margin
 
 NAMES = (
     *("pearson", "wilcoxon", "t", "golub", "fisher", "mutual_information", "relief", "forward", "backward"),

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqkern import sequences
-from seqkern.alphabets import DNA, MASK, PROTEIN, RNA, Alphabet, as_alphabet, guess_alphabet
-from seqkern.archive import load_archive, save_archive
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.sequences import SequenceSet, as_sequences, unique_ids
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.sequences import sequence_set as sequences
+from seqkern.sequences.alphabets import DNA, MASK, PROTEIN, RNA, Alphabet, as_alphabet, guess_alphabet
+from seqkern.sequences.sequence_set import SequenceSet, as_sequences, unique_ids
 
 dna = st.lists(st.text("ACGTacgt", max_size=12), min_size=1, max_size=8)
 

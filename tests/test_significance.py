@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqkern.errors import LabelError
+from seqkern.core.errors import LabelError
 from seqkern.evaluation import delong_interval, delong_test, roc_auc
 
 # pROC's data set aSAH (Robin et al. 2011, BMC Bioinformatics 12:77): 113 patients, 1 is a poor outcome

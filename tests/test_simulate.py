@@ -8,13 +8,13 @@ import pytest
 from scipy.linalg import expm
 from scipy.stats import chisquare, rankdata
 
-from seqkern.alphabets import DNA, PROTEIN
 from seqkern.cli.main import main
+from seqkern.core.errors import ConfigError, FileError, ParameterError
 from seqkern.datasets import make_dataset
-from seqkern.errors import ConfigError, FileError, ParameterError
+from seqkern.sequences.alphabets import DNA, PROTEIN
 from seqkern.simulate import KINDS, parameters, simulate, write_simulated
 from seqkern.simulate.donors import INTRON, codon_usage, donor_frequencies
-from seqkern.simulate.exchange import wag
+from seqkern.simulate.substitution import wag
 from seqkern.simulate.superfamilies import Evolution
 
 # The fixed seeds make these tests repeatable; a true deviation gives p-values far below.

@@ -11,14 +11,16 @@ from naive import encode, random_strings
 from naive_alignment import best_by_listing, best_by_recursion, scores_of
 
 from seqkern import read_fasta
-from seqkern.alphabets import PROTEIN, as_alphabet
-from seqkern.errors import SequenceError
-from seqkern.kernels import LocalAlignmentKernel, SmithWatermanKernel, StringKernel, _product, blocks
+from seqkern.core.errors import SequenceError
+from seqkern.core.threads import given_threads
+from seqkern.kernels import LocalAlignmentKernel, SmithWatermanKernel, StringKernel, blocks
 from seqkern.kernels.additive import attributions
-from seqkern.kernels.alignment import _smith_waterman, smith_waterman
+from seqkern.kernels.alignment import _smith_waterman, best_scores
 from seqkern.kernels.alignment.profile_product import working_bytes
 from seqkern.kernels.alignment.scoring import score_table
-from seqkern.sequences import SequenceSet
+from seqkern.kernels.products import _product
+from seqkern.sequences.alphabets import PROTEIN, as_alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 LEVELS = range(_product.level() + 1)
 ALGORITHMS = ("auto", "int8", "int16", "int32")
@@ -282,10 +284,10 @@ def test_a_giant_among_short_ones():
 
 def test_the_longer_of_a_pair_is_the_row():
     rows, cols = np.full(100, 50), np.array([20] * 64 + [40] * 63 + [35_000])
-    work, usual = smith_waterman._split(rows, cols, 64)
+    work, usual = best_scores._split(rows, cols, 64)
     assert usual == 127
     assert work < 100 * 50 * (40 + 40) + 35_000 * 100 + 1
-    assert smith_waterman._split(rows, cols[:127], 64)[1] == 127
+    assert best_scores._split(rows, cols[:127], 64)[1] == 127
 
 
 def test_own_scores_are_those_of_an_alignment():
@@ -332,7 +334,7 @@ def test_shares_sum_to_the_score(gap_open, gap_extend):
 
 
 def test_giants_are_not_taken_apart(monkeypatch):
-    monkeypatch.setattr(smith_waterman, "MOST_CELLS", 100)
+    monkeypatch.setattr(best_scores, "MOST_CELLS", 100)
     with pytest.raises(SequenceError, match="11 and 10 letters are too long to be taken apart"):
         shares("H" * 11, "H" * 10)
 
@@ -351,6 +353,6 @@ def test_threads_that_are_given_count_before_the_kernels_own(kernel):
     found = {}
     for own, given in ((1, None), (4, None), (4, 1), (1, 4)):
         made = kernel(n_threads=own)
-        with blocks.given_threads(given):
+        with given_threads(given):
             found[own, given] = made.plan(X).bytes, made.least_block_rows, working_bytes(50, 20, own)
     assert found[4, 1] == found[1, None] != found[4, None] == found[1, 4]

@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
-from seqkern.archive import load_archive, save_archive
-from seqkern.errors import GramError, LabelError, ModelError, ParameterError
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import GramError, LabelError, ModelError, ParameterError
 from seqkern.kernels import LinearKernel
 from seqkern.solvers import CSVC, SOLVERS, PairwiseVoting, build_solver, expand_grid, make_solver, solver_from_state
 from seqkern.solvers.base import Solver

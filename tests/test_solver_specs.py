@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.solvers import SOLVERS, build_solver, expand_grid
 from seqkern.solvers.specs import draw_spec, has_range
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.kernels import KERNELS, Kernel, SpectrumKernel, build_kernel, kernel_from_state, parse_spec
 from seqkern.kernels.specs import parse_value
 

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import SpectrumKernel, _product, blocks
-from seqkern.sequences import SequenceSet
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels import SpectrumKernel, blocks
+from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 FORTY = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%"
 ALGORITHMS = SpectrumKernel.algorithms

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seqkern.errors import GramError
+from seqkern.core.errors import GramError
 from seqkern.gram.spectrum import Spectrum, read_spectrum, spectrum, write_spectrum
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seqkern.errors import GramError, ParameterError
+from seqkern.core.errors import GramError, ParameterError
 from seqkern.solvers import CSVC, SphericalSVC
 
 

@@ -9,11 +9,12 @@ import pytest
 from naive import encode, normalised, random_strings
 from naive_subsequence import by_lengths, by_listing, by_recursion, features, matrix
 
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import StringKernel, _product, additive, blocks
-from seqkern.kernels.letter_weights import definite, letter_weights
-from seqkern.kernels.subsequences import Chains, length_nodes, powers
-from seqkern.sequences import SequenceSet
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels import StringKernel, additive, blocks
+from seqkern.kernels.products import _product
+from seqkern.kernels.subsequence.letter_weights import definite, letter_weights
+from seqkern.kernels.subsequence.subsequences import Chains, length_nodes, powers
+from seqkern.sequences.sequence_set import SequenceSet
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 HALF = Fraction(1, 2)
@@ -295,8 +296,8 @@ def big_log(number):
 
 
 def test_wide_numbers_have_the_bits_of_doubles():
-    from seqkern.kernels import _subsequence
-    from seqkern.kernels.subsequences import Subsequences
+    from seqkern.kernels.subsequence import _subsequence
+    from seqkern.kernels.subsequence.subsequences import Subsequences
 
     strings = [*DEGENERATE, *random_strings(8, 5, 40, masked=0.05, seed=6)]
     X = encode(strings)

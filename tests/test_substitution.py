@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import encode, random_strings
 
-from seqkern.alphabets import DNA, PROTEIN, RNA, as_alphabet
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import MismatchKernel, SpectrumKernel, SubstitutionKernel, build_kernel
 from seqkern.kernels.additive import attributions, word_weights
+from seqkern.kernels.kmer.substitution import COST_UNITS
 from seqkern.kernels.scores import implied_background, matrix_probabilities
-from seqkern.kernels.substitution import COST_UNITS
+from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, as_alphabet
 
 ALGORITHMS = SubstitutionKernel.algorithms
 AMINO = PROTEIN.letters

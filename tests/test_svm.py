@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.solvers import CSVC, _linear, build_solver
 
 SPECTRUM_2 = np.array([[2, 1, 1, 0], [1, 2, 0, 1], [1, 0, 2, 1], [0, 1, 1, 2]], dtype=float)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from seqkern.archive import load_archive, save_archive
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import FileError, SequenceError
 from seqkern.datasets.table_files import read_features, read_similarities
-from seqkern.errors import FileError, SequenceError
-from seqkern.tables import FeatureTable, SimilarityTable, as_features, as_similarities
+from seqkern.sequences.tables import FeatureTable, SimilarityTable, as_features, as_similarities
 
 finite = st.floats(-1e6, 1e6)
 

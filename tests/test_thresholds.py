@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.errors import LabelError, ParameterError
-from seqkern.evaluation.thresholds import Threshold, parse_rule
-from seqkern.model import load_model
+from seqkern.core.errors import LabelError, ParameterError
+from seqkern.models.model import load_model
+from seqkern.solvers.thresholds import Threshold, parse_rule
 
 
 def toys(seed, n=40):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from seqkern.errors import FoldError
+from seqkern.core.errors import FoldError
 from seqkern.folds.methods import units_together
 from seqkern.kernels import SpectrumKernel
-from seqkern.labels import make_labels
-from seqkern.sequences import SequenceSet
-from seqkern.training import train_model
-from seqkern.windows import Window
+from seqkern.models.training import train_model
+from seqkern.sequences.labels import make_labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.windows import Window
 
 LOCI, COPIES, LENGTH = 40, 6, 60
 

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from seqkern.archive import load_archive, save_archive
-from seqkern.errors import GramError, ParameterError, SequenceError
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import GramError, ParameterError, SequenceError
+from seqkern.core.threads import given_threads
 from seqkern.gram.transforms import (
     TRANSFORMS,
     CentreGram,
@@ -21,7 +22,6 @@ from seqkern.gram.transforms import (
     transform_from_state,
 )
 from seqkern.kernels import PairwiseKernel, SigmoidKernel
-from seqkern.kernels.blocks import given_threads
 
 SPECS = [
     "centre",

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from naive import encode, mismatch, random_strings
 
-from seqkern.alphabets import as_alphabet
-from seqkern.errors import SequenceError
+from seqkern.core.errors import SequenceError
 from seqkern.kernels import GappyKernel, MismatchKernel
-from seqkern.kernels.rules import Lists, Words, cost_rule, mismatch_rule, subsequence_rule
-from seqkern.kernels.sparse import SparseBlock
-from seqkern.kernels.trie import TrieBlock
+from seqkern.kernels.kmer.neighbourhoods import Lists, Words, cost_rule, mismatch_rule, subsequence_rule
+from seqkern.kernels.kmer.trie import TrieBlock
+from seqkern.kernels.products.sparse import SparseBlock
+from seqkern.sequences.alphabets import as_alphabet
 
 AMINO = "ACDEFGHIKLMNPQRSTVWY"
 RNG = np.random.default_rng(7)

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from seqkern.errors import FileError
-from seqkern.tsv import read_tsv, write_tsv
+from seqkern.core.errors import FileError
+from seqkern.core.tsv import read_tsv, write_tsv
 
 
 def test_round_trip_with_a_fixed_form_of_numbers(tmp_path):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from seqkern.evaluation.trial import Trial
+from seqkern.core.markup import text_of
+from seqkern.evaluation.paired_decisions import Trial
 from seqkern.report.comparisons import Compared, Contested
-from seqkern.report.contested import test_sentences as sentences
-from seqkern.report.markup import text_of
 from seqkern.report.results import Method
-from seqkern.report.told import told
+from seqkern.report.single_task_tests import test_sentences as sentences
+from seqkern.report.terminal import told
 from seqkern.report.verdict_words import contrary, verdict
 from seqkern.report.verdicts import result
 

@@ -9,10 +9,12 @@ from naive import encode, normalised
 from naive_positional import letter_shares, matrix, mean_word_weights
 from test_spectrum import read_reference
 
-from seqkern.errors import ParameterError, SequenceError
-from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel, _product, _weighted_degree, blocks
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel, blocks
 from seqkern.kernels.additive import attributions, word_weights
-from seqkern.sequences import SequenceSet
+from seqkern.kernels.positional import _weighted_degree
+from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 AMINO = "ACDEFGHIKLMNPQRSTVWY"
 FOUR = [0.5, 2, 0, 0.25]
@@ -197,7 +199,7 @@ def test_what_is_checked_seldom_changes_nothing(monkeypatch):
         K = kernel(X)
         for unchecked in (1, 2, kernel.degree):
             monkeypatch.setattr(
-                "seqkern.kernels.degree_payload.unchecked_lengths", lambda *_, unchecked=unchecked: unchecked
+                "seqkern.kernels.positional.degree_payload.unchecked_lengths", lambda *_, unchecked=unchecked: unchecked
             )
             np.testing.assert_array_equal(kernel(X), K)
         monkeypatch.undo()
@@ -297,7 +299,7 @@ def test_letters_of_sequences_of_several_words():
 
 
 def test_long_words_are_left_out_where_they_are_too_many(monkeypatch):
-    monkeypatch.setattr("seqkern.kernels.degree_explanations.MOST_WORDS", 3 * 2 * 40)
+    monkeypatch.setattr("seqkern.kernels.positional.degree_explanations.MOST_WORDS", 3 * 2 * 40)
     X = encode(related(1, 40, masked=0))
     names, _ = raw(10)._word_weights(X, X, np.ones(1))
     assert max(map(len, names)) == 3
@@ -355,7 +357,7 @@ def test_bad_parameters(options, message):
 
 
 def test_sums_that_would_not_be_exact_are_refused(monkeypatch):
-    monkeypatch.setattr("seqkern.kernels.weighted_degree.EXACT", 6 * 7 * 30)
+    monkeypatch.setattr("seqkern.kernels.positional.weighted_degree.EXACT", 6 * 7 * 30)
     WeightedDegreeKernel(6)(["A" * 29])
     with pytest.raises(SequenceError, match="too many for exact sums") as error:
         WeightedDegreeKernel(6)(["A" * 30])

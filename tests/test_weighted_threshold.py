@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seqkern.errors import ParameterError
+from seqkern.core.errors import ParameterError
 from seqkern.solvers import CSVC, OneAgainstRest, PrimalSVC, WeightedThreshold, build_solver, make_solver
 
 

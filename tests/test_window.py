@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from naive_windows import matrix_row, one_hot, values, vectors
 
-from seqkern.errors import ParameterError, SequenceError
+from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import WindowKernel, kernel_from_state
 from seqkern.kernels.explicit import name_features
-from seqkern.kernels.window_table import WindowTable
-from seqkern.kernels.window_vectors import position_weights
+from seqkern.kernels.windows.window_table import WindowTable
+from seqkern.kernels.windows.window_vectors import position_weights
 from seqkern.residues import residue_windows
-from seqkern.sequences import SequenceSet
+from seqkern.sequences.sequence_set import SequenceSet
 
 CHAINS = ["MKVLAAGWYCARND", "WWWWWW", "M", "AC*DEF"]
 ALPHABETS = {"protein": CHAINS, "dna": ["ACGTTGCA", "AAAA", "C"], "rna": ["ACGUUG", "UU"], "HEC": ["HHHEEC", "C*H"]}

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
+from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, SequenceError
 from seqkern.datasets import entry_files, load_dataset, make_dataset
-from seqkern.errors import ConfigError, FileError, LabelError, ParameterError, SequenceError
-from seqkern.model import load_model
-from seqkern.sequences import SequenceSet
-from seqkern.windows import Window, as_window, cut_windows, letters_at_sites, make_sites, read_sites
+from seqkern.models.model import load_model
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.windows import Window, as_window, cut_windows, letters_at_sites, make_sites, read_sites
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 CHR = "ACGTTAGGCTTACAGATTCCGA"  # 22 letters

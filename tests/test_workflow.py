@@ -12,7 +12,7 @@ import yaml
 from Bio.Align import substitution_matrices
 from conftest import ROOT
 
-from seqkern.tsv import read_tsv
+from seqkern.core.tsv import read_tsv
 
 pytest.importorskip("snakemake")
 

@@ -4,8 +4,8 @@ import json
 import os
 from pathlib import Path
 
-from ..errors import ParameterError
-from ..parameters import check_integer
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_integer
 
 VARIABLE = "SEQKERN_METHODS"
 EXAMPLE = (
@@ -70,11 +70,11 @@ def _parsed(text, where):
 
 def _check(args, methods):
     """Check, and return the number of training parts."""
-    from ..datasets import load_dataset
-    from ..evaluation.feasible import check_kind, check_layers, check_training_part, may_refuse
-    from ..folds import read_folds
-    from ..layers import Layers
-    from ..solvers import expand_grid
+    from seqkern.datasets import load_dataset
+    from seqkern.folds import read_folds
+    from seqkern.layers import Layers
+    from seqkern.solvers import expand_grid
+    from seqkern.study.feasible import check_kind, check_layers, check_training_part, may_refuse
 
     dataset = load_dataset(args.dataset)
     grids = {name: expand_grid(method["solver"], ends=True) for name, method in methods.items()}

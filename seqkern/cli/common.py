@@ -4,8 +4,8 @@ import argparse
 import contextlib
 import sys
 
-from ..errors import FoldError, LabelError, ParameterError, SequenceError, unknown_name
-from .profiles import add_profiles, check_wanted, profiles_of
+from seqkern.cli.profiles import add_profiles, check_wanted, profiles_of
+from seqkern.core.errors import FoldError, LabelError, ParameterError, SequenceError, unknown_name
 
 
 def add_sequence_arguments(parser):
@@ -134,8 +134,8 @@ def read_tracks(args, kernel, made=None):
     ParameterError
         If a track is missing, unknown or given twice.
     """
-    from ..profiles.profile import TRACKS
-    from ..tracks import Track
+    from seqkern.profiles.profile import TRACKS
+    from seqkern.sequences.tracks import Track
 
     profiles = profiles_of(args)
     check_wanted(profiles, kernel, made)
@@ -170,7 +170,7 @@ def _profile_source(entry, made):
     """Return the ProfileSource of an entry, or None; say if a model's profiles were made otherwise."""
     if entry is None:
         return None
-    from ..profiles.sources import ProfileSource, describe, differs
+    from seqkern.profiles.sources import ProfileSource, describe, differs
 
     source = ProfileSource(entry)
     if made is not None and differs(source.note(), made):

@@ -43,11 +43,11 @@ def add_arguments(parser):
 
 def run(args):
     """Print what is found, a data set after the other."""
-    from ..errors import FileError, unknown_name
-    from ..report.compare_input import read_input
-    from ..report.comparisons import COLUMNS
-    from ..report.told import told
-    from ..tsv import format_cell
+    from seqkern.core.errors import FileError, unknown_name
+    from seqkern.core.tsv import format_cell
+    from seqkern.report.compare_input import read_input
+    from seqkern.report.comparisons import COLUMNS
+    from seqkern.report.terminal import told
 
     datasets = read_input(args.results)
     several = any(study is not None for study, _ in datasets)
@@ -84,7 +84,7 @@ def _title(study, name):
 
 def _compared(dataset, args, several):
     """Return ({metric: Compared or Contested}, why there is none) of a data set."""
-    from ..errors import LabelError, ParameterError
+    from seqkern.core.errors import LabelError, ParameterError
 
     try:
         return _found(dataset, args)
@@ -104,11 +104,11 @@ def _found(dataset, args):
     LabelError
         If methods were tested on different folds, or these leave nothing that can be tested.
     """
-    from ..report.compare_input import Evaluated
-    from ..report.comparisons import compare_tasks, compare_units, why_untested
-    from ..report.tables import Ranking
-    from ..report.trials import read_trial
-    from ..report.words import unit_word
+    from seqkern.report.compare_input import Evaluated
+    from seqkern.report.comparisons import compare_tasks, compare_units, why_untested
+    from seqkern.report.tables import Ranking
+    from seqkern.report.trials import read_trial
+    from seqkern.report.words import unit_word
 
     ranking = Ranking(dataset)
     if isinstance(dataset, Evaluated):  # the methods of a study share their folds
@@ -142,9 +142,9 @@ def _too_few(ranking, dataset):
 
 def _over_all(datasets, args):
     """Return the comparison over data sets, as `run` lists them; nothing for too few."""
-    from ..errors import ParameterError
-    from ..report.comparisons import compare_datasets
-    from ..report.tables import Ranking
+    from seqkern.core.errors import ParameterError
+    from seqkern.report.comparisons import compare_datasets
+    from seqkern.report.tables import Ranking
 
     if len(datasets) < 2 or args.task is not None:
         return []
@@ -159,7 +159,7 @@ def _over_all(datasets, args):
 
 def _check_known(kind, name, known):
     """Raise ParameterError for a name that is not there."""
-    from ..errors import unknown_name
+    from seqkern.core.errors import unknown_name
 
     if name not in known:
         raise unknown_name(kind, name, known)
@@ -167,7 +167,7 @@ def _check_known(kind, name, known):
 
 def _control(methods, text):
     """Return the method that is called ``kernel/solver``, or ``kernel`` where it has one solver; None without."""
-    from ..errors import ParameterError, unknown_name
+    from seqkern.core.errors import ParameterError, unknown_name
 
     if text is None:
         return None

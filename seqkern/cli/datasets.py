@@ -2,7 +2,7 @@
 
 import json
 
-from .common import add_threads
+from seqkern.cli.common import add_threads
 
 EXAMPLE = "seqkern datasets config/config.yaml --name donors -o results/demo/datasets/donors"
 
@@ -23,8 +23,8 @@ def run(args):
     """Write one data set, or print the list."""
     if args.list:
         return _list()
-    from ..datasets import make_dataset, save_dataset
-    from ..errors import SeqkernError
+    from seqkern.core.errors import SeqkernError
+    from seqkern.datasets import make_dataset, save_dataset
 
     name, entry, data_dir, seed = _chosen(args)
     try:
@@ -49,8 +49,8 @@ def _words(dataset):
 
 def _chosen(args):
     """Return (name, entry, data_dir, seed) of the arguments and the study."""
-    from ..config import check_entry, check_study_files, load_config
-    from ..errors import ConfigError, unknown_name
+    from seqkern.core.errors import ConfigError, unknown_name
+    from seqkern.study.config import check_entry, check_study_files, load_config
 
     if args.name is None or not args.output or (args.config is None) == (args.entry is None):
         raise ConfigError(
@@ -76,7 +76,7 @@ def _chosen(args):
 
 def _list():
     """Print the registry of public data sets as a table."""
-    from ..datasets.public import public_sets
+    from seqkern.datasets.public import public_sets
 
     print("name", "kind", "files", "description", "reference", sep="\t")
     for item in public_sets().values():

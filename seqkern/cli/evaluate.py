@@ -6,10 +6,10 @@ from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 
-from ..archive import canonical_json, check_writable
-from ..checkpoint import Checkpoint
-from ..errors import FoldError, GramError, LabelError, ParameterError, SequenceError
-from .common import add_afterwards, add_inner_loop, add_layers, add_threads
+from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_threads
+from seqkern.core.archive import canonical_json, check_writable
+from seqkern.core.checkpoint import Checkpoint
+from seqkern.core.errors import FoldError, GramError, LabelError, ParameterError, SequenceError
 
 EXAMPLE = (
     "seqkern evaluate results/demo/datasets/donors --folds results/demo/folds/donors"
@@ -51,21 +51,21 @@ def add_arguments(parser):
 
 def run(args):
     """Run ``seqkern evaluate``."""
-    from ..datasets import load_dataset
-    from ..evaluation.candidates import make_candidates
-    from ..evaluation.crossval import InnerLoop, evaluate_fold
-    from ..evaluation.feasible import check_layers, check_training_part
-    from ..evaluation.feature_source import feature_form
-    from ..evaluation.fold_tables import FoldResult, write_results
-    from ..evaluation.held_out import check_afterwards
-    from ..evaluation.residue_results import write_residue_results
-    from ..folds import read_folds
-    from ..kernels import parse_spec
-    from ..kernels.blocks import given_threads
-    from ..layers import Layers
-    from ..methods import split_choice
-    from ..progress import progress_bar
-    from ..solvers import common_input
+    from seqkern.core.progress import progress_bar
+    from seqkern.core.threads import given_threads
+    from seqkern.datasets import load_dataset
+    from seqkern.evaluation.candidates import make_candidates
+    from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
+    from seqkern.evaluation.feature_source import feature_form
+    from seqkern.evaluation.fold_tables import FoldResult, write_results
+    from seqkern.evaluation.held_out import check_afterwards
+    from seqkern.evaluation.residue_results import write_residue_results
+    from seqkern.folds import read_folds
+    from seqkern.kernels import parse_spec
+    from seqkern.layers import Layers
+    from seqkern.solvers import common_input
+    from seqkern.study.feasible import check_layers, check_training_part
+    from seqkern.study.methods import split_choice
 
     check_afterwards(args.calibration, args.threshold, args.layers)
     dataset = load_dataset(args.dataset)
@@ -177,14 +177,14 @@ def kernel_sources(dataset, args, wanted="gram", **how):
 
     `wanted` is what the solvers take: a Gram matrix, features (`how`: see `feature_form`), or an Implicit.
     """
-    from ..build import build_digest
-    from ..evaluation.feature_source import FeatureSource
-    from ..evaluation.sources import FittedKernel, ImplicitSource, StoredGram
-    from ..gram import open_gram
-    from ..gram.transforms import build_transform
-    from ..kernels import build_kernel, check_kind, parse_spec
-    from ..methods import split_choice, split_transforms
-    from ..stored_grams import check_stored
+    from seqkern.core.build import build_digest
+    from seqkern.evaluation.feature_source import FeatureSource
+    from seqkern.evaluation.sources import FittedKernel, ImplicitSource, StoredGram
+    from seqkern.gram import open_gram
+    from seqkern.gram.transforms import build_transform
+    from seqkern.kernels import build_kernel, check_kind, parse_spec
+    from seqkern.study.methods import split_choice, split_transforms
+    from seqkern.study.stored_grams import check_stored
 
     kernels = {}
     for name, entry in split_choice(parse_spec(args.kernel)).items():

@@ -2,9 +2,9 @@
 
 import argparse
 
-from .common import add_policies, add_threads, add_tracks, naming_file, tell_counts
-from .given_sites import add_given_sites
-from .predict import load_given, read_chunks
+from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts
+from seqkern.cli.given_sites import add_given_sites
+from seqkern.cli.predict import load_given, read_chunks
 
 EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
 
@@ -38,13 +38,13 @@ def run(args):
     """Run the verb."""
     from pathlib import Path
 
-    from ..errors import ModelError, SeqkernError
-    from ..explain import Explainer
-    from ..explain.files import write_explanation
-    from ..progress import progress_counter
-    from ..residue_model import ResidueModel
-    from ..textfiles import source_name
-    from ..tsv import format_cell
+    from seqkern.core.errors import ModelError, SeqkernError
+    from seqkern.core.progress import progress_counter
+    from seqkern.core.text_files import source_name
+    from seqkern.core.tsv import format_cell
+    from seqkern.explain import Explainer
+    from seqkern.explain.files import write_explanation
+    from seqkern.models.residue_model import ResidueModel
 
     model = load_given(args)
     if isinstance(model, ResidueModel):

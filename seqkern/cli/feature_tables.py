@@ -1,6 +1,6 @@
 """Tables of features on the command line, for `seqkern train` and `seqkern predict`."""
 
-from ..errors import LabelError, ModelError
+from seqkern.core.errors import LabelError, ModelError
 
 
 def table_dataset(args):
@@ -8,7 +8,7 @@ def table_dataset(args):
 
     Labels are in a column of the table, or in a table of their own.
     """
-    from ..datasets import make_dataset
+    from seqkern.datasets import make_dataset
 
     options = {"label": args.label_field}
     if args.labels in ("header", "first-word"):
@@ -27,7 +27,7 @@ def table_dataset(args):
 
 def check_label_column(path, column):
     """Raise LabelError where a file, that is no standard input, is FASTA or a table without a column for labels."""
-    from ..textfiles import open_lines
+    from seqkern.core.text_files import open_lines
 
     if path == "-":
         return
@@ -68,9 +68,9 @@ def read_table(path, names):
     """
     import numpy as np
 
-    from ..datasets.table_files import read_features
-    from ..tables import FeatureTable
-    from ..textfiles import read_cells, source_name
+    from seqkern.core.text_files import read_cells, source_name
+    from seqkern.datasets.table_files import read_features
+    from seqkern.sequences.tables import FeatureTable
 
     header = read_cells(path)[0]
     if header[0].startswith(">"):

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from ..errors import FoldError, ParameterError, unknown_name
-from ..parameters import check_flag
-from .common import naming_file
+from seqkern.cli.common import naming_file
+from seqkern.core.errors import FoldError, ParameterError, unknown_name
+from seqkern.core.parameters import check_flag
 
 EXAMPLE = "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
 LEAKAGE = {"contained": True, "identity": None, "keep_together": False, "reverse_complement": False}
@@ -31,10 +31,10 @@ def add_arguments(parser):
 
 def run(args):
     """Make the folds of every task, check them, then write all files."""
-    from ..datasets import load_dataset
-    from ..folds import composition_rows, make_folds, write_composition, write_folds
-    from ..folds.chains import chain_folds, chain_labels
-    from ..folds.leakage import find_links, leakage_rows, write_leakage
+    from seqkern.datasets import load_dataset
+    from seqkern.folds import composition_rows, make_folds, write_composition, write_folds
+    from seqkern.folds.chains import chain_folds, chain_labels
+    from seqkern.folds.leakage import find_links, leakage_rows, write_leakage
 
     dataset = load_dataset(args.dataset)
     options, leakage = _settings(args, dataset.name)
@@ -71,7 +71,7 @@ def _settings(args, name):
     """Return fold options and leakage settings: from the study, then the JSON, then single arguments."""
     options, leakage, seed = {}, dict(LEAKAGE), 1
     if args.config:
-        from ..config import load_config
+        from seqkern.study.config import load_config
 
         config = load_config(args.config)
         name = args.name or name
@@ -117,7 +117,7 @@ def _method(options, task, of_residues=False):
     By default parts that the source gives are used. Residues of one chain are never divided: their folds, too, may be
     given, else chains are.
     """
-    from ..folds.methods import options_of
+    from seqkern.folds.methods import options_of
 
     options = dict(options)
     given = task.split is not None or (of_residues and task.labels.folds is not None)

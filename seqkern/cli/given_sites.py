@@ -1,6 +1,6 @@
 """Windows around given sites for the verbs that apply a model: ``--sites``."""
 
-from .common import naming_file
+from seqkern.cli.common import naming_file
 
 
 def add_given_sites(parser):
@@ -32,10 +32,10 @@ def site_windows(model, args, policies):
     SequenceError, FileError
         For a site, a record or a table that will not do.
     """
-    from ..datasets.site_windows import cut_entry
-    from ..errors import ModelError
-    from ..fasta import read_records
-    from ..textfiles import source_name
+    from seqkern.core.errors import ModelError
+    from seqkern.core.text_files import source_name
+    from seqkern.datasets.site_windows import cut_entry
+    from seqkern.sequences.fasta import read_records
 
     window = model.window
     if window is None:

@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from .common import (
+from seqkern.cli.common import (
     add_sequence_arguments,
     add_threads,
     add_tracks,
@@ -16,7 +16,7 @@ from .common import (
     tell_counts,
     windows_of,
 )
-from .profiles import profiles_of
+from seqkern.cli.profiles import profiles_of
 
 EXAMPLE = "seqkern gram donors.fasta --kernel mismatch:k=5,m=1 -o gram.npy"
 
@@ -60,11 +60,11 @@ def add_arguments(parser):
 
 def run(args):
     """Run the verb."""
-    from ..archive import check_writable
-    from ..cost import Clock, write_cost
-    from ..errors import ParameterError
-    from ..gram import compute_gram, compute_tile, count_tiles
-    from ..progress import progress_counter
+    from seqkern.core.archive import check_writable
+    from seqkern.core.cost import Clock, write_cost
+    from seqkern.core.errors import ParameterError
+    from seqkern.core.progress import progress_counter
+    from seqkern.gram import compute_gram, compute_tile, count_tiles
 
     if not args.output and not args.explain_plan and not args.spectrum:
         remedy = "give -o FILE.npy, or --explain-plan or --spectrum without it"
@@ -123,8 +123,8 @@ def _units(X):
 
 def _spectrum(gram, path):
     """Return the Spectrum of a matrix, kept in its file beside it if it has one."""
-    from ..gram.matrix import spectrum_path
-    from ..gram.spectrum import spectrum, write_spectrum
+    from seqkern.gram.matrix import spectrum_path
+    from seqkern.gram.spectrum import spectrum, write_spectrum
 
     found = spectrum(gram.values)
     if path:
@@ -142,9 +142,9 @@ def _share(text):
 
 def _kernel(args):
     """Return the kernel that the arguments name; say so if its transforms and repair are left out."""
-    from ..gram.transforms import build_transform
-    from ..kernels import build_kernel, parse_spec
-    from ..methods import split_transforms
+    from seqkern.gram.transforms import build_transform
+    from seqkern.kernels import build_kernel, parse_spec
+    from seqkern.study.methods import split_transforms
 
     spec, transforms = split_transforms(_config_entry(args) if args.kernel is None else parse_spec(args.kernel))
     kernel = build_kernel(spec)
@@ -161,8 +161,8 @@ def _kernel(args):
 
 def _config_entry(args):
     """Return the kernel's entry in the study's config."""
-    from ..config import load_config
-    from ..errors import ConfigError, unknown_name
+    from seqkern.core.errors import ConfigError, unknown_name
+    from seqkern.study.config import load_config
 
     kernels = load_config(args.kernel_config)["kernels"]
     if args.kernel_name is None:
@@ -178,14 +178,14 @@ def _config_entry(args):
 
 def _data(args, kernel):
     """Return rows, columns (or None) and what to call them in messages."""
-    from ..errors import ParameterError
-    from ..kernels import check_kind
+    from seqkern.core.errors import ParameterError
+    from seqkern.kernels import check_kind
 
     if bool(args.fasta) == bool(args.dataset):
         raise ParameterError("one source of sequences is needed", remedy="give FASTA files, or --dataset")
     if args.dataset:
-        from ..datasets import load_dataset
-        from ..stored_grams import check_stored
+        from seqkern.datasets import load_dataset
+        from seqkern.study.stored_grams import check_stored
 
         given = {
             "--against": args.against,
@@ -200,7 +200,7 @@ def _data(args, kernel):
         check_stored(dataset, args.dataset)
         check_kind(kernel, dataset.kind, file=args.dataset)
         return dataset.X, None, args.dataset
-    from ..fasta import read_fasta
+    from seqkern.sequences.fasta import read_fasta
 
     for path in args.fasta:
         if (Path(path) / "data.npz").is_file():
@@ -225,8 +225,8 @@ def _data(args, kernel):
 
 def _windows(args, alphabet):
     """Return the windows around sites of the FASTA files."""
-    from ..datasets.site_windows import cut_entry, entry_window
-    from ..fasta import read_records
+    from seqkern.datasets.site_windows import cut_entry, entry_window
+    from seqkern.sequences.fasta import read_records
 
     policies = policies_of(args)
     entry = {"fasta": args.fasta, **policies, **windows_of(args)}
@@ -239,7 +239,7 @@ def _explain(kernel, X, Y, dtype):
     """Print the kernel's plan and the size of the matrix."""
     import numpy as np
 
-    from ..memory import format_bytes
+    from seqkern.core.memory import format_bytes
 
     plan = kernel.plan(X, Y)
     rows, cols = len(X), len(X if Y is None else Y)

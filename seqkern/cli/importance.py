@@ -5,8 +5,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import ParameterError
-from .common import add_inner_loop, add_threads, naming_file
+from seqkern.cli.common import add_inner_loop, add_threads, naming_file
+from seqkern.core.errors import ParameterError
 
 EXAMPLE = (
     "seqkern importance results/demo/datasets/donors --folds results/demo/folds/donors"
@@ -39,10 +39,10 @@ def add_arguments(parser):
 
 def run(args):
     """Run ``seqkern importance``."""
-    from ..archive import check_writable
-    from ..datasets import load_dataset
-    from ..explain import Explainer
-    from ..explain.positions import positions_of, write_positions
+    from seqkern.core.archive import check_writable
+    from seqkern.datasets import load_dataset
+    from seqkern.explain import Explainer
+    from seqkern.explain.positions import positions_of, write_positions
 
     dataset, out_dir = load_dataset(args.dataset), Path(args.output)
     check_writable(out_dir / "importance.npz")
@@ -71,7 +71,7 @@ def run(args):
 
 def _training_part(dataset, args):
     """Return the windows to train on, their labels, and the split whose training part they are or None."""
-    from ..folds import read_folds
+    from seqkern.folds import read_folds
 
     if dataset.kind != "sequences" or len(dataset.tasks) != 1:
         raise ParameterError(
@@ -98,13 +98,13 @@ def _training_part(dataset, args):
 
 def _trained(X, labels, notes, args):
     """Return the Model."""
-    from ..evaluation.candidates import make_candidates
-    from ..explain.explanation import check_solver
-    from ..gram.transforms import build_transform
-    from ..kernels import build_kernel, check_kind, parse_spec
-    from ..methods import split_transforms
-    from ..solvers import build_solver
-    from ..training import train_model
+    from seqkern.evaluation.candidates import make_candidates
+    from seqkern.gram.transforms import build_transform
+    from seqkern.kernels import build_kernel, check_kind, parse_spec
+    from seqkern.models.training import train_model
+    from seqkern.solvers import build_solver
+    from seqkern.solvers.explainable import check_solver
+    from seqkern.study.methods import split_transforms
 
     spec, transforms = split_transforms(parse_spec(args.kernel))
     kernel = build_kernel(spec)
@@ -141,7 +141,7 @@ def _letters(X, labels, model):
 
 def _means(explainer, X, n_threads):
     """Return the LetterMeans over the windows trained on, where the kernel has no importance matrices."""
-    from ..explain.poim import LetterMeans, has_poim
+    from seqkern.explain.poim import LetterMeans, has_poim
 
     if has_poim(explainer.model.kernel):
         return None
@@ -155,7 +155,7 @@ def _write_summary(path, model, part, args):
     """Write what was trained, for the report."""
     import json
 
-    from ..archive import atomic_write
+    from seqkern.core.archive import atomic_write
 
     record = model.record
     summary = {

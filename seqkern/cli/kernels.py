@@ -2,7 +2,7 @@
 
 import inspect
 
-from .listing import entry, in_full
+from seqkern.cli.listing import entry, in_full
 
 EXAMPLE = "seqkern kernels spectrum"
 
@@ -14,8 +14,8 @@ def add_arguments(parser):
 
 def run(args):
     """Print the list, or one kernel in full."""
-    from ..gram.transforms import TRANSFORMS
-    from ..kernels import KERNELS
+    from seqkern.gram.transforms import TRANSFORMS
+    from seqkern.kernels import KERNELS
 
     if args.name in TRANSFORMS.names:
         print(in_full(TRANSFORMS.get(args.name)))

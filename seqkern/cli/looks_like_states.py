@@ -18,7 +18,7 @@ class LooksLikeStates:
     """
 
     def __init__(self, file, model):
-        from ..residues.states import DSSP, OF_PROTEINS
+        from seqkern.residues.states import DSSP, OF_PROTEINS
 
         self.file, letters = file, model.alphabet.letters
         self.watches = set(letters) >= OF_PROTEINS
@@ -29,7 +29,7 @@ class LooksLikeStates:
         """Look at some chains; warn of the first one whose second half looks like the states of the first half."""
         import numpy as np
 
-        from ..alphabets import MASK
+        from seqkern.sequences.alphabets import MASK
 
         if not self.watches:
             return

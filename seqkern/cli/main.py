@@ -12,8 +12,8 @@ import importlib
 import os
 import sys
 
-from .. import __version__
-from ..errors import SeqkernError
+from seqkern import __version__
+from seqkern.core.errors import SeqkernError
 
 VERBS = {
     "simulate": "make demo data: splice sites, protein superfamilies, states of residues",
@@ -84,7 +84,7 @@ def main(argv=None):
     except SystemExit as stop:
         return stop.code
     if args.version:
-        from ..build import build_digest
+        from seqkern.core.build import build_digest
 
         print(f"seqkern {__version__} ({build_digest()})")
         return 0

@@ -3,8 +3,7 @@
 import contextlib
 import sys
 
-from ..errors import FileError, ParameterError, SequenceError
-from .common import (
+from seqkern.cli.common import (
     add_policies,
     add_threads,
     add_tracks,
@@ -14,10 +13,11 @@ from .common import (
     tell_counts,
     unrecognised,
 )
-from .given_sites import add_given_sites, site_windows
-from .predict_residues import DRAWN, add_states, check_no_states, run_residues, split_tracks
-from .profiles import profiles_of
-from .scan import add_scan, check_no_scan, run_scan
+from seqkern.cli.given_sites import add_given_sites, site_windows
+from seqkern.cli.predict_residues import DRAWN, add_states, check_no_states, run_residues, split_tracks
+from seqkern.cli.profiles import profiles_of
+from seqkern.cli.scan import add_scan, check_no_scan, run_scan
+from seqkern.core.errors import FileError, ParameterError, SequenceError
 
 EXAMPLE = "seqkern predict model.seqkern donors.fasta > predictions.tsv"
 
@@ -43,13 +43,13 @@ def run(args):
     """Run the verb."""
     import numpy as np
 
-    from ..archive import atomic_write
-    from ..errors import ModelError
-    from ..progress import progress_counter
-    from ..residue_model import ResidueModel
-    from ..scan_files import decision_columns
-    from ..textfiles import source_name
-    from ..tsv import format_cell
+    from seqkern.core.archive import atomic_write
+    from seqkern.core.errors import ModelError
+    from seqkern.core.progress import progress_counter
+    from seqkern.core.text_files import source_name
+    from seqkern.core.tsv import format_cell
+    from seqkern.models.residue_model import ResidueModel
+    from seqkern.models.scan_files import decision_columns
 
     split_tracks(args)
     if args.scan is None:
@@ -96,9 +96,9 @@ def load_given(args):
     """Return the model that is given; where the model and the sequences are exchanged, say so."""
     import zipfile
 
-    from ..errors import ModelError
-    from ..lsgkm import is_lsgkm
-    from ..model import load_model
+    from seqkern.core.errors import ModelError
+    from seqkern.models.lsgkm import is_lsgkm
+    from seqkern.models.model import load_model
 
     try:
         return load_model(args.model)
@@ -124,11 +124,11 @@ def read_chunks(model, args, together=False):
     With ``--sites`` the windows around these, in one set; so are, with the track of their states, those of a file of
     letters and states `together`.
     """
-    from ..errors import LetterError
-    from ..fasta import iter_fasta
+    from seqkern.core.errors import LetterError
+    from seqkern.sequences.fasta import iter_fasta
 
     if model.alphabet is None:
-        from .feature_tables import read_table
+        from seqkern.cli.feature_tables import read_table
 
         yield read_table(args.fasta, model.support.columns)
         return
@@ -144,7 +144,7 @@ def read_chunks(model, args, together=False):
         return
     try:
         if together:
-            from ..residues.states import read_letters_and_states
+            from seqkern.residues.states import read_letters_and_states
 
             reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
             yield with_tracks(reading.sequences)

@@ -4,9 +4,9 @@ import contextlib
 import sys
 from pathlib import Path
 
-from ..errors import ModelError, ParameterError
-from .common import naming_file, tell_counts, unrecognised
-from .scan import check_no_scan
+from seqkern.cli.common import naming_file, tell_counts, unrecognised
+from seqkern.cli.scan import check_no_scan
+from seqkern.core.errors import ModelError, ParameterError
 
 PICTURES = (".svg", ".html")
 OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".tif", ".tiff", ".webp")
@@ -53,11 +53,11 @@ def check_no_states(args):
 
 def run_residues(args, model):
     """Predict, and write a table or pictures."""
-    from ..progress import progress_counter
-    from ..textfiles import source_name
-    from .looks_like_states import LooksLikeStates
-    from .predict import read_chunks, standard_output
-    from .true_states import TrueStates, is_one_file, tell_scores
+    from seqkern.cli.looks_like_states import LooksLikeStates
+    from seqkern.cli.predict import read_chunks, standard_output
+    from seqkern.cli.true_states import TrueStates, is_one_file, tell_scores
+    from seqkern.core.progress import progress_counter
+    from seqkern.core.text_files import source_name
 
     if args.scan is not None or args.sites is not None:
         raise ModelError("decides about every residue", file=args.model, remedy="leave out --scan and --sites")
@@ -118,7 +118,7 @@ def _form(args):
 
 def _opened(stack, args):
     """Return the output file, which takes its name when all is written."""
-    from ..archive import atomic_write
+    from seqkern.core.archive import atomic_write
 
     return stack.enter_context(atomic_write(args.output, "w"))
 
@@ -142,8 +142,8 @@ class StateTable:
         """Yield lines, those of a chain at once."""
         import numpy as np
 
-        from .._lines import lines
-        from ..layers.chain import as_decisions
+        from seqkern.layers.chain import as_decisions
+        from seqkern.sequences._lines import lines
 
         classes = self.model.classes
         columns = ["id", "position", "letter", *["true"] * self.with_true, "predicted"]
@@ -185,8 +185,8 @@ class Tracks:
 
     def of(self, chains, residues, decided):
         """Yield the pictures of some chains."""
-        from ..evaluation.residue_results import state_letters
-        from ..track_picture import UNKNOWN, Track, track_svg, track_text
+        from seqkern.evaluation.residue_results import state_letters
+        from seqkern.figures.track_picture import UNKNOWN, Track, track_svg, track_text
 
         sure, true, names = self.model.confidence(decided), residues.states(), state_letters(self.model.classes)
         for i, rows in residues.chain_rows():
@@ -210,7 +210,7 @@ class Tracks:
 
     def _section(self, track, picture):
         """Return a chain's part of the page, the first with the page's head before it."""
-        from ..report.markup import tag
+        from seqkern.core.markup import tag
 
         head = "" if self.drawn else _page_head(self.file, with_confidence=track.sure is not None)
         return head + str(tag("section", tag("h2", track.head()), picture)) + "\n"
@@ -224,8 +224,8 @@ def _page_head(file, with_confidence):
     """Return the beginning of a page of tracks, by a model that is called `file`."""
     from pathlib import Path
 
-    from ..report.markup import tag
-    from ..report.page import STYLE
+    from seqkern.core.markup import tag
+    from seqkern.report.page import STYLE
 
     style, name = STYLE.read_text(encoding="utf-8"), f"States predicted by {Path(file).name}"
     meta, title = tag("meta", charset="utf-8"), tag("title", name)

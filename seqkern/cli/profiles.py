@@ -1,6 +1,6 @@
 """Arguments that say where profiles come from."""
 
-from ..errors import ParameterError
+from seqkern.core.errors import ParameterError
 
 
 def add_profiles(group):
@@ -33,7 +33,7 @@ def profiles_of(args):
         raise ParameterError("there are two sources of profiles", remedy="leave out --profiles or --search-profiles")
     if args.profile_iterations is not None and not args.search_profiles:
         raise ParameterError("--profile-iterations is of a search", remedy="add --search-profiles FASTA")
-    from ..profiles.sources import ALL
+    from seqkern.profiles.sources import ALL
 
     if args.profiles:
         return {"files": args.profiles}
@@ -60,7 +60,7 @@ def check_wanted(entry, kernel, made=None):
     made : dict, optional
         How those of a model's training sequences were made.
     """
-    from ..profiles.profile import TRACKS
+    from seqkern.profiles.profile import TRACKS
 
     wanted = [track for track in kernel.tracks if track in TRACKS]
     if entry and not wanted:

@@ -18,8 +18,8 @@ def run(args):
     import json
     from pathlib import Path
 
-    from ..errors import ConfigError
-    from ..report import build_report
+    from seqkern.core.errors import ConfigError
+    from seqkern.report import build_report
 
     config = None
     if args.study is not None:

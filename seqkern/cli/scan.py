@@ -5,7 +5,7 @@ import contextlib
 import math
 import sys
 
-from .common import naming_file, tell_counts
+from seqkern.cli.common import naming_file, tell_counts
 
 FORMATS = ("bed", "bedgraph", "tsv")
 MODEL = "model"
@@ -63,7 +63,7 @@ def _threshold(text):
 
 def check_no_scan(args):
     """Raise ParameterError for an option that goes with --scan only."""
-    from ..errors import ParameterError
+    from seqkern.core.errors import ParameterError
 
     for name in ("format", "window", "strand", "threshold", "masked", "lower"):
         if getattr(args, name) is not None:
@@ -72,10 +72,10 @@ def check_no_scan(args):
 
 def run_scan(args, model):
     """Scan, and write what is found."""
-    from ..errors import ModelError, ParameterError
-    from ..progress import progress_counter
-    from ..scan import Scanner
-    from ..textfiles import source_name
+    from seqkern.core.errors import ModelError, ParameterError
+    from seqkern.core.progress import progress_counter
+    from seqkern.core.text_files import source_name
+    from seqkern.models.scan import Scanner
 
     for name, value in {
         "unknown": args.unknown,
@@ -163,10 +163,10 @@ def _writer(form, output, scanner):
     """Yield ``write(candidates)``; files appear when all is written."""
     from pathlib import Path
 
-    from ..archive import atomic_write
-    from ..errors import ParameterError
-    from ..scan_files import header, lines
-    from .predict import standard_output
+    from seqkern.cli.predict import standard_output
+    from seqkern.core.archive import atomic_write
+    from seqkern.core.errors import ParameterError
+    from seqkern.models.scan_files import header, lines
 
     site = scanner.window.site
     both = form == "bedgraph" and len(scanner.strands) == 2

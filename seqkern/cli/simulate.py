@@ -4,7 +4,7 @@ import argparse
 import inspect
 import re
 
-from ..simulate import KINDS, find_generator, parameters, simulate, write_simulated
+from seqkern.simulate import KINDS, find_generator, parameters, simulate, write_simulated
 
 EXAMPLE = "seqkern simulate donor --n-positive 200 --n-decoy 400 --seed 1 -o donors"
 

@@ -1,6 +1,6 @@
 """``seqkern solvers``: list solvers, selectors, the scaler and layers with their parameters, or one of them in full."""
 
-from .listing import entry, in_full
+from seqkern.cli.listing import entry, in_full
 
 EXAMPLE = "seqkern solvers psvc"
 MORE_EXAMPLES = ("seqkern solvers golub",)
@@ -18,10 +18,10 @@ def add_arguments(parser):
 
 def run(args):
     """Print the list, or one solver, selector, layer or the scaler in full."""
-    from ..errors import unknown_name
-    from ..layers import LAYERS
-    from ..solvers import SOLVERS
-    from ..solvers.selectors import SELECTORS, ExpressionScaler
+    from seqkern.core.errors import unknown_name
+    from seqkern.layers import LAYERS
+    from seqkern.solvers import SOLVERS
+    from seqkern.solvers.selection.selectors import SELECTORS, ExpressionScaler
 
     known = {**SOLVERS.classes, **SELECTORS.classes, SCALER: ExpressionScaler, **LAYERS.classes}
     if args.name:
@@ -53,7 +53,7 @@ def run(args):
 
 def _taken(cls):
     """Return as one line what a solver takes of a kernel."""
-    from ..solvers.specs import TAKES
+    from seqkern.solvers.specs import TAKES
 
     if isinstance(cls.input, str):
         return f"takes {TAKES[cls.input]}"

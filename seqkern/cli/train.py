@@ -3,7 +3,7 @@
 import sys
 import warnings
 
-from .common import (
+from seqkern.cli.common import (
     add_afterwards,
     add_layers,
     add_sequence_arguments,
@@ -16,10 +16,10 @@ from .common import (
     tell_counts,
     windows_of,
 )
-from .feature_tables import check_label_column, table_dataset
-from .profiles import profiles_of
-from .train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
-from .trained import commonest_at_sites, doubts, summary
+from seqkern.cli.feature_tables import check_label_column, table_dataset
+from seqkern.cli.profiles import profiles_of
+from seqkern.cli.train_residues import REDUCTIONS, check_layers, check_probabilities, states_entry
+from seqkern.cli.trained import commonest_at_sites, doubts, summary
 
 EXAMPLE = (
     "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
@@ -129,17 +129,17 @@ def add_arguments(parser):
 
 def run(args):
     """Run the verb."""
-    from ..archive import check_writable
-    from ..errors import ParameterError
-    from ..evaluation.held_out import check_afterwards
-    from ..gram.transforms import build_transform
-    from ..kernels import build_kernel, check_kind, parse_spec
-    from ..kernels.blocks import given_threads
-    from ..lsgkm import check_lsgkm, write_lsgkm
-    from ..methods import split_transforms
-    from ..progress import progress_counter
-    from ..solvers import common_input
-    from ..training import train_model
+    from seqkern.core.archive import check_writable
+    from seqkern.core.errors import ParameterError
+    from seqkern.core.progress import progress_counter
+    from seqkern.core.threads import given_threads
+    from seqkern.evaluation.held_out import check_afterwards
+    from seqkern.gram.transforms import build_transform
+    from seqkern.kernels import build_kernel, check_kind, parse_spec
+    from seqkern.models.lsgkm import check_lsgkm, write_lsgkm
+    from seqkern.models.training import train_model
+    from seqkern.solvers import common_input
+    from seqkern.study.methods import split_transforms
 
     if (args.calibration or args.threshold) and args.format == "lsgkm":
         raise ParameterError(
@@ -228,7 +228,7 @@ def _searches(args):
 
 def _check_search(args):
     """Raise ParameterError for an option of the search where there is none."""
-    from ..errors import ParameterError
+    from seqkern.core.errors import ParameterError
 
     useless = [name for name in ("rule", "metric") if getattr(args, name) is not None]
     if args.folds is not None and not (args.calibration or args.threshold or args.layers):
@@ -242,8 +242,8 @@ def _check_search(args):
 
 def _grid(args):
     """Return the solver specifications to choose among."""
-    from ..evaluation.candidates import make_candidates
-    from ..solvers import build_solver
+    from seqkern.evaluation.candidates import make_candidates
+    from seqkern.solvers import build_solver
 
     if not _searches(args):
         return [build_solver(args.solver).spec()]
@@ -253,8 +253,8 @@ def _grid(args):
 
 def _dataset(args, kernel, grid):
     """Return the Dataset of the FASTA files and their labels; without labels, of one file and solvers without."""
-    from ..datasets import make_dataset
-    from ..errors import LabelError
+    from seqkern.core.errors import LabelError
+    from seqkern.datasets import make_dataset
 
     if args.states is not None:
         entry = states_entry(args, kernel)
@@ -297,6 +297,6 @@ def _dataset(args, kernel, grid):
 
 def _need_no_labels(grid):
     """Tell whether all solvers can learn without labels."""
-    from ..solvers import build_solver
+    from seqkern.solvers import build_solver
 
     return all("none" in build_solver(spec).targets for spec in grid)

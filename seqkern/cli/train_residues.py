@@ -1,9 +1,9 @@
 """What ``seqkern train`` is asked about states of residues."""
 
-from ..errors import ParameterError
-from .common import policies_of
-from .profiles import profiles_of
-from .true_states import is_one_file
+from seqkern.cli.common import policies_of
+from seqkern.cli.profiles import profiles_of
+from seqkern.cli.true_states import is_one_file
+from seqkern.core.errors import ParameterError
 
 REDUCTIONS = ("HGI_EB", "HGI_E", "HG_EB", "H_EB", "H_E", "frishman_argos")
 """Names in `seqkern.residues.reductions`, for a help that imports none of it."""
@@ -18,7 +18,7 @@ def check_layers(args):
                     f"--{name} is of states of residues", remedy=f"add --states, or leave out --{name}"
                 )
         return
-    from ..layers import Layers
+    from seqkern.layers import Layers
 
     others = {"labels": args.labels, "sites": args.sites, "format": args.format != "seqkern"}
     for name, value in others.items():
@@ -35,7 +35,7 @@ def check_layers(args):
 
 def _joined(text):
     """Tell whether a text holds layers that are separated by commas."""
-    from ..layers import LAYERS
+    from seqkern.layers import LAYERS
 
     if text.lstrip().startswith(("[", "{")):  # JSON
         return False
@@ -57,7 +57,7 @@ def check_probabilities(args, labels):
 
 def states_entry(args, kernel):
     """Return the entry of the data set of chains and their states."""
-    from ..residues import WINDOW
+    from seqkern.residues import WINDOW
 
     window = str(WINDOW if args.window is None else args.window)
     if not window.isdecimal():

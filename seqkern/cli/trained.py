@@ -1,6 +1,6 @@
 """What ``seqkern train`` tells of a new model: what it is, and what speaks against relying on it."""
 
-from .common import unrecognised
+from seqkern.cli.common import unrecognised
 
 
 def doubts(model, dataset, at_sites):
@@ -33,7 +33,7 @@ def commonest_at_sites(model, dataset):
     """Return the commonest two letters at the sites of each strand, as `letters_at_sites`; {} if they were checked."""
     import numpy as np
 
-    from ..windows import letters_at_sites
+    from seqkern.sequences.windows import letters_at_sites
 
     if model.window is None or model.window.site:
         return {}
@@ -98,7 +98,7 @@ def _data_lines(model, units):
 
 def _method_lines(model, args, searched):
     """Yield kernel, transforms and solver, and what they chose or learned by themselves."""
-    from ..solvers.specs import spec_text
+    from seqkern.solvers.specs import spec_text
 
     record = model.record
     yield "kernel", args.kernel
@@ -119,7 +119,7 @@ def _method_lines(model, args, searched):
 
 def _fit_lines(model, units):
     """Yield how the fit went, and on how much decisions rest."""
-    from ..feature_model import FeatureModel
+    from seqkern.models.feature_model import FeatureModel
 
     record = model.record
     report = record["report"]

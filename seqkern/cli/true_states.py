@@ -16,7 +16,7 @@ class TrueStates:
     """
 
     def __init__(self, file, model, together):
-        from ..residues.states import read_state_records
+        from seqkern.residues.states import read_state_records
 
         self.file, self.together, self.classes = file, together, model.classes
         self.reduction = model.record.get("residues", {}).get("reduction")
@@ -25,9 +25,9 @@ class TrueStates:
 
     def of(self, chains):
         """Return chains with the track of their true states, reduced as in training where they are not already."""
-        from ..residues import STATES
-        from ..residues.reductions import reduce_states
-        from ..residues.states import match_states
+        from seqkern.residues import STATES
+        from seqkern.residues.reductions import reduce_states
+        from seqkern.residues.states import match_states
 
         chains = chains.compact()
         if not self.together:
@@ -41,7 +41,7 @@ class TrueStates:
 
     def counts(self):
         """Return how many chains of the file no sequence had."""
-        from ..residues.states import LEFT_OUT
+        from seqkern.residues.states import LEFT_OUT
 
         return {LEFT_OUT: len(self._left)}
 
@@ -64,8 +64,8 @@ def tell_scores(scored, model):
     """
     import numpy as np
 
-    from ..evaluation.states import state_scores
-    from ..report.words import metric
+    from seqkern.evaluation.states import state_scores
+    from seqkern.report.words import metric
 
     # of one state against all others, the others have no letter of their own
     code = np.full(256, -1 if model.kind == "multiclass" else 0, dtype=np.int64)

@@ -11,8 +11,6 @@ from .making import check_files as check_files
 from .making import entry_files as entry_files
 from .making import entry_kind as entry_kind
 from .making import make_dataset as make_dataset
-from .public import is_public as is_public
-from .public import local_path as local_path
 from .residue_units import check_entry_residues as check_entry_residues
 from .residue_units import is_residue_entry as is_residue_entry
 from .site_windows import entry_window as entry_window

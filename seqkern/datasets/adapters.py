@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import SequenceError
-from ..fasta import read_records
-from ..sequences import unique_ids
-from ..tables import FeatureTable
-from ..textfiles import open_lines, read_cells
-from .label_sources import columns_of_first_words, columns_of_headers, rows_of_ids
-from .table_files import read_features, read_similarities
+from seqkern.core.errors import SequenceError
+from seqkern.core.text_files import open_lines, read_cells
+from seqkern.datasets.label_sources import columns_of_first_words, columns_of_headers, rows_of_ids
+from seqkern.datasets.table_files import read_features, read_similarities
+from seqkern.sequences.fasta import read_records
+from seqkern.sequences.sequence_set import unique_ids
+from seqkern.sequences.tables import FeatureTable
 
 LIAO_NOBLE = {
     "0": "",

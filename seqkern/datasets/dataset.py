@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ..archive import atomic_write, load_archive, nest, save_archive, unnest
-from ..errors import FileError, unknown_name
-from ..labels import UNIT_COLUMNS, Labels
-from ..residues import Residues
-from ..sequences import SequenceSet
-from ..tables import FeatureTable, SimilarityTable
-from ..tsv import write_tsv
+from seqkern.core.archive import atomic_write, load_archive, nest, save_archive, unnest
+from seqkern.core.errors import FileError, unknown_name
+from seqkern.core.tsv import write_tsv
+from seqkern.residues import Residues
+from seqkern.sequences.labels import UNIT_COLUMNS, Labels
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 KINDS = {
     "sequences": SequenceSet,

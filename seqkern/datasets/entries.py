@@ -3,11 +3,9 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..errors import ConfigError, LabelError
-from ..fasta import read_records
-from ..residues.states import add_states, read_letters_and_states
-from ..textfiles import file_sha256
-from .label_sources import (
+from seqkern.core.errors import ConfigError, LabelError
+from seqkern.core.text_files import file_sha256
+from seqkern.datasets.label_sources import (
     COLUMNS,
     check_options,
     columns_of_first_words,
@@ -16,8 +14,10 @@ from .label_sources import (
     no_column,
     wanted_columns,
 )
-from .site_windows import columns_of_sites, cut_entry, entry_window, places_of_sites, sites_file
-from .table_files import read_features, read_similarities
+from seqkern.datasets.site_windows import columns_of_sites, cut_entry, entry_window, places_of_sites, sites_file
+from seqkern.datasets.table_files import read_features, read_similarities
+from seqkern.residues.states import add_states, read_letters_and_states
+from seqkern.sequences.fasta import read_records
 
 POLICIES = ("alphabet", "unknown", "ids", "empty")
 
@@ -61,7 +61,7 @@ def profiles_of(entry, X, base_dir, n_threads=None, data_dir=None):
     """
     if "profiles" not in entry:
         return X, {}
-    from ..profiles.sources import ProfileSource
+    from seqkern.profiles.sources import ProfileSource
 
     source = ProfileSource(entry["profiles"], base_dir, data_dir)
     return source.add_to(X, n_threads=n_threads), {"profiles": source.note()}
@@ -174,7 +174,7 @@ def table_material(entry, base_dir):
 
 def simulated_material(entry, seed):
     """Return the Material of an entry ``simulate: {kind: …, …}``; `seed` counts where the entry has none."""
-    from ..simulate import simulate
+    from seqkern.simulate import simulate
 
     # Generated families are all of one size: each of them is a task.
     options = {"min_family": 1, "min_rest": 1, "whole_families": True}

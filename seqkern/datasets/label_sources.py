@@ -7,9 +7,9 @@ Every source ends as columns of text, one value for each unit; `labels_of_column
 import re
 from collections import Counter
 
-from ..errors import LabelError, unknown_name
-from ..labels import make_labels
-from ..textfiles import check_columns, read_cells, source_name
+from seqkern.core.errors import LabelError, unknown_name
+from seqkern.core.text_files import check_columns, read_cells, source_name
+from seqkern.sequences.labels import make_labels
 
 SOURCES = ("files", "header", "first_word", "tsv", "column", "sites", "states")
 MEANINGS = {
@@ -181,7 +181,7 @@ def labels_of_columns(ids, columns, options, file=None):
     columns : dict of str to list of str
         ``label`` and any of ``group``, ``fold``, ``chromosome``, ``strand``, ``position``.
     options : dict
-        ``kind``, ``positive`` and ``classes`` as in `seqkern.labels.make_labels`.
+        ``kind``, ``positive`` and ``classes`` as in `seqkern.sequences.labels.make_labels`.
     file : path-like, optional
         Named in messages.
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import ConfigError, LabelError
-from ..labels import UNLABELLED, Labels
-from ..parameters import check_name
-from ..residues import STATES
-from .dataset import KINDS, Dataset, Task
-from .label_sources import PROTOCOL, labels_of_columns
-from .residue_units import check_entry_residues, cut_residues, is_residue_entry
-from .site_windows import entry_window, sites_file
+from seqkern.core.errors import ConfigError, LabelError
+from seqkern.core.parameters import check_name
+from seqkern.datasets.dataset import KINDS, Dataset, Task
+from seqkern.datasets.label_sources import PROTOCOL, labels_of_columns
+from seqkern.datasets.residue_units import check_entry_residues, cut_residues, is_residue_entry
+from seqkern.datasets.site_windows import entry_window, sites_file
+from seqkern.residues import STATES
+from seqkern.sequences.labels import UNLABELLED, Labels
 
 SOURCES = ("simulate", "public", "fasta", "features", "similarities", "dissimilarities")
 
@@ -29,7 +29,7 @@ def entry_kind(entry):
     """
     source = _entry_source(entry)
     if source == "public":
-        from .public import public_set
+        from seqkern.datasets.public import public_set
 
         return public_set(entry["public"]).kind
     return source if source in KINDS else "sequences"
@@ -87,7 +87,7 @@ def _profile_files(entry):
     """Return the paths of the local files that the entry's profiles are read from, or searched for."""
     if "profiles" not in entry:
         return []
-    from ..profiles.sources import profile_files
+    from seqkern.profiles.sources import profile_files
 
     return profile_files(entry["profiles"])
 
@@ -96,7 +96,7 @@ def check_entry_profiles(entry):
     """Raise ConfigError or ParameterError unless the profiles that an entry names, if any, are possible."""
     if "profiles" not in entry:
         return
-    from ..profiles.sources import check_profiles
+    from seqkern.profiles.sources import check_profiles
 
     check_profiles(entry["profiles"])
     if entry_kind(entry) != "sequences":
@@ -138,11 +138,11 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=
     check_entry_profiles(entry)
     check_entry_residues(entry)
     if source == "public":
-        from .public import public_material
+        from seqkern.datasets.public import public_material
 
         material = public_material(entry, data_dir)
     else:
-        from . import entries
+        from seqkern.datasets import entries
 
         if source == "simulate":
             material = entries.simulated_material(entry, seed)
@@ -151,7 +151,7 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=
         else:
             material = entries.table_material(entry, base_dir)
     if source in ("public", "simulate"):
-        from .entries import profiles_of
+        from seqkern.datasets.entries import profiles_of
 
         X, notes = profiles_of(entry, material.X, base_dir, n_threads, data_dir)
         material = replace(material, X=X, notes=material.notes | notes)
@@ -196,7 +196,7 @@ def _one_task(material):
 
 def _family_roles(material, seed):
     """Return the roles of the Liao-Noble protocol for each family that is large enough."""
-    from .families import liao_noble
+    from seqkern.datasets.families import liao_noble
 
     missing = [key for key in ("superfamily", "family") if key not in material.columns]
     if missing:
@@ -216,7 +216,7 @@ def _tasks_of_roles(material, roles):
 
     Families that the source names are the groups, so that the inner loop holds out whole ones, as the task does.
     """
-    from .label_sources import unit_columns
+    from seqkern.datasets.label_sources import unit_columns
 
     columns = material.columns
     if "family" in columns and "group" not in columns:

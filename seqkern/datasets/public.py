@@ -1,55 +1,15 @@
-"""Public data sets: which there are, where their files are, and how they are read.
+"""Public data sets: which there are, and how they are read.
 
-Two small tables name them: ``public.tsv`` (the sets) and ``public_files.tsv`` (their files with SHA-256
-and public address). A file is taken from the data directory, else from the cache, else downloaded; its
-checksum is always compared. The formats are read by `adapters`.
+The table ``public.tsv`` names the sets, their files are those of `seqkern.core.public_files`; the formats are read by
+`adapters`.
 """
 
-import hashlib
-import http.client
-import os
-import urllib.request
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
-from ..archive import atomic_write
-from ..errors import FileError, unknown_name
-from ..resource_files import open_resource
-from ..textfiles import file_sha256
-from .entries import POLICIES, Material
-from .label_sources import check_options
-
-PREFIX = "public:"
-PARAMETER = "parameter"
-"""Role of the files that are no data set, but named by a kernel's parameter, or for profiles."""
-TIMEOUT = 60
-BLOCK = 1 << 20
-REMEDY = "put it into a folder and name that folder: data_dir in the config, --data-dir, or SEQKERN_DATA"
-
-
-@dataclass(frozen=True)
-class PublicFile:
-    """One file of a public data set.
-
-    Attributes
-    ----------
-    dataset, role : str
-    file : str
-        Path inside a data directory.
-    sha256 : str
-    url : str
-        Public address; empty where the public file has another form.
-    made : str
-        How the file follows from a public one.
-    """
-
-    dataset: str
-    role: str
-    file: str
-    sha256: str
-    url: str
-    made: str
+from seqkern.core.errors import unknown_name
+from seqkern.core.public_files import PublicFile, find_file, public_table
+from seqkern.datasets.entries import POLICIES, Material
+from seqkern.datasets.label_sources import check_options
 
 
 @dataclass(frozen=True)
@@ -79,20 +39,12 @@ class PublicSet:
     @property
     def files(self):
         """Dict of role to PublicFile."""
-        return {file.role: file for file in _table("public_files.tsv", PublicFile) if file.dataset == self.name}
-
-
-@cache
-def _table(name, cls):
-    """Return the rows of a resource table as objects of a dataclass."""
-    with open_resource(name) as stream:
-        header, *rows = (line.rstrip("\n").split("\t") for line in stream)
-    return tuple(cls(**dict(zip(header, row, strict=True))) for row in rows)
+        return {file.role: file for file in public_table("public_files.tsv", PublicFile) if file.dataset == self.name}
 
 
 def public_sets():
     """Return a dict of name to PublicSet."""
-    return {item.name: item for item in _table("public.tsv", PublicSet)}
+    return {item.name: item for item in public_table("public.tsv", PublicSet)}
 
 
 def public_set(name):
@@ -124,8 +76,8 @@ def public_material(entry, data_dir=None):
     FileError
         If a file is not to be had, or is another.
     """
-    from .adapters import ADAPTERS
-    from .residue_adapters import RESIDUE_ADAPTERS
+    from seqkern.datasets.adapters import ADAPTERS
+    from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
 
     chosen = public_set(entry["public"])
     paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
@@ -140,95 +92,3 @@ def public_material(entry, data_dir=None):
     notes = {"description": chosen.description, "reference": chosen.reference, "sources": sources}
     where = ", ".join(map(str, paths.values()))
     return Material(chosen.kind, made.X, made.columns, options, where, made.roles, notes)
-
-
-def find_file(file, data_dir=None):
-    """Return the path of a public file whose checksum was compared.
-
-    Parameters
-    ----------
-    file : PublicFile
-    data_dir : path-like, optional
-        Looked into first; then the folder named by SEQKERN_DATA, the cache, and the network.
-
-    Raises
-    ------
-    FileError
-        If a local copy has another checksum, or the file cannot be had.
-    """
-    for folder in (data_dir, os.environ.get("SEQKERN_DATA")):
-        path = Path(folder) / file.file if folder else None
-        if path is not None and path.is_file():
-            if file_sha256(path) != file.sha256:
-                raise FileError(
-                    "is not the published file: its SHA-256 differs",
-                    file=path,
-                    remedy=f"replace it by {file.url or file.made}, or remove it",
-                )
-            return path
-    cached = cache_dir() / file.file
-    if not (cached.is_file() and file_sha256(cached) == file.sha256):
-        _download(file, cached)
-    return cached
-
-
-def is_public(path):
-    """Tell whether a kernel's parameter names a public file: ``public:NAME``, not a path."""
-    return str(path).startswith(PREFIX)
-
-
-def local_path(path, data_dir=None):
-    """Return where to read a file that a kernel's parameter names: a path as it is, of a public file a checked copy.
-
-    Parameters
-    ----------
-    path : path-like
-        ``public:NAME`` is the public file of this name in ``public_files.tsv``.
-    data_dir : path-like, optional
-        Looked into first.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such public file, with the nearest name.
-    FileError
-        If it cannot be had.
-    """
-    if not is_public(path):
-        return Path(path)
-    files = {file.dataset: file for file in _table("public_files.tsv", PublicFile) if file.role == PARAMETER}
-    name = str(path).removeprefix(PREFIX)
-    if name not in files:
-        raise unknown_name("public file", name, files)
-    return find_file(files[name], data_dir)
-
-
-def cache_dir():
-    """Return the folder that downloads go to: ``seqkern`` in XDG_CACHE_HOME, by default in ``~/.cache``."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqkern"
-
-
-def _download(file, path):
-    """Download a public file to `path`; nothing stays there unless its checksum is right."""
-    if not file.url:
-        raise FileError(f"is not here and has no public address ({file.made})", file=file.file, remedy=REMEDY)
-    with atomic_write(path) as target:
-        digest = hashlib.sha256()
-        for block in _blocks(file):
-            target.write(block)
-            digest.update(block)
-        if digest.hexdigest() != file.sha256:
-            raise FileError("download has another SHA-256 than published", file=file.url, remedy=REMEDY)
-
-
-def _blocks(file):
-    """Yield the bytes at a public file's address."""
-    try:
-        with urllib.request.urlopen(file.url, timeout=TIMEOUT) as answer:
-            while block := answer.read(BLOCK):
-                yield block
-    except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", error)
-        raise FileError(
-            f"is not here, and {file.url} cannot be had: {reason}", file=file.file, remedy=REMEDY
-        ) from error

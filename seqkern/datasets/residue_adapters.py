@@ -3,11 +3,11 @@
 Each takes a dict of role to path and the policies of reading, and returns `Parts`, as those of `adapters` do.
 """
 
-from ..errors import SequenceError
-from ..residues.states import read_letters_and_states, read_state_records, with_states
-from ..textfiles import open_lines
-from .adapters import Parts, encoded
-from .label_sources import columns_of_headers
+from seqkern.core.errors import SequenceError
+from seqkern.core.text_files import open_lines
+from seqkern.datasets.adapters import Parts, encoded
+from seqkern.datasets.label_sources import columns_of_headers
+from seqkern.residues.states import read_letters_and_states, read_state_records, with_states
 
 
 def rs126(paths, policies):

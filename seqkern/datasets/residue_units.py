@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import ConfigError
-from ..residues import STATES, WINDOW, check_window, residue_units
-from ..residues.reductions import find_reduction, reduce_states
-from ..residues.states import state_classes
+from seqkern.core.errors import ConfigError
+from seqkern.residues import STATES, WINDOW, check_window, residue_units
+from seqkern.residues.reductions import find_reduction, reduce_states
+from seqkern.residues.states import state_classes
 
 KEYS = ("window", "reduction")
 NOT_WITH = ("window", "sites", "tasks", "features", "similarities", "dissimilarities")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from ..errors import ConfigError, SequenceError
-from ..windows import as_window, cut_windows, make_sites, read_sites
-from .label_sources import header_fields, no_column, wanted_columns
+from seqkern.core.errors import ConfigError, SequenceError
+from seqkern.datasets.label_sources import header_fields, no_column, wanted_columns
+from seqkern.sequences.windows import as_window, cut_windows, make_sites, read_sites
 
 HEADER = "header"
 KEYS = ("window", "sites", "site", "other_sites", "past_end")

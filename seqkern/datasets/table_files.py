@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..errors import SequenceError
-from ..sequences import unique_ids
-from ..tables import FeatureTable, SimilarityTable
-from ..textfiles import check_columns, read_cells, source_name
+from seqkern.core.errors import SequenceError
+from seqkern.core.text_files import check_columns, read_cells, source_name
+from seqkern.sequences.sequence_set import unique_ids
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 
 def read_features(source, unit_columns=("label",), *, id_column=None, ids="header"):

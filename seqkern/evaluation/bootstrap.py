@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import LabelError
-from ..parameters import check_choice, check_integer, check_real
-from .ranking import as_binary
+from seqkern.core.errors import LabelError
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.evaluation.ranking import as_binary
 
 CELLS = 1 << 21
 """Draws times units held at once."""

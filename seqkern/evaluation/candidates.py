@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..parameters import check_integer
-from ..solvers.specs import draw_spec, expand_grid, has_range
+from seqkern.core.parameters import check_integer
+from seqkern.solvers.specs import draw_spec, expand_grid, has_range
 
 ATTEMPTS = 20
 """For each candidate that is still to be drawn: a value drawn twice is no new candidate."""

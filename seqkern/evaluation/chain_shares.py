@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .bootstrap import ScoreInterval
-from .trial import has_value
+from seqkern.evaluation.bootstrap import ScoreInterval
+from seqkern.evaluation.paired_decisions import has_value
 
 
 class ChainShares:

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import LabelError, unknown_name
-from ..multiple_testing import holm
+from seqkern.core.errors import LabelError, unknown_name
+from seqkern.core.multiple_testing import holm
 
 MOST_EXACT = 300
 """Tasks with a difference up to which p is exact; beyond, the normal approximation is good to all digits shown."""

@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError, unknown_name
-from ..multiple_testing import holm
-from .bootstrap import bootstrap_test
-from .comparison import pairs_of, signed_rank_test
-from .exchange import exchange_test
-from .paired import five_by_two_f, mcnemar
-from .shares import Z95
-from .significance import delong_covariance, delong_pair
-from .trial import FIVE_BY_TWO, REPEATED, has_value
+from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.multiple_testing import holm
+from seqkern.evaluation.bootstrap import bootstrap_test
+from seqkern.evaluation.comparison import pairs_of, signed_rank_test
+from seqkern.evaluation.paired import five_by_two_f, mcnemar
+from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, REPEATED, has_value
+from seqkern.evaluation.permutation_test import exchange_test
+from seqkern.evaluation.significance import delong_covariance, delong_pair
+from seqkern.evaluation.wilson import Z95
 
 RANKINGS = ("roc50", "average_precision")
 TESTS = {

@@ -10,15 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..convergence import telling, unconverged
-from ..cost import Clock
-from ..gram.spectrum import spectrum
-from ..layers import Layers
-from ..layers.chain import as_decisions
-from ..solvers import common_input, make_solver
-from ..solvers.base import ConstantColumnWarning
-from .feature_source import chosen_features, interval_rows
-from .fold_tables import (
+from seqkern.core.convergence import telling, unconverged
+from seqkern.core.cost import Clock
+from seqkern.evaluation.feature_source import chosen_features, interval_rows
+from seqkern.evaluation.fold_tables import (
     FIT_COLUMNS,
     SPECTRUM_COLUMNS,
     FoldResult,
@@ -26,12 +21,17 @@ from .fold_tables import (
     decision_rows,
     inner_rows,
 )
-from .held_out import fit_held_out, fit_layers, neighbours
-from .metrics import brier, codes_of, scores
-from .residue_results import residue_scores
-from .selection import select
-from .selection_bias import biased_scores
-from .sources import check_source
+from seqkern.evaluation.held_out import fit_held_out, fit_layers, neighbours
+from seqkern.evaluation.metrics import brier, codes_of, scores
+from seqkern.evaluation.residue_results import residue_scores
+from seqkern.evaluation.selection import select
+from seqkern.evaluation.selection_bias import biased_scores
+from seqkern.evaluation.sources import check_source
+from seqkern.gram.spectrum import spectrum
+from seqkern.layers import Layers
+from seqkern.layers.chain import as_decisions
+from seqkern.solvers import common_input, make_solver
+from seqkern.solvers.base import ConstantColumnWarning
 
 EXACT_UNITS = 1500
 """Of larger training parts the spectrum is estimated: else it would take longer than training."""

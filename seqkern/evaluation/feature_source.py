@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import issparse
 
-from ..errors import GramError
-from ..kernels.explicit import feature_vectors, known_names, name_features
-from ..kernels.feature_blocks import FeatureBlocks
-from ..memory import available_memory, format_bytes, parse_bytes
-from ..solvers import build_solver
-from .sources import check_no_transforms
+from seqkern.core.errors import GramError
+from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.evaluation.sources import check_no_transforms
+from seqkern.kernels.explicit import feature_vectors, known_names, name_features
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.solvers import build_solver
 
 MOST_LISTED = 2000
 """Of a solver that selects no features so many are listed, if they have names."""

@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass, field
 
-from ..archive import canonical_json
-from ..cost import write_cost
-from ..solvers.specs import value_text
-from ..tsv import write_tsv
-from .metrics import codes_of
+from seqkern.core.archive import canonical_json
+from seqkern.core.cost import write_cost
+from seqkern.core.tsv import write_tsv
+from seqkern.evaluation.metrics import codes_of
+from seqkern.solvers.specs import value_text
 
 PLACE_COLUMNS = ("task", "split")
 CHOICE_COLUMNS = (*PLACE_COLUMNS, "parameter", "value", "inner_score")

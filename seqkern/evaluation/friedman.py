@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import LabelError, unknown_name
-from ..multiple_testing import holm
-from ..parameters import check_choice, check_integer, check_real
-from .comparison import DIGITS
+from seqkern.core.errors import LabelError, unknown_name
+from seqkern.core.multiple_testing import holm
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.evaluation.comparison import DIGITS
 
 MOST_STEPS = 300_000
 """Sums of ranks times orders of one task up to which p is exact."""

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import FoldError, LabelError, ParameterError
-from ..labels import UNLABELLED
-from ..layers import Layers
-from .calibration import METHODS
-from .selection import inner_folds
-from .thresholds import Threshold, parse_rule
+from seqkern.core.errors import FoldError, LabelError, ParameterError
+from seqkern.evaluation.calibration import METHODS
+from seqkern.evaluation.selection import inner_folds
+from seqkern.layers import Layers
+from seqkern.sequences.labels import UNLABELLED
+from seqkern.solvers.thresholds import Threshold, parse_rule
 
 
 def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1, chains=None):
@@ -91,7 +91,7 @@ def fit_afterwards(decisions, positive, n_folds, *, calibration=None, threshold=
     n_folds : int
     calibration : {"platt", "isotonic"}, optional
     threshold : str, optional
-        A rule of `seqkern.evaluation.thresholds`.
+        A rule of `seqkern.solvers.thresholds`.
 
     Returns
     -------

@@ -7,10 +7,10 @@ were trained. There is none where there is no valid test either (`Trial.untestab
 
 import math
 
-from .bootstrap import ScoreInterval, bootstrap_interval
-from .shares import wilson_interval
-from .significance import delong_interval
-from .trial import FIVE_BY_TWO, has_value
+from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
+from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, has_value
+from seqkern.evaluation.significance import delong_interval
+from seqkern.evaluation.wilson import wilson_interval
 
 FORMULAS = {"auc": "DeLong", "accuracy": "Wilson"}
 """Metrics whose intervals need no draws, and whose they are."""

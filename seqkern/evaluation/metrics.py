@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .ranking import average_precision, median_rfp, roc_auc, roc_n, sensitivity, specificity
+from seqkern.evaluation.ranking import average_precision, median_rfp, roc_auc, roc_n, sensitivity, specificity
 
 
 class Summary(NamedTuple):

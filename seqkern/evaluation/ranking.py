@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import LabelError
+from seqkern.core.errors import LabelError
 
 
 class Roc(NamedTuple):

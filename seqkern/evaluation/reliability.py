@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .shares import wilson_interval
+from seqkern.evaluation.wilson import wilson_interval
 
 
 class Bin(NamedTuple):

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..archive import atomic_write
-from ..errors import FileError
-from ..residues.confidence import confidence, digits
-from ..tsv import format_cell, write_tsv
-from .metrics import codes_of
-from .states import run_starts, state_scores
+from seqkern.core.archive import atomic_write
+from seqkern.core.errors import FileError
+from seqkern.core.tsv import format_cell, write_tsv
+from seqkern.evaluation.metrics import codes_of
+from seqkern.evaluation.states import run_starts, state_scores
+from seqkern.residues.confidence import confidence, digits
 
 SEGMENT_COLUMNS = ("task", "split", "state", "length", "true", "predicted")
 TERMINUS_COLUMNS = ("task", "split", "distance", "n", "right")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import FoldError, ParameterError, unknown_name
-from ..folds.splitters import deal
-from ..parameters import check_choice, check_integer
-from . import metrics, ranking
+from seqkern.core.errors import FoldError, ParameterError, unknown_name
+from seqkern.core.parameters import check_choice, check_integer
+from seqkern.evaluation import metrics, ranking
+from seqkern.folds.splitters import deal
 
 AUTO = {"binary": "auc", "multiclass": "macro_auc", "real": "r2"}
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.sparse import issparse, vstack
 from sklearn.exceptions import ConvergenceWarning
 
-from ..solvers.base import ConstantColumnWarning
-from .metrics import codes_of, scores
+from seqkern.evaluation.metrics import codes_of, scores
+from seqkern.solvers.base import ConstantColumnWarning
 
 
 def biased_scores(honest, parts, y, labels, test, threshold=None):

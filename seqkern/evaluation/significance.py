@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import LabelError
-from ..parameters import check_choice, check_real
-from .ranking import as_binary
+from seqkern.core.errors import LabelError
+from seqkern.core.parameters import check_choice, check_real
+from seqkern.evaluation.ranking import as_binary
 
 
 class AucInterval(NamedTuple):

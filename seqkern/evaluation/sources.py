@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import GramError, ParameterError
-from ..gram.transforms import build_transform, naming_rows
-from ..kernels.base import Kernel
-from ..kernels.blocks import fill, given_threads
-from ..memory import available_memory, format_bytes, parse_bytes
+from seqkern.core.errors import GramError, ParameterError
+from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.core.threads import given_threads
+from seqkern.gram.transforms import build_transform, naming_rows
+from seqkern.kernels.base import Kernel
+from seqkern.kernels.blocks import fill
 
 RECORD_BYTES = 160
 """What a solver keeps for each record besides its feature vector, copies while it looks at them included."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .metrics import accuracy, confusion_matrix, matthews_correlation
+from seqkern.evaluation.metrics import accuracy, confusion_matrix, matthews_correlation
 
 
 class SegmentPairs(NamedTuple):

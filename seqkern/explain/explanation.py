@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import ModelError, NoWordsError, ParameterError
-from ..kernels.additive import word_weights
-from ..kernels.blocks import given_threads
-from .words import WordTable
+from seqkern.core.errors import ModelError, NoWordsError, ParameterError
+from seqkern.core.threads import given_threads
+from seqkern.explain.words import WordTable
+from seqkern.kernels.additive import word_weights
+from seqkern.solvers.explainable import no_two_class_solver
 
 PIECE_LETTERS = 1 << 16
 WORDS_LETTERS = 1 << 20
@@ -177,22 +178,6 @@ class Explainer:
         table.add(X, found)
 
 
-def check_solver(solver):
-    """Raise ParameterError if no machine of a solver, fitted or not, decides by a weighted sum of kernel values."""
-    if solver.targets == ("multiclass",) and not hasattr(solver, "machine"):
-        raise _no_machine(solver)
-    if "binary" in solver.holds:
-        return check_solver(solver.binary)
-    if solver.input == "features" or not solver.has_linear():
-        by = "by features, not by" if solver.input == "features" else "by no weighted sums of"
-        raise ParameterError(
-            f"solver {solver.name!r} decides {by} kernel values with training sequences, and cannot be "
-            "explained letter by letter",
-            remedy="choose a solver that can, such as csvc or psvc with a Gram matrix",
-        )
-    return None
-
-
 def _one_machine(model, pair):
     """Return the model itself if its decision is one number, else the machine of two classes as a Model."""
     if model.kind != "multiclass":
@@ -202,7 +187,7 @@ def _one_machine(model, pair):
             )
         return model
     if not hasattr(model.solver, "machine"):
-        raise _no_machine(model.solver)
+        raise no_two_class_solver(model.solver)
     places = {name: i for i, name in enumerate(model.classes)}
     pairs = {f"{a}:{b}": (i, j) for a, i in places.items() for b, j in places.items() if i != j}
     if pair not in pairs:
@@ -214,14 +199,6 @@ def _one_machine(model, pair):
     a, b = sorted(pairs[pair])
     classes = (model.classes[a], model.classes[b])
     return replace(model, solver=model.solver.machine(a, b), kind="binary", classes=classes)
-
-
-def _no_machine(solver):
-    """Return the error for a solver of several classes at once."""
-    return ParameterError(
-        f"the solver {solver.name!r} has no machine for two classes that could be explained",
-        remedy="train a binary solver, such as csvc, which learns several classes by pairs",
-    )
 
 
 def _any_kernel(kernel, condition):

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import __version__
-from ..archive import atomic_write, check_writable
-from ..report.markup import clean, number, plural, tag
-from ..tsv import format_cell, write_tsv
-from .explanation import WORDS_LETTERS
-from .page import render_page
-from .poim import LetterMeans, has_poim
-from .positions import positions_of, remove_positions, write_positions
-from .profile import MOST_LETTERS, as_file, bin_width, profile
-from .words import WordTable
+from seqkern import __version__
+from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.markup import clean, number, plural, tag
+from seqkern.core.tsv import format_cell, write_tsv
+from seqkern.explain.explanation import WORDS_LETTERS
+from seqkern.explain.page import render_page
+from seqkern.explain.poim import LetterMeans, has_poim
+from seqkern.explain.positions import positions_of, remove_positions, write_positions
+from seqkern.explain.profile import MOST_LETTERS, as_file, bin_width, profile
+from seqkern.explain.words import WordTable
 
 MOST_NAME = 60
 LEAST_WINDOWS = 20

@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 
-from ..report.figures import render
-from .profile import NEGATIVE, POSITIVE
+from seqkern.explain.profile import NEGATIVE, POSITIVE
+from seqkern.report.figures import render
 
 TOP_WORDS = 12
 ROW, BAR, REST = 0.165, 0.75, 0.62

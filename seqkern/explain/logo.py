@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..report.markup import tag
-from .profile import FONT, INK, SOFT, axis_scale
+from seqkern.core.markup import tag
+from seqkern.explain.profile import FONT, INK, SOFT, axis_scale
 
 NUCLEOTIDES = {"A": "#0b8043", "C": "#1f5fa8", "G": "#e69500", "T": "#c8262e", "U": "#c8262e"}
 AMINO_ACIDS = {"GSTYC": "#0b8043", "NQ": "#8e3b9e", "KRH": "#1f5fa8", "DE": "#c8262e", "AVLIPWFM": "#1c1c1c"}

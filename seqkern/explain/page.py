@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..report.markup import Column, Markup, escape, number, plural, table, tag
+from seqkern.core.markup import Column, Markup, escape, number, plural, table, tag
 
 REPORT_STYLE = Path(__file__).parent.parent / "report" / "style.css"
 STYLE = Path(__file__).with_name("style.css")
@@ -116,7 +116,7 @@ def _figure(shown):
 
 def _positions_section(summary, positions):
     """Return what matters at each position: logos and heat map."""
-    from .positions_page import positions_content
+    from seqkern.explain.positions_page import positions_content
 
     return tag("section", tag("h2", "What matters at each position"), positions_content(positions, summary.model))
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ParameterError
-from ..kernels.additive import over_root
-from ..kernels.algebra import PartKernel, SumKernel
-from ..parameters import check_integer
-from . import _poim
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_integer
+from seqkern.explain import _poim
+from seqkern.kernels.additive import over_root
+from seqkern.kernels.algebra import PartKernel, SumKernel
 
 MOST_ORDER = 3
 THROUGH, LEFT, RIGHT, INSIDE = range(4)

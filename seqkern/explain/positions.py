@@ -4,11 +4,11 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from ..alphabets import Alphabet
-from ..archive import atomic_write, load_archive, save_archive
-from ..errors import FileError, ParameterError
-from ..tsv import write_tsv
-from .poim import MOST_ORDER, Importance, has_poim, poim
+from seqkern.core.archive import atomic_write, load_archive, save_archive
+from seqkern.core.errors import FileError, ParameterError
+from seqkern.core.tsv import write_tsv
+from seqkern.explain.poim import MOST_ORDER, Importance, has_poim, poim
+from seqkern.sequences.alphabets import Alphabet
 
 FORMAT = "seqkern importance 1"
 SECTION, WHOLE = 71, 90
@@ -161,8 +161,8 @@ def _largest_section(weights, first):
 
 def write_positions(positions, out_dir, label):
     """Write the table and the pictures; pictures of an earlier run that there are no more are removed."""
-    from .positions_page import pictures
-    from .profile import as_file
+    from seqkern.explain.positions_page import pictures
+    from seqkern.explain.profile import as_file
 
     drawn = pictures(positions, label)
     write_tsv(out_dir / TABLE, ("order", "position", "offset", "word", "value"), positions.rows())

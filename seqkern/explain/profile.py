@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..report.markup import Markup, tag
+from seqkern.core.markup import Markup, tag
 
 POSITIVE, NEGATIVE = "#0072b2", "#d55e00"
 INK, SOFT, PALE = "#1c1c1c", "#5a5a5a", "#c9c4b8"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels.words import spell
+from seqkern.kernels.occurrences import spell
 
 MOST_WORDS = 200_000
 

@@ -6,8 +6,8 @@ whose relative, or whose own other residues, are trained on is one.
 
 import numpy as np
 
-from ..labels import Labels
-from .foldset import FoldSet, Split
+from seqkern.folds.foldset import FoldSet, Split
+from seqkern.sequences.labels import Labels
 
 
 def chain_folds(foldset, residues):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import FoldError, unknown_name
-from ..tsv import read_tsv, write_tsv
-from .methods import METHODS, inner_groups, options_of
-from .units import PARTS, RARE_STATE, Units
-from .whole_chains import check_whole, groups_of_chains
+from seqkern.core.errors import FoldError, unknown_name
+from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.folds.methods import METHODS, inner_groups, options_of
+from seqkern.folds.units import PARTS, RARE_STATE, Units
+from seqkern.folds.whole_chains import check_whole, groups_of_chains
 
 GROUP = "group"
 RESERVED = ("id", GROUP)

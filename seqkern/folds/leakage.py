@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..parameters import check_integer, check_real
-from ..sequences import SequenceSet
-from ..tables import FeatureTable
-from ..tsv import write_tsv
-from .overlaps import chance_length, contained_pairs, similar_pairs
-from .splitters import merge_groups
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.tsv import write_tsv
+from seqkern.folds.overlaps import chance_length, contained_pairs, similar_pairs
+from seqkern.folds.splitters import merge_groups
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable
 
 KINDS = ("identical", "contained", "similar", "conflict")
 HEADER = ("task", "split", "kind", "test_id", "train_id", "identity")

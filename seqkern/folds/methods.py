@@ -7,12 +7,12 @@ import inspect
 
 import numpy as np
 
-from ..errors import FoldError, LabelError, unknown_name
-from ..labels import natural_key
-from ..parameters import check_integer
-from .splitters import deal, locus_blocks
-from .train_size import sample, smaller
-from .units import PARTS, RARE_STATE, Units
+from seqkern.core.errors import FoldError, LabelError, unknown_name
+from seqkern.core.parameters import check_integer
+from seqkern.folds.splitters import deal, locus_blocks
+from seqkern.folds.train_size import sample, smaller
+from seqkern.folds.units import PARTS, RARE_STATE, Units
+from seqkern.sequences.labels import natural_key
 
 FIVE = 5
 ATTEMPTS = 50

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..alphabets import MASK
-from ..progress import progress_bar
+from seqkern.core.progress import progress_bar
+from seqkern.sequences.alphabets import MASK
 
 CHUNK = 1 << 21
 POSTINGS = 64

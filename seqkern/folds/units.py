@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import LabelError
-from .splitters import merge_groups
+from seqkern.core.errors import LabelError
+from seqkern.folds.splitters import merge_groups
 
 PARTS = ("train", "test")
 RARE_STATE = "reduce the states (residues: {reduction: …}), or give more chains with it"

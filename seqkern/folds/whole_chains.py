@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..errors import FoldError
+from seqkern.core.errors import FoldError
 
 
 def check_whole(split, chains, ids, file=None):

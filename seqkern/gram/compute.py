@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..errors import GramError
-from .job import GramJob, tile_grid
-from .matrix import open_gram
+from seqkern.core.errors import GramError
+from seqkern.gram.job import GramJob, tile_grid
+from seqkern.gram.matrix import open_gram
 
 
 def compute_gram(kernel, X, Y=None, *, path=None, memory_limit=None, dtype="float64", n_threads=None, progress=None):

@@ -15,16 +15,26 @@ from functools import cached_property
 
 import numpy as np
 
-from .. import __version__
-from ..archive import atomic_write, canonical_json, check_writable
-from ..build import build_digest
-from ..errors import FileError, GramError, ParameterError
-from ..kernels import _blocks
-from ..kernels.blocks import BLOCK_BYTES, available_threads, fill, given_threads
-from ..memory import available_memory, format_bytes, parse_bytes
-from ..sequences import SequenceSet
-from .matrix import FORMAT, GramMatrix, data_digests, npy_path, open_gram, side_path, spectrum_path, tiles_root
-from .tiles import TileGrid
+from seqkern import __version__
+from seqkern.core.archive import atomic_write, canonical_json, check_writable
+from seqkern.core.build import build_digest
+from seqkern.core.errors import FileError, GramError, ParameterError
+from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.core.threads import available_threads, given_threads
+from seqkern.gram.matrix import (
+    FORMAT,
+    GramMatrix,
+    data_digests,
+    npy_path,
+    open_gram,
+    side_path,
+    spectrum_path,
+    tiles_root,
+)
+from seqkern.gram.tiles import TileGrid
+from seqkern.kernels import _blocks
+from seqkern.kernels.blocks import BLOCK_BYTES, fill
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 class GramJob:

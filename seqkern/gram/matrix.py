@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import FileError, GramError, ParameterError
-from ..tables import SimilarityTable
+from seqkern.core.errors import FileError, GramError, ParameterError
+from seqkern.sequences.tables import SimilarityTable
 
 FORMAT = "seqkern gram 1"
 SLICE_ROWS = 256

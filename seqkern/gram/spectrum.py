@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from ..errors import GramError
-from ..tsv import read_tsv, write_tsv
-from .matrix import SLICE_ROWS
+from seqkern.core.errors import GramError
+from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.gram.matrix import SLICE_ROWS
 
 EXACT_UNITS = 4000
 """Of matrices up to this size all eigenvalues are computed: about four CPU seconds and 400 MB at most."""

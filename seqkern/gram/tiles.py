@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..archive import atomic_write
+from seqkern.core.archive import atomic_write
 
 TILE_BYTES = 1 << 26
 TILE_ROWS = 512

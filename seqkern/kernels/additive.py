@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import SequenceError
-from .blocks import fill
-from .words import WordWeights
+from seqkern.core.errors import SequenceError
+from seqkern.kernels.blocks import fill
+from seqkern.kernels.occurrences import WordWeights
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array, hstack, issparse
 
-from ..errors import ParameterError, SequenceError
-from ..parameters import check_integer, check_real
-from .additive import attributions, fold, matrix, row_attributions, word_weights
-from .composite import CompositeKernel, add_counts, as_parts
-from .explicit import feature_vectors, known_names
-from .implicit import CombinedImplicit
-from .vector_form import JoinedTable, VectorForm
-from .window_values import PartOfWindow, SumOfValues, WindowValues
-from .words import WordWeights, merge
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.kernels.additive import attributions, fold, matrix, row_attributions, word_weights
+from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
+from seqkern.kernels.explicit import feature_vectors, known_names
+from seqkern.kernels.implicit import CombinedImplicit
+from seqkern.kernels.occurrences import WordWeights, merge
+from seqkern.kernels.vector_form import JoinedTable, VectorForm
+from seqkern.kernels.window_values import PartOfWindow, SumOfValues, WindowValues
 
 FARTHEST = 10**12
 """No sequence is that long; places up to it are far from the limits of int64."""
@@ -54,7 +54,7 @@ class SumKernel(CompositeKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from .specs import build_kernel
+        from seqkern.kernels.specs import build_kernel
 
         parts = build_kernel("spectrum:k=3+spectrum:k=2,part=2:-2")
         return [parts.set_params(normalize=True), build_kernel("0.25*linear+2*rbf:gamma=scale+0*linear")]
@@ -205,7 +205,7 @@ class ProductKernel(CompositeKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from .specs import build_kernel
+        from seqkern.kernels.specs import build_kernel
 
         return [build_kernel("spectrum:k=1*spectrum:k=2"), build_kernel("rbf*linear*polynomial:degree=2")]
 
@@ -269,7 +269,7 @@ class PartKernel(CompositeKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from .specs import build_kernel
+        from seqkern.kernels.specs import build_kernel
 
         return [build_kernel("spectrum:k=2,part=1:9"), build_kernel("spectrum:k=2,part=-7:")]
 

@@ -17,16 +17,16 @@ from pathlib import Path
 
 import numpy as np
 
-from ..alphabets import ALPHABETS, as_alphabet
-from ..archive import canonical_json
-from ..errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
-from ..parameters import Parameters, check_choice, check_integer
-from ..sequences import SequenceSet, as_sequences
-from ..tables import as_features, as_similarities
-from ..tracks import track_option
-from . import _blocks
-from .implicit import normalised
-from .kernel_table import KERNELS
+from seqkern.core.archive import canonical_json
+from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
+from seqkern.core.parameters import Parameters, check_choice, check_integer
+from seqkern.kernels import _blocks
+from seqkern.kernels.implicit import normalised
+from seqkern.kernels.kernel_table import KERNELS
+from seqkern.sequences.alphabets import ALPHABETS, as_alphabet
+from seqkern.sequences.sequence_set import SequenceSet, as_sequences
+from seqkern.sequences.tables import as_features, as_similarities
+from seqkern.sequences.tracks import track_option
 
 YEAR = 365 * 24 * 3600.0
 
@@ -189,7 +189,7 @@ class Kernel(Parameters):
 
         By default the kernel itself if it learns nothing, so that its one Gram matrix serves every training part.
         """
-        from .stored_form import StoredForm
+        from seqkern.kernels.stored_form import StoredForm
 
         return None if self.data_dependent else StoredForm((self,))
 
@@ -210,7 +210,7 @@ class Kernel(Parameters):
 
     def check_files(self):
         """Raise FileError if a local file that the parameters name is not there."""
-        from ..datasets.public import is_public
+        from seqkern.core.public_files import is_public
 
         for path in self.files():
             if not is_public(path) and not Path(path).is_file():
@@ -227,7 +227,7 @@ class Kernel(Parameters):
         """Return what sums Σ_j coefficients[j]·K(x, z_j), not normalised, over windows; None without such a form.
 
         `support` is the SequenceSet of the sequences z_j, all of one length, that of the windows. What is returned
-        has ``scan(codes, starts, n_threads)`` as `seqkern.kernels.position_weights.PositionWeights`. Its user is
+        has ``scan(codes, starts, n_threads)`` as `kernels.positional.position_weights.PositionWeights`. Its user is
         `seqkern.kernels.window_values`.
         """
         return None
@@ -331,7 +331,8 @@ class Kernel(Parameters):
         SequenceError, ParameterError
             As `prepare`; also for work that would take years.
         """
-        from .blocks import fill, given_threads
+        from seqkern.core.threads import given_threads
+        from seqkern.kernels.blocks import fill
 
         self.check_parameters()
         self.check_fitted()
@@ -437,7 +438,6 @@ class Kernel(Parameters):
         """Raise ParameterError unless the kernel has feature vectors for training without a Gram matrix."""
         if self.has_implicit():
             return
-
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_implicit())
         other = "its features, such as primal_svc" if self._gives_features() else "one, such as csvc"
         raise ParameterError(
@@ -498,8 +498,8 @@ class Kernel(Parameters):
         """
         from scipy.sparse import csr_array, issparse
 
-        from .explicit import normalised_vectors
-        from .feature_blocks import FeatureBlocks
+        from seqkern.kernels.explicit import normalised_vectors
+        from seqkern.kernels.feature_blocks import FeatureBlocks
 
         X = self.coerce(X)
         vectors = self.features(X)

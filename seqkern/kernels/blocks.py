@@ -4,49 +4,14 @@ Every entry is computed by one thread from the same numbers, so the result has t
 square matrix is computed above its diagonal and mirrored.
 """
 
-import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 import numpy as np
 
-from ..parameters import check_integer
-from . import _blocks
+from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.kernels import _blocks
 
 BLOCK_BYTES = 1 << 22
-GIVEN_THREADS = ContextVar("given_threads", default=None)
-
-
-@contextmanager
-def given_threads(n_threads):
-    """Let every `fill` inside, that of a kernel in a kernel too, use `n_threads`; None changes nothing."""
-    token = GIVEN_THREADS.set(n_threads or GIVEN_THREADS.get())
-    try:
-        yield
-    finally:
-        GIVEN_THREADS.reset(token)
-
-
-def available_threads(n_threads=None):
-    """Return `n_threads`, or the number of cores this process may use."""
-    if n_threads is not None:
-        check_integer("n_threads", n_threads, 1)
-        return n_threads
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-
-
-def in_threads(tasks, n_threads=None):
-    """Call functions without arguments in threads, and return a list of what they return, in order.
-
-    Parameters
-    ----------
-    tasks : list of callable
-    n_threads : int, optional
-        By default those of `given_threads`, or all cores.
-    """
-    with ThreadPoolExecutor(available_threads(n_threads or GIVEN_THREADS.get())) as pool:
-        return list(pool.map(lambda task: task(), tasks))
 
 
 def row_blocks(n_rows, n_cols, least_rows=1):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..archive import nest, unnest
-from ..errors import ParameterError
-from .base import Kernel, Plan, Prepared
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import ParameterError
+from seqkern.kernels.base import Kernel, Plan, Prepared
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from ..errors import ParameterError
+from seqkern.core.errors import ParameterError
 
 
 def feature_vectors(kernel, X, counts=None):

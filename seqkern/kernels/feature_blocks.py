@@ -10,7 +10,7 @@ import copy
 import numpy as np
 from scipy.sparse import issparse
 
-from ..solvers.threads import one_thread
+from seqkern.core.threads import one_thread
 
 BLOCK_ROWS = 2048
 

@@ -7,8 +7,8 @@ w, on which two things can be done: w += c·φ_i, and φ_i·w. Compiled code cal
 
 import numpy as np
 
-from ..errors import SequenceError
-from . import _implicit
+from seqkern.core.errors import SequenceError
+from seqkern.kernels import _implicit
 
 MOST_FEATURES = 2**31 - 1
 LINE = 8  # weights in a line of the cache

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..memory import available_memory
-from . import _product
-from .base import Plan
-from .blocks import GIVEN_THREADS, available_threads, row_blocks
+from seqkern.core.memory import available_memory
+from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.kernels.base import Plan
+from seqkern.kernels.blocks import row_blocks
+from seqkern.kernels.products import _product
 
 OUTPUT_NS = 1.4  # an entry of the matrix: converted, normalised, mirrored
 CODE_NS = 8.0  # a window: found, coded

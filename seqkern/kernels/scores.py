@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..errors import ParameterError
+from seqkern.core.errors import ParameterError
 
 TRIED = 2000
 STEEPEST, FLATTEST = 60.0, 0.01  # λ times the largest score

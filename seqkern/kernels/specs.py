@@ -18,9 +18,9 @@ import numbers
 import re
 from collections.abc import Mapping
 
-from ..errors import ParameterError
-from .base import Kernel
-from .kernel_table import KERNELS
+from seqkern.core.errors import ParameterError
+from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel_table import KERNELS
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _WEIGHT = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")

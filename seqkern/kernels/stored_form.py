@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .base import Kernel
+from seqkern.kernels.base import Kernel
 
 
 @dataclass(frozen=True)

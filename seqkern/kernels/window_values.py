@@ -6,8 +6,8 @@ kernel a `PositionWeights`; a kernel made of kernels what is here, a part of the
 
 import numpy as np
 
-from ..sequences import SequenceSet
-from .additive import over_root
+from seqkern.kernels.additive import over_root
+from seqkern.sequences.sequence_set import SequenceSet
 
 AT_ONCE = 1 << 14
 

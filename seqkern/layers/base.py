@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..errors import LabelError, ModelError
-from ..labels import UNLABELLED
-from ..parameters import Parameters
+from seqkern.core.errors import LabelError, ModelError
+from seqkern.core.parameters import Parameters
+from seqkern.sequences.labels import UNLABELLED
 
 
 class Layer(Parameters):

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..archive import nest, unnest
-from ..errors import FoldError, LabelError
-from .specs import build_layers, layer_from_state
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import FoldError, LabelError
+from seqkern.layers.specs import build_layers, layer_from_state
 
 
 class Decided(NamedTuple):

@@ -1,6 +1,6 @@
 """The layers by their names, and the modules of their classes: a new layer takes one line here."""
 
-from ..registry import Registry
+from seqkern.core.registry import Registry
 
 LAYERS = Registry(
     "layer",

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..labels import UNLABELLED
-from .base import Layer
-from .multinomial import fit_multinomial, log_probabilities
+from seqkern.layers.base import Layer
+from seqkern.layers.multinomial import fit_multinomial, log_probabilities
+from seqkern.sequences.labels import UNLABELLED
 
 
 class ProbabilityLayer(Layer):

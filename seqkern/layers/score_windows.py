@@ -4,11 +4,11 @@ import copy
 
 import numpy as np
 
-from ..kernels.approximation import CHUNK_ROWS, in_chunks
-from ..kernels.feature_blocks import FeatureBlocks, filled
-from ..kernels.nystroem import inverse_root
-from ..kernels.window_vectors import position_weights
-from ..solvers.threads import one_thread
+from seqkern.core.threads import one_thread
+from seqkern.kernels.feature_blocks import FeatureBlocks, filled
+from seqkern.kernels.vectors.approximation import CHUNK_ROWS, in_chunks
+from seqkern.kernels.vectors.nystroem import inverse_root
+from seqkern.kernels.windows.window_vectors import position_weights
 
 TOLERANCE = 1e-6
 """Directions in which landmarks vary by less than this share of the largest are rounding errors of single precision."""
@@ -26,7 +26,7 @@ class ScoreWindows:
     chains : Residues
     window : int
     weights : str or list of float
-        As `seqkern.kernels.window_vectors.position_weights` takes them.
+        As `seqkern.kernels.windows.window_vectors.position_weights` takes them.
     """
 
     def __init__(self, scores, means, chains, window, weights):

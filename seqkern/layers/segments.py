@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 
-from ..errors import ModelError, ParameterError
-from ..labels import UNLABELLED
-from ..parameters import check_integer, check_real
-from .base import Layer
-from .multinomial import fit_multinomial, log_probabilities
-from .segment_model import SegmentModel, Steps, best_path, class_probabilities
-from .true_segments import TrueSegments
+from seqkern.core.errors import ModelError, ParameterError
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.layers.base import Layer
+from seqkern.layers.multinomial import fit_multinomial, log_probabilities
+from seqkern.layers.segment_model import SegmentModel, Steps, best_path, class_probabilities
+from seqkern.layers.true_segments import TrueSegments
+from seqkern.sequences.labels import UNLABELLED
 
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5)
 ARRAYS = ("weights", "intercepts", "context_weights", "context_intercepts", "shares")

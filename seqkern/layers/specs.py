@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping
 
-from ..errors import ModelError, ParameterError
-from ..registry import build_listed
-from .layer_table import LAYERS
+from seqkern.core.errors import ModelError, ParameterError
+from seqkern.core.registry import build_listed
+from seqkern.layers.layer_table import LAYERS
 
 
 def build_layer(spec):

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from ..archive import nest, unnest
-from ..errors import ModelError
-from ..kernels.window_vectors import check_position_weights, position_weights
-from ..labels import UNLABELLED
-from ..memory import available_memory
-from ..parameters import check_choice, check_integer, check_real
-from ..residues import check_window
-from ..solvers import build_solver, solver_from_state
-from .base import Layer
-from .score_windows import Landmarks, ScoreWindows, feature_blocks
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import ModelError
+from seqkern.core.memory import available_memory
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.kernels.windows.window_vectors import check_position_weights, position_weights
+from seqkern.layers.base import Layer
+from seqkern.layers.score_windows import Landmarks, ScoreWindows, feature_blocks
+from seqkern.residues import check_window
+from seqkern.sequences.labels import UNLABELLED
+from seqkern.solvers import build_solver, solver_from_state
 
 FEATURES = ("rbf", "linear")
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .segment_model import SegmentModel
+from seqkern.layers.segment_model import SegmentModel
 
 RARE = 100
 """Lengths below which there are fewer than one in so many segments of a class are taken for impossible."""

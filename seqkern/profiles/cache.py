@@ -8,8 +8,8 @@ from collections import OrderedDict
 from pathlib import Path
 from threading import Lock
 
-from ..archive import load_archive, save_archive
-from ..errors import FileError
+from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.errors import FileError
 
 MOST_BYTES = 1 << 26
 
@@ -56,7 +56,7 @@ class ProfileCache:
     """
 
     def __init__(self, folder=None):
-        from ..datasets.public import cache_dir
+        from seqkern.core.cache import cache_dir
 
         self.folder = cache_dir() / "profiles" if folder is None else Path(folder)
         self.writable = True

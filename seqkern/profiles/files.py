@@ -12,14 +12,14 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from ..alphabets import PROTEIN, to_bytes
-from ..errors import FileError, SequenceError
-from ..hmmer_files import looks_like_hmmer
-from ..parameters import check_choice
-from ..textfiles import open_text
-from .hmmer import parse_hmmer
-from .profile import Profile, add_profiles, from_scores, protein_only
-from .psiblast import looks_like_psiblast, parse_psiblast
+from seqkern.core.errors import FileError, SequenceError
+from seqkern.core.parameters import check_choice
+from seqkern.core.text_files import open_text
+from seqkern.profiles.hmmer import parse_hmmer
+from seqkern.profiles.hmmer_files import looks_like_hmmer
+from seqkern.profiles.profile import Profile, add_profiles, from_scores, protein_only
+from seqkern.profiles.psiblast import looks_like_psiblast, parse_psiblast
+from seqkern.sequences.alphabets import PROTEIN, to_bytes
 
 FORMATS = ("psiblast", "hmmer")
 MOST_LETTERS = 1 << 28  # characters of one file: a PSSM of titin has 10 million

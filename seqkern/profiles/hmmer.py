@@ -6,10 +6,10 @@ state. An HMM of a family (Pfam) has its own length, and is no profile of one se
 
 import numpy as np
 
-from ..alphabets import PROTEIN
-from ..errors import FileError
-from ..hmmer_files import parse_hmms
-from .profile import normalised, to_scores
+from seqkern.core.errors import FileError
+from seqkern.profiles.hmmer_files import parse_hmms
+from seqkern.profiles.profile import normalised, to_scores
+from seqkern.sequences.alphabets import PROTEIN
 
 REMEDY = "give HMMs of proteins that HMMER 3 wrote, as jackhmmer --chkhmm does"
 

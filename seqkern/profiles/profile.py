@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..alphabets import MASK, PROTEIN, to_bytes
-from ..errors import SequenceError
-from ..sequences import SequenceSet
-from ..tracks import PROFILE_TRACKS as TRACKS
+from seqkern.core.errors import SequenceError
+from seqkern.sequences.alphabets import MASK, PROTEIN, to_bytes
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tracks import PROFILE_TRACKS as TRACKS
 
 # The amino acids of Robinson and Robinson (PNAS 88, 1991), BLAST's background, in the order of the alphabet.
 BACKGROUND = np.array(

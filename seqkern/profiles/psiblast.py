@@ -10,8 +10,8 @@ import re
 
 import numpy as np
 
-from ..alphabets import PROTEIN
-from ..errors import FileError
+from seqkern.core.errors import FileError
+from seqkern.sequences.alphabets import PROTEIN
 
 FIRST_LINE = "Last position-specific scoring matrix computed"
 REMEDY = "make it with psiblast -out_ascii_pssm"

@@ -19,14 +19,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..alphabets import PROTEIN
-from ..archive import canonical_json
-from ..errors import SequenceError
-from ..parameters import check_integer, check_real
-from ..progress import progress_bar
-from .cache import ProfileCache
-from .hmmer import of_hmm
-from .profile import Profile, add_profiles, protein_only, to_scores
+from seqkern.core.archive import canonical_json
+from seqkern.core.errors import SequenceError
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.progress import progress_bar
+from seqkern.profiles.cache import ProfileCache
+from seqkern.profiles.hmmer import of_hmm
+from seqkern.profiles.profile import Profile, add_profiles, protein_only, to_scores
+from seqkern.sequences.alphabets import PROTEIN
 
 FORMAT = 1  # of what the cache holds
 FEWEST = {"EmN": 10, "EvN": 10, "EfN": 10}  # simulated sequences for an HMM that is not searched with
@@ -119,7 +119,7 @@ class ProfileSearch:
                 yield query, known[0]
         if not missing:
             return
-        from ..kernels.blocks import available_threads
+        from seqkern.core.threads import available_threads
 
         self._load()
         with ThreadPoolExecutor(available_threads(n_threads)) as pool:

@@ -1,10 +1,10 @@
 """What kernels on profiles share: they come as tracks, or are built by searching the training part."""
 
-from ..archive import nest, unnest
-from ..parameters import check_choice, check_integer, check_real
-from ..sequences import SequenceSet
-from .profile import check_tracks
-from .search import ProfileSearch
+from seqkern.core.archive import nest, unnest
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.profiles.profile import check_tracks
+from seqkern.profiles.search import ProfileSearch
+from seqkern.sequences.sequence_set import SequenceSet
 
 SAMPLE_RECORDS = 8  # to predict from, where every record takes a search
 
@@ -62,7 +62,7 @@ class ProfileTracks:
         if self.search is None:
             check_tracks(X, self.profile_tracks)
             return X
-        from ..kernels.blocks import GIVEN_THREADS
+        from seqkern.core.threads import GIVEN_THREADS
 
         return self._searched().add_to(X, n_threads=GIVEN_THREADS.get() or self.n_threads)
 

@@ -7,14 +7,14 @@ file; ``{search: all, transductive: true}`` searches the sequences themselves, t
 import hashlib
 from pathlib import Path
 
-from ..archive import canonical_json
-from ..datasets.public import is_public, local_path
-from ..errors import ConfigError
-from ..parameters import check_choice
-from ..textfiles import file_sha256
-from .files import FORMATS, ProfileFiles, folder_files
-from .profile import protein_only
-from .search import ProfileSearch
+from seqkern.core.archive import canonical_json
+from seqkern.core.errors import ConfigError
+from seqkern.core.parameters import check_choice
+from seqkern.core.public_files import is_public, local_path
+from seqkern.core.text_files import file_sha256
+from seqkern.profiles.files import FORMATS, ProfileFiles, folder_files
+from seqkern.profiles.profile import protein_only
+from seqkern.profiles.search import ProfileSearch
 
 KEYS = {"files": ("format",), "search": ("iterations", "inclusion", "transductive")}
 ALL = "all"
@@ -63,7 +63,7 @@ class ProfileSource:
         if self.entry["search"] == ALL:
             return ProfileSearch(X, **options)
         if self._opened is None:
-            from ..fasta import read_fasta
+            from seqkern.sequences.fasta import read_fasta
 
             database = read_fasta(self._path("search"), "protein", unknown="mask", ids="number", empty="skip")
             self._opened = ProfileSearch(database, **options)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ..methods import split_layers
-from ..solvers.ranges import as_range
-from .asked import afterwards_parts, search_sentences
-from .markup import Column, details, number, table, tag
-from .view import method_name, paragraph
-from .weights import is_learned
+from seqkern.core.markup import Column, details, number, table, tag
+from seqkern.report.search_settings import afterwards_parts, search_sentences
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.weights import is_learned
+from seqkern.solvers.ranges import as_range
+from seqkern.study.methods import split_layers
 
 MOST_ROWS = 1500
 

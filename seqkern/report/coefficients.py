@@ -1,10 +1,10 @@
 """Coefficients of least squares on a subset of the features, with their confidence intervals, for each class."""
 
-from .figures import COLOURS, render, short
-from .files import numbers
-from .markup import Column, Markup, details, number, table, tag
-from .residue_figures import state_title
-from .view import method_name, paragraph
+from seqkern.core.markup import Column, Markup, details, number, table, tag
+from seqkern.report.figures import COLOURS, render, short
+from seqkern.report.files import numbers
+from seqkern.report.residue_figures import state_title
+from seqkern.report.view import method_name, paragraph
 
 MOST = 40
 """Features up to which they are drawn."""

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ..errors import FileError
-from .results import DatasetResults, Method, Study
+from seqkern.core.errors import FileError
+from seqkern.report.results import DatasetResults, Method, Study
 
 
 class Evaluated(DatasetResults):

@@ -9,16 +9,16 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import unknown_name
-from ..evaluation.chain_shares import ChainShares
-from ..evaluation.comparison import compare_all, least_p
-from ..evaluation.contests import TESTS, contests, metrics_with_test
-from ..evaluation.friedman import critical_difference, friedman
-from ..evaluation.intervals import FORMULAS, metrics_with_interval, score_interval
-from ..evaluation.trial import FIVE_BY_TWO
-from .tables import Ranking, unit_scores
-from .trials import read_trial
-from .words import metric
+from seqkern.core.errors import unknown_name
+from seqkern.evaluation.chain_shares import ChainShares
+from seqkern.evaluation.comparison import compare_all, least_p
+from seqkern.evaluation.contests import TESTS, contests, metrics_with_test
+from seqkern.evaluation.friedman import critical_difference, friedman
+from seqkern.evaluation.intervals import FORMULAS, metrics_with_interval, score_interval
+from seqkern.evaluation.paired_decisions import FIVE_BY_TWO
+from seqkern.report.tables import Ranking, unit_scores
+from seqkern.report.trials import read_trial
+from seqkern.report.words import metric
 
 LEVEL = 0.05
 LEAST = 6  # with fewer tasks not even one that is always better can be told from chance

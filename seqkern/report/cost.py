@@ -1,9 +1,9 @@
 """Run time and memory: the only part of the page that differs between two equal runs."""
 
-from ..archive import canonical_json
-from .markup import Column, number, table, tag
-from .view import method_name, paragraph
-from .words import STAGES
+from seqkern.core.archive import canonical_json
+from seqkern.core.markup import Column, number, table, tag
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import STAGES
 
 
 def cost_section(view):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..evaluation import mean_roc_curve, roc_curve
+from seqkern.evaluation import mean_roc_curve, roc_curve
 
 SNAP = 400  # places on an axis that can be told apart in a small panel
 

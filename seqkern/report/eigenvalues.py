@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from ..errors import SeqkernError
-from ..gram.transforms import build_transform
-from ..methods import split_transforms
-from ..solvers.solver_table import SOLVERS
-from .markup import Column, Markup, number, plural, table, tag
-from .view import method_names, paragraph
-from .words import said_of
+from seqkern.core.errors import SeqkernError
+from seqkern.core.markup import Column, Markup, number, plural, table, tag
+from seqkern.gram.transforms import build_transform
+from seqkern.report.view import method_names, paragraph
+from seqkern.report.words import said_of
+from seqkern.solvers.solver_table import SOLVERS
+from seqkern.study.methods import split_transforms
 
 REPAIRS = {
     "clip": "clip sets negative eigenvalues to zero",

@@ -1,13 +1,13 @@
 """A study of many tasks, such as families: the methods' means, and how many tasks reach each score."""
 
-from . import figures
-from .comparisons import LEVEL
-from .curves import at_least
-from .markup import Column, number, plural, table, tag
-from .scores import STAR, marked
-from .tables import SHOWN_DIGITS, unit_scores
-from .view import method_name, paragraph
-from .words import footnote, metric
+from seqkern.core.markup import Column, number, plural, table, tag
+from seqkern.report import figures
+from seqkern.report.comparisons import LEVEL
+from seqkern.report.curves import at_least
+from seqkern.report.scores import STAR, marked
+from seqkern.report.tables import SHOWN_DIGITS, unit_scores
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import footnote, metric
 
 MOST_LINES = 16
 

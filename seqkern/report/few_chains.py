@@ -1,8 +1,8 @@
 """What to bear in mind where training or test parts of residues have few chains, however many residues they have."""
 
-from .chain_counts import PARTS
-from .markup import Markup, plural
-from .view import method_names
+from seqkern.core.markup import Markup, plural
+from seqkern.report.chain_counts import PARTS
+from seqkern.report.view import method_names
 
 FEW = 10
 FEW_FOR_LAYERS = 50

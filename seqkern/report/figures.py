@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from .curves import simplified
-from .markup import Markup, clean, escape
-from .words import mark
+from seqkern.core.markup import Markup, clean, escape
+from seqkern.report.curves import simplified
+from seqkern.report.words import mark
 
 STYLE = {
     "svg.hashsalt": "seqkern",

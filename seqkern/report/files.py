@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ..errors import FileError
+from seqkern.core.errors import FileError
 
 
 def read_table(path, columns, numeric=()):

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from .asked import threshold_rule, unused_sentence
-from .choices import edge_choices
-from .eigenvalues import unrepaired
-from .few_chains import few_chains
-from .markup import Markup, escape, number, plural, tag
-from .overview import overall_finding
-from .verdicts import standing
-from .view import method_name, method_names, paragraph
+from seqkern.core.markup import Markup, escape, number, plural, tag
+from seqkern.report.choices import edge_choices
+from seqkern.report.eigenvalues import unrepaired
+from seqkern.report.few_chains import few_chains
+from seqkern.report.overview import overall_finding
+from seqkern.report.search_settings import threshold_rule, unused_sentence
+from seqkern.report.verdicts import standing
+from seqkern.report.view import method_name, method_names, paragraph
 
 FEW = 10
 GOOD_AUC = 0.6

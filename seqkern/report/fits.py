@@ -1,8 +1,8 @@
 """How the fits went: convergence, residuals, support vectors."""
 
-from .markup import Column, Markup, details, number, plural, table, tag
-from .view import method_name, paragraph
-from .words import enumerate_names
+from seqkern.core.markup import Column, Markup, details, number, plural, table, tag
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import enumerate_names
 
 USES_ALL = ("lssvc", "lssvr", "kernel_fisher", "kernel_neighbors", "kernel_neighbors_regressor")
 OF_CLASSES = ("pairwise_voting", "one_against_rest", "decision_dag")

@@ -1,10 +1,10 @@
 """Each method's scores on one task with 95 % intervals, as a table of the page and as rows of ``intervals.tsv``."""
 
-from ..evaluation.intervals import FORMULAS
-from .comparisons import ComparedChains, Contested
-from .markup import Column, Markup, number, table
-from .view import method_name
-from .words import enumerate_names, footnote, metric
+from seqkern.core.markup import Column, Markup, number, table
+from seqkern.evaluation.intervals import FORMULAS
+from seqkern.report.comparisons import ComparedChains, Contested
+from seqkern.report.view import method_name
+from seqkern.report.words import enumerate_names, footnote, metric
 
 BY_CHAIN = "chains"
 WAYS = {

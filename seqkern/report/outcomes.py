@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .curves import mean_curve, roc_points
-from .files import numbers
-from .positive import positive_class
+from seqkern.report.curves import mean_curve, roc_points
+from seqkern.report.files import numbers
+from seqkern.report.positive import positive_class
 
 
 @dataclass

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from . import figures
-from .comparisons import Compared, enough
-from .curves import at_least
-from .families import drawn
-from .markup import Column, Markup, number, spread, table, tag, turned
-from .scores import MISSING, STAR, marked
-from .tables import SHOWN_DIGITS, Score
-from .verdicts import verdicts
-from .view import method_name, paragraph
-from .words import footnote, metric
+from seqkern.core.markup import Column, Markup, number, spread, table, tag, turned
+from seqkern.report import figures
+from seqkern.report.comparisons import Compared, enough
+from seqkern.report.curves import at_least
+from seqkern.report.families import drawn
+from seqkern.report.scores import MISSING, STAR, marked
+from seqkern.report.tables import SHOWN_DIGITS, Score
+from seqkern.report.verdicts import verdicts
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import footnote, metric
 
 LEAST = 3
 

@@ -2,34 +2,34 @@
 
 from pathlib import Path
 
-from ..archive import atomic_write
-from ..tsv import write_tsv
-from .choices import choices_section
-from .comparisons import COLUMNS
-from .cost import cost_section
-from .eigenvalues import eigenvalues_section
-from .families import families_section
-from .findings import findings_section
-from .fits import fits_section
-from .importance import importance_section
-from .intervals import COLUMNS as INTERVAL_COLUMNS
-from .intervals import interval_rows
-from .made import made_section, numbers_section
-from .markup import Markup, join, tag
-from .material import about_section
-from .overview import make_overview, overview_section
-from .plots import curves_section, gram_section
-from .predictions import confusion_section, hard_section
-from .reliability import reliability_section
-from .residues import residues_section
-from .results import Study
-from .scores import scores_section, units_section
-from .selected_features import features_section, selection_bias_section
-from .splits import folds_section, leakage_section
-from .tables import families_table, metrics_table, summary_table, write_tables
-from .verdicts import comparisons_section
-from .view import View, paragraph
-from .weights import weights_section
+from seqkern.core.archive import atomic_write
+from seqkern.core.markup import Markup, join, tag
+from seqkern.core.tsv import write_tsv
+from seqkern.report.choices import choices_section
+from seqkern.report.comparisons import COLUMNS
+from seqkern.report.cost import cost_section
+from seqkern.report.dataset_summary import about_section
+from seqkern.report.eigenvalues import eigenvalues_section
+from seqkern.report.families import families_section
+from seqkern.report.findings import findings_section
+from seqkern.report.fits import fits_section
+from seqkern.report.importance import importance_section
+from seqkern.report.intervals import COLUMNS as INTERVAL_COLUMNS
+from seqkern.report.intervals import interval_rows
+from seqkern.report.overview import make_overview, overview_section
+from seqkern.report.plots import curves_section, gram_section
+from seqkern.report.predictions import confusion_section, hard_section
+from seqkern.report.provenance import made_section, numbers_section
+from seqkern.report.reliability import reliability_section
+from seqkern.report.residues import residues_section
+from seqkern.report.results import Study
+from seqkern.report.scores import scores_section, units_section
+from seqkern.report.selected_features import features_section, selection_bias_section
+from seqkern.report.splits import folds_section, leakage_section
+from seqkern.report.tables import families_table, metrics_table, summary_table, write_tables
+from seqkern.report.verdicts import comparisons_section
+from seqkern.report.view import View, paragraph
+from seqkern.report.weights import weights_section
 
 LINKS = (
     ("scores", "scores"),

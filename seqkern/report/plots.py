@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from . import figures
-from .curves import area, mean_curve
-from .markup import Markup, details, number, spread, tag
-from .thumbnails import thumbnail
-from .view import method_name, paragraph
+from seqkern.core.markup import Markup, details, number, spread, tag
+from seqkern.report import figures
+from seqkern.report.curves import area, mean_curve
+from seqkern.report.thumbnails import thumbnail
+from seqkern.report.view import method_name, paragraph
 
 MOST_OPEN = 8
 

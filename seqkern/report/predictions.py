@@ -1,8 +1,8 @@
 """What was predicted wrongly: confused classes, sequences that are hard to get right."""
 
-from .markup import Column, Markup, details, number, table, tag
-from .outcomes import hard_cases
-from .view import method_name, paragraph
+from seqkern.core.markup import Column, Markup, details, number, table, tag
+from seqkern.report.outcomes import hard_cases
+from seqkern.report.view import method_name, paragraph
 
 
 def confusion_section(view):

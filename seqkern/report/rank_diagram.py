@@ -5,12 +5,12 @@ Demšar 2006, J. Mach. Learn. Res. 7:1-30, figure 1.
 
 import math
 
-from ..evaluation.friedman import cliques
-from .comparisons import LEVEL
-from .figures import render, short
-from .markup import Markup, number, plural, tag
-from .view import method_name, paragraph
-from .words import footnote, mark, metric
+from seqkern.core.markup import Markup, number, plural, tag
+from seqkern.evaluation.friedman import cliques
+from seqkern.report.comparisons import LEVEL
+from seqkern.report.figures import render, short
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import footnote, mark, metric
 
 MOST_DRAWN = 40
 ROW, BAR = 0.19, 0.11  # inches

@@ -1,13 +1,13 @@
 """Whether the probabilities of each method are true: reliability diagrams and Brier scores."""
 
-from ..evaluation.metrics import brier
-from ..evaluation.reliability import reliability
-from . import figures
-from .files import numbers
-from .markup import number, tag
-from .plots import panel, small_multiples
-from .positive import positive_class
-from .view import method_name, paragraph
+from seqkern.core.markup import number, tag
+from seqkern.evaluation.metrics import brier
+from seqkern.evaluation.reliability import reliability
+from seqkern.report import figures
+from seqkern.report.files import numbers
+from seqkern.report.plots import panel, small_multiples
+from seqkern.report.positive import positive_class
+from seqkern.report.view import method_name, paragraph
 
 SEVERAL = (
     "Each line is one class, each point a tenth of the test sequences, those with probabilities of this class near one "

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..evaluation.chain_shares import share_interval
-from ..evaluation.residue_results import NOT_JUDGED, read_states, state_letters
-from ..evaluation.states import run_starts, state_scores
-from ..residues import WINDOW
-from .results import KEYS
+from seqkern.evaluation.chain_shares import share_interval
+from seqkern.evaluation.residue_results import NOT_JUDGED, read_states, state_letters
+from seqkern.evaluation.states import run_starts, state_scores
+from seqkern.report.results import KEYS
+from seqkern.residues import WINDOW
 
 DEFAULT_WINDOW, WIDEST = WINDOW, 21
 MODERATE = (60, 200)
@@ -260,7 +260,7 @@ def information(judged, window):
 
 def track_of(judged, i):
     """Return the Track of one chain."""
-    from ..track_picture import Track
+    from seqkern.figures.track_picture import Track
 
     one = judged.chains[i]
     sure = [0.0 if digit == NOT_JUDGED else (int(digit) + 1) / 10 for digit in one.confidence]

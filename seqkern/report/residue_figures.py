@@ -4,9 +4,9 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.container import BarContainer
 
-from ..track_picture import NAMES, shape_of
-from .figures import COLOURS, DASHES, MARKERS, render, short
-from .residue_data import DISTANCES, END
+from seqkern.figures.track_picture import NAMES, shape_of
+from seqkern.report.figures import COLOURS, DASHES, MARKERS, render, short
+from seqkern.report.residue_data import DISTANCES, END
 
 LONGEST = {"helix": 36, "strand": 18}
 OTHER_LONGEST = 24

@@ -1,17 +1,17 @@
 """The section on data sets whose units are residues: states of whole chains, as people who predict them judge it."""
 
-from ..evaluation.residue_results import CONFIDENCE
-from ..track_picture import track_svg
-from . import residue_data as data
-from .comparisons import ComparedChains
-from .contested import exponent
-from .figures import MOST_NAMED
-from .markup import Column, Markup, details, number, plural, table, tag, text_of
-from .plots import panel
-from .residue_figures import ends_figure, lengths_figure, letters_figure, state_title
-from .scores import STAR, UNMARKED, marked
-from .tables import SHOWN_DIGITS
-from .view import method_name, paragraph
+from seqkern.core.markup import Column, Markup, details, number, plural, table, tag, text_of
+from seqkern.evaluation.residue_results import CONFIDENCE
+from seqkern.figures.track_picture import track_svg
+from seqkern.report import residue_data as data
+from seqkern.report.comparisons import ComparedChains
+from seqkern.report.figures import MOST_NAMED
+from seqkern.report.plots import panel
+from seqkern.report.residue_figures import ends_figure, lengths_figure, letters_figure, state_title
+from seqkern.report.scores import STAR, UNMARKED, marked
+from seqkern.report.single_task_tests import exponent
+from seqkern.report.tables import SHOWN_DIGITS
+from seqkern.report.view import method_name, paragraph
 
 MOST_LINES = 3
 """Methods drawn beside the true segments."""

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..errors import ConfigError, FileError, SeqkernError
-from ..gram.spectrum import read_spectrum
-from ..kernels import build_kernel
-from ..methods import dataset_methods, split_transforms
-from ..stored_grams import gram_homes
-from ..tracks import PROFILE_TRACKS
-from .files import numbers, read_config, read_gram, read_json, read_laps, read_table
+from seqkern.core.errors import ConfigError, FileError, SeqkernError
+from seqkern.gram.spectrum import read_spectrum
+from seqkern.kernels import build_kernel
+from seqkern.report.files import numbers, read_config, read_gram, read_json, read_laps, read_table
+from seqkern.sequences.tracks import PROFILE_TRACKS
+from seqkern.study.methods import dataset_methods, split_transforms
+from seqkern.study.stored_grams import gram_homes
 
 Method = namedtuple("Method", ["kernel", "solver"])
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .asked import threshold_sentence
-from .markup import Column, Markup, details, number, spread, table, tag, turned
-from .results import Method
-from .tables import SHOWN_DIGITS, unit_scores
-from .view import method_name, paragraph
-from .words import metric
+from seqkern.core.markup import Column, Markup, details, number, spread, table, tag, turned
+from seqkern.report.results import Method
+from seqkern.report.search_settings import threshold_sentence
+from seqkern.report.tables import SHOWN_DIGITS, unit_scores
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import metric
 
 MOST_ROWS = 12
 UNMARKED = ("sov94",)

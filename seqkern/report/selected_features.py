@@ -1,10 +1,10 @@
 """Which features were selected, how often over the splits; and what a look at the test parts would have pretended."""
 
-from .coefficients import coefficient_parts
-from .markup import Column, details, number, plural, table, tag
-from .results import KEYS
-from .view import method_name, paragraph
-from .words import metric
+from seqkern.core.markup import Column, details, number, plural, table, tag
+from seqkern.report.coefficients import coefficient_parts
+from seqkern.report.results import KEYS
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import metric
 
 SHOWN, LISTED = 20, 300
 CAUTION = (

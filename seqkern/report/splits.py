@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .files import numbers
-from .markup import Column, details, number, plural, table, tag
-from .view import paragraph
-from .words import LEAKS, UNITS, enumerate_names
+from seqkern.core.markup import Column, details, number, plural, table, tag
+from seqkern.report.files import numbers
+from seqkern.report.view import paragraph
+from seqkern.report.words import LEAKS, UNITS, enumerate_names
 
 MOST_ROWS = 12
 MOST_PAIRS = 100

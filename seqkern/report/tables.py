@@ -5,9 +5,9 @@ from collections import namedtuple
 import numpy as np
 import pandas as pd
 
-from ..tsv import write_tsv
-from .results import KEYS, Method
-from .words import HEADLINE, SHARE_RIGHT, metric
+from seqkern.core.tsv import write_tsv
+from seqkern.report.results import KEYS, Method
+from seqkern.report.words import HEADLINE, SHARE_RIGHT, metric
 
 Score = namedtuple("Score", ["mean", "sd", "n", "median"], defaults=[np.nan])
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .files import numbers
+from seqkern.report.files import numbers
 
 ROWS_AT_ONCE = 16
 

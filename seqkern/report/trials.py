@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ..errors import FileError, LabelError
-from ..evaluation.trial import Trial
-from .files import numbers
-from .positive import positive_class
-from .tables import NOT_METRICS
+from seqkern.core.errors import FileError, LabelError
+from seqkern.evaluation.paired_decisions import Trial
+from seqkern.report.files import numbers
+from seqkern.report.positive import positive_class
+from seqkern.report.tables import NOT_METRICS
 
 
 def read_trial(dataset, task=None):

@@ -1,7 +1,7 @@
 """What may be said of two methods after a test: better, differing without a direction, or not told apart."""
 
-from .comparisons import directed, lead, told_apart
-from .words import metric
+from seqkern.report.comparisons import directed, lead, told_apart
+from seqkern.report.words import metric
 
 
 def verdict(one):

@@ -1,14 +1,14 @@
 """The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
 
-from ..evaluation.comparison import MOST_EXACT
-from .comparisons import LEVEL, ComparedChains, Contested, lead, told_apart, why_untested
-from .contested import caveat, contested_parts, exponent, several_metrics
-from .intervals import intervals_table
-from .markup import Column, Markup, details, number, plural, table, tag
-from .rank_diagram import rank_parts
-from .verdict_words import contrary, verdict
-from .view import method_name, paragraph
-from .words import footnote, metric
+from seqkern.core.markup import Column, Markup, details, number, plural, table, tag
+from seqkern.evaluation.comparison import MOST_EXACT
+from seqkern.report.comparisons import LEVEL, ComparedChains, Contested, lead, told_apart, why_untested
+from seqkern.report.intervals import intervals_table
+from seqkern.report.rank_diagram import rank_parts
+from seqkern.report.single_task_tests import caveat, contested_parts, exponent, several_metrics
+from seqkern.report.verdict_words import contrary, verdict
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import footnote, metric
 
 MOST_PAIRS = 500
 CHAINS = (

@@ -2,12 +2,12 @@
 
 from functools import cached_property
 
-from .chain_counts import chain_counts
-from .comparisons import compare_tasks, compare_units
-from .markup import Column, Markup, join, tag
-from .outcomes import outcome
-from .tables import Ranking
-from .words import mark, metric, said_of, unit_word
+from seqkern.core.markup import Column, Markup, join, tag
+from seqkern.report.chain_counts import chain_counts
+from seqkern.report.comparisons import compare_tasks, compare_units
+from seqkern.report.outcomes import outcome
+from seqkern.report.tables import Ranking
+from seqkern.report.words import mark, metric, said_of, unit_word
 
 
 class View:

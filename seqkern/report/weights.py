@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .files import numbers
-from .markup import Column, Markup, join, number, table, tag
-from .view import paragraph
+from seqkern.core.markup import Column, Markup, join, number, table, tag
+from seqkern.report.files import numbers
+from seqkern.report.view import paragraph
 
 WEIGHT = "weight of "
 GAP = "relative gap of weights"

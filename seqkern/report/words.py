@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass, replace
 
-from ..errors import SeqkernError
+from seqkern.core.errors import SeqkernError
 
 
 @dataclass(frozen=True)

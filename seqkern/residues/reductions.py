@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ConfigError, unknown_name
+from seqkern.core.errors import ConfigError, unknown_name
 
 HELIX, STRAND, COIL = (ord(letter) for letter in "HEC")
 

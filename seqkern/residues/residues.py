@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..archive import nest, unnest
-from ..errors import ParameterError, SequenceError
-from ..parameters import check_integer
-from ..sequences import SequenceSet
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import check_integer
+from seqkern.sequences.sequence_set import SequenceSet
 
 STATES = "states"
 """Name of the track of states, ASCII letters; 0 is a residue whose state is not known."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..alphabets import MASK, to_bytes
-from ..errors import SequenceError
-from ..fasta import read_records
-from ..textfiles import open_lines, source_name
-from .residues import STATES
+from seqkern.core.errors import SequenceError
+from seqkern.core.text_files import open_lines, source_name
+from seqkern.residues.residues import STATES
+from seqkern.sequences.alphabets import MASK, to_bytes
+from seqkern.sequences.fasta import read_records
 
 DSSP = "HECGIBTSP"
 """The known states, in the order in which they are classes."""
@@ -88,7 +88,7 @@ def read_letters_and_states(source, *, classes=(), **policies):
     classes : iterable of str
         Letters that are states besides the known ones.
     **policies
-        As in `seqkern.fasta.read_records`.
+        As in `seqkern.sequences.fasta.read_records`.
 
     Returns
     -------

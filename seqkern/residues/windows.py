@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..alphabets import MASK
-from ..sequences import SequenceSet
-from .residues import STATES, Residues, check_window
+from seqkern.residues.residues import STATES, Residues, check_window
+from seqkern.sequences.alphabets import MASK
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 def residue_units(chains, window):

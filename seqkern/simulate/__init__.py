@@ -21,11 +21,11 @@ import inspect
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..archive import atomic_write, check_writable
-from ..errors import ParameterError, unknown_name
-from ..parameters import check_integer
-from ..residues.residues import STATES
-from ..sequences import SequenceSet
+from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.parameters import check_integer
+from seqkern.residues.residues import STATES
+from seqkern.sequences.sequence_set import SequenceSet
 
 KINDS = {
     "donor": "donors:donor_windows",

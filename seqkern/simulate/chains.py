@@ -7,11 +7,11 @@ state, tell more, as in real chains; one exponent sets how much there is to be l
 
 import numpy as np
 
-from ..alphabets import PROTEIN
-from ..parameters import check_integer, check_real
-from ..profiles.profile import BACKGROUND
-from ..residues.residues import STATES
-from ..sequences import SequenceSet
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.profiles.profile import BACKGROUND
+from seqkern.residues.residues import STATES
+from seqkern.sequences.alphabets import PROTEIN
+from seqkern.sequences.sequence_set import SequenceSet
 
 # P(α), P(β) and P(turn) of Chou and Fasman, times 100, in the order of the alphabet.
 PROPENSITIES = np.array(

@@ -11,10 +11,10 @@ import csv
 
 import numpy as np
 
-from ..alphabets import DNA
-from ..parameters import check_integer, check_real
-from ..resource_files import open_resource
-from ..sequences import SequenceSet
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.resource_files import open_resource
+from seqkern.sequences.alphabets import DNA
+from seqkern.sequences.sequence_set import SequenceSet
 
 #: Letters of the site before and after the cut.
 SITE_LEFT, SITE_RIGHT = 3, 6

@@ -6,10 +6,10 @@ donor site (`donors.donor_windows`). The other sites are places with GT that are
 
 import numpy as np
 
-from ..alphabets import DNA
-from ..parameters import check_integer
-from ..sequences import SequenceSet
-from .donors import INTRON, donor_windows
+from seqkern.core.parameters import check_integer
+from seqkern.sequences.alphabets import DNA
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.simulate.donors import INTRON, donor_windows
 
 #: Letters of exon and of intron around each donor site; no site is nearer to an end.
 FLANK = 100

@@ -11,10 +11,10 @@ core of its own.
 
 import numpy as np
 
-from ..alphabets import PROTEIN
-from ..parameters import check_integer, check_real
-from ..sequences import SequenceSet
-from .exchange import wag
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.sequences.alphabets import PROTEIN
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.simulate.substitution import wag
 
 
 def protein_superfamilies(

@@ -3,9 +3,9 @@
 The contract is in `contract.py`.
 """
 
-from .checking import ConstantColumnWarning, check_cost, count_rows
-from .contract import Solver
-from .kinds import AnyClassSolver, BinarySolver, ClassSolver, RealSolver
+from seqkern.solvers.checking import ConstantColumnWarning, check_cost, count_rows
+from seqkern.solvers.contract import Solver
+from seqkern.solvers.kinds import AnyClassSolver, BinarySolver, ClassSolver, RealSolver
 
 __all__ = [
     "AnyClassSolver",

@@ -4,10 +4,10 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from ..errors import GramError, LabelError
-from ..kernels.feature_blocks import FeatureBlocks
-from ..kernels.implicit import Implicit
-from ..parameters import check_real
+from seqkern.core.errors import GramError, LabelError
+from seqkern.core.parameters import check_real
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.implicit import Implicit
 
 
 class ConstantColumnWarning(UserWarning):

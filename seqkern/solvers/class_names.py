@@ -1,7 +1,7 @@
 """Weights and orders of classes by their names: a solver sees codes, and its user knows names only."""
 
-from ..errors import ParameterError
-from ..parameters import Parameters
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import Parameters
 
 
 def by_code(solver, codes):

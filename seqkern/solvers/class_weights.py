@@ -2,8 +2,8 @@
 
 from sklearn.utils.class_weight import compute_class_weight
 
-from ..errors import ParameterError
-from ..parameters import check_real
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_real
 
 
 def check_class_weight(weight):

@@ -19,10 +19,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import GramError, LabelError
-from ..parameters import Parameters
-from .checking import checked_labels, checked_matrix, count_rows
-from .stored import Stored
+from seqkern.core.errors import GramError, LabelError
+from seqkern.core.parameters import Parameters
+from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
+from seqkern.solvers.stored import Stored
 
 
 class Solver(Stored, Parameters, BaseEstimator):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from . import _linear
-from .base import Solver
+from seqkern.solvers import _linear
+from seqkern.solvers.base import Solver
 
 
 class KernelExpansion(Solver):

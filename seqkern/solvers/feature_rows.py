@@ -4,8 +4,8 @@ import hashlib
 
 import numpy as np
 
-from ..kernels.feature_blocks import FeatureBlocks, filled
-from .expansion import weighted_sums
+from seqkern.kernels.feature_blocks import FeatureBlocks, filled
+from seqkern.solvers.expansion import weighted_sums
 
 ROWS = 1024
 """So many rows at a time: a product of matrices of one shape gives a row the same bits wherever it stands."""

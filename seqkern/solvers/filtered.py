@@ -3,12 +3,12 @@
 import numpy as np
 from sklearn.base import clone
 
-from ..archive import nest, unnest
-from ..errors import ParameterError
-from ..parameters import check_choice, check_integer, check_real
-from .base import BinarySolver, Solver
-from .one_class import OneClassSVM
-from .specs import solver_from_state
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.solvers.base import BinarySolver, Solver
+from seqkern.solvers.specs import solver_from_state
+from seqkern.solvers.svm.one_class import OneClassSVM
 
 WORDS = ("negatives", "positives")
 
@@ -100,7 +100,7 @@ class FilteredSVC(BinarySolver):
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
-        from .svm import CSVC
+        from seqkern.solvers.svm.svm import CSVC
 
         return [cls(CSVC(tol=1e-6), tol=1e-6), cls(CSVC(tol=1e-6), nu=0.2, of="positive", tol=1e-6)]
 

@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from ..errors import LabelError
-from .contract import Solver
+from seqkern.core.errors import LabelError
+from seqkern.solvers.contract import Solver
 
 
 class ClassSolver(ClassifierMixin, Solver):

@@ -9,7 +9,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from ..errors import ParameterError
+from seqkern.core.errors import ParameterError
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 
-from ..errors import ModelError, ParameterError, unknown_name
-from ..kernels.specs import parse_spec, parse_value
-from .class_names import by_code
-from .ranges import Range, as_range
-from .solver_table import SOLVERS
+from seqkern.core.errors import ModelError, ParameterError, unknown_name
+from seqkern.kernels.specs import parse_spec, parse_value
+from seqkern.solvers.class_names import by_code
+from seqkern.solvers.ranges import Range, as_range
+from seqkern.solvers.solver_table import SOLVERS
 
 TAKES = {
     "gram": "a Gram matrix",
@@ -36,7 +36,7 @@ def build_solver(spec):
         For an unknown solver or parameter (with the nearest known one), a value outside its domain, or a
         grid.
     """
-    from .base import Solver
+    from seqkern.solvers.base import Solver
 
     if isinstance(spec, Solver):
         return spec

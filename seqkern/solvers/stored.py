@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import ParameterError
-from .specs import plain, solver_from_state
+from seqkern.core.errors import ParameterError
+from seqkern.solvers.specs import plain, solver_from_state
 
 
 class Stored:

@@ -11,14 +11,15 @@ ROOT = Path(str(workflow.current_basedir)).resolve().parent.parent
 if not any((ROOT / "seqkern" / "kernels").glob("_blocks.*.*")):
     sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
 
-from seqkern.build import build_digest
-from seqkern.config import check_config, check_study_files, load_config
-from seqkern.methods import dataset_methods, kernel_candidates, needs_gram, split_layers, split_transforms
-from seqkern.datasets import entry_files, is_public, is_residue_entry
-from seqkern.errors import SeqkernError
-from seqkern.evaluation.feasible import checked_methods
+from seqkern.core.build import build_digest
+from seqkern.study.config import check_config, check_study_files, load_config
+from seqkern.study.methods import dataset_methods, kernel_candidates, needs_gram, split_layers, split_transforms
+from seqkern.datasets import entry_files, is_residue_entry
+from seqkern.core.public_files import is_public
+from seqkern.core.errors import SeqkernError
+from seqkern.study.feasible import checked_methods
 from seqkern.kernels import build_kernel
-from seqkern.stored_grams import gram_homes
+from seqkern.study.stored_grams import gram_homes
 from snakemake.utils import update_config
 
 DEMO = ROOT / "config" / "config.yaml"

@@ -5,8 +5,8 @@ import copy
 
 import numpy as np
 
-from ...errors import GramError
-from ...parameters import Parameters
+from seqkern.core.errors import GramError
+from seqkern.core.parameters import Parameters
 
 
 class GramTransform(Parameters):

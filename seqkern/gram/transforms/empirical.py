@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ...errors import GramError, ParameterError, SequenceError
-from ...kernels.additive import over_root
-from ...kernels.blocks import fill
-from ...kernels.pairwise import kernel_of_vectors
-from ...tables import FeatureTable
-from .base import GramTransform
-from .products import multiply
+from seqkern.core.errors import GramError, ParameterError, SequenceError
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.products import multiply
+from seqkern.kernels.additive import over_root
+from seqkern.kernels.alignment.pairwise import kernel_of_vectors
+from seqkern.kernels.blocks import fill
+from seqkern.sequences.tables import FeatureTable
 
 
 class EmpiricalMapGram(GramTransform):

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from ...kernels import _blocks, _vector
-from ...kernels.blocks import in_threads, row_blocks
+from seqkern.core.threads import in_threads
+from seqkern.kernels import _blocks
+from seqkern.kernels.blocks import row_blocks
+from seqkern.kernels.vectors import _vector
 
 LEAST_ROWS = 128
 """Fewer rows in a block would cost more for arranging the columns."""

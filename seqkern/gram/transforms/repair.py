@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ...parameters import check_choice
-from .base import GramTransform
-from .products import multiply, square_of_rows
+from seqkern.core.parameters import check_choice
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.products import multiply, square_of_rows
 
 
 class RepairGram(GramTransform):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ...errors import GramError
-from ...kernels import _blocks
-from ...kernels.additive import over_root
-from ...parameters import check_choice
-from .base import GramTransform
+from seqkern.core.errors import GramError
+from seqkern.core.parameters import check_choice
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels import _blocks
+from seqkern.kernels.additive import over_root
 
 
 class CentreGram(GramTransform):

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from ...errors import ParameterError
-from ...kernels.specs import parse_spec
-from ...parameters import check_choice
-from ...registry import build_listed
-from .transform_table import TRANSFORMS
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_choice
+from seqkern.core.registry import build_listed
+from seqkern.gram.transforms.transform_table import TRANSFORMS
+from seqkern.kernels.specs import parse_spec
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
 """Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it as it is."""

@@ -1,6 +1,6 @@
 """The transforms by their names, and the modules of their classes: a new transform takes one line here."""
 
-from ...registry import Registry
+from seqkern.core.registry import Registry
 
 TRANSFORMS = Registry(
     "transform",

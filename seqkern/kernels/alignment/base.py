@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...errors import ParameterError, SequenceError
-from ...parameters import check_real
-from ..base import Kernel
-from .scoring import ScoreMatrix, is_file, load_matrix, score_table
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import check_real
+from seqkern.kernels.alignment.scoring import ScoreMatrix, is_file, load_matrix, score_table
+from seqkern.kernels.base import Kernel
 
 
 def check_gaps(gap_open, gap_extend):

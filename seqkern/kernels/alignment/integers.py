@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import ParameterError
+from seqkern.core.errors import ParameterError
 
 MOST_DIGITS = 6
 LARGEST = {8: 127, 16: 16383, 32: (1 << 29) - 1}  # score or cost that lanes of so many bits take

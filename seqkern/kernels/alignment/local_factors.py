@@ -42,7 +42,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _local_alignment
+from seqkern.kernels.alignment import _local_alignment
 
 PATTERN, STRIP = 8, 8  # columns of the pattern of factors; the most in a strip
 EVEN_BITS = 12  # by which columns of a pattern may be scaled

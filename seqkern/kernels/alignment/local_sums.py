@@ -9,11 +9,11 @@ is said in `seqkern.kernels.alignment.local_factors`.
 
 import numpy as np
 
-from ...alphabets import MASK
-from .. import _product
-from ..ranks import order_keys, ranks
-from . import _local_alignment
-from .local_factors import SINGLE_LETTERS
+from seqkern.kernels.alignment import _local_alignment
+from seqkern.kernels.alignment.local_factors import SINGLE_LETTERS
+from seqkern.kernels.products import _product
+from seqkern.kernels.ranks import order_keys, ranks
+from seqkern.sequences.alphabets import MASK
 
 
 class LocalSums:

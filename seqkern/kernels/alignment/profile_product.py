@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import SequenceError
-from ...profiles.profile import check_tracks
-from .. import _product
-from ..blocks import GIVEN_THREADS, available_threads
-from . import _profile_alignment
-from .base import check_cells
+from seqkern.core.errors import SequenceError
+from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.kernels.alignment import _profile_alignment
+from seqkern.kernels.alignment.base import check_cells
+from seqkern.kernels.products import _product
+from seqkern.profiles.profile import check_tracks
 
 LARGEST = 1e6  # of a score in a track, and of the shift
 # Of a pair of columns, β times its score. What ends within `REACH` positions is stored with one power of two: so many

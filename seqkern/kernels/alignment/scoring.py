@@ -12,9 +12,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...errors import FileError, ParameterError, SequenceError
-from ...textfiles import open_lines
-from ..scores import as_scores, check_sort, matrix_names, of_bases
+from seqkern.core.errors import FileError, ParameterError, SequenceError
+from seqkern.core.text_files import open_lines
+from seqkern.kernels.scores import as_scores, check_sort, matrix_names, of_bases
 
 NEAREST = 4  # names that a message suggests
 SUGGESTED = ("BLOSUM62", "NUC.4.4")  # where none is near
@@ -150,7 +150,7 @@ def read_matrix(path):
     ParameterError
         If there is neither a file nor a matrix of Biopython with this name, or no such public file.
     """
-    from ...datasets.public import local_path
+    from seqkern.core.public_files import local_path
 
     path = local_path(path)
     if not path.exists():

@@ -1,211 +1,153 @@
-"""Scores of optimal local alignments of many pairs: which sequence is a row, and which are beside others in lanes.
-
-A row sequence meets a group of lane sequences at once, and the work is the row's length times that of the longest of
-the group. So lanes are sorted by length, and of a pair with a sequence much longer than others, the longer one is the
-row. Scores are integers: none of this changes them.
-"""
+"""The Smith-Waterman kernel: the score of the best local alignment of two sequences."""
 
 import numpy as np
 
-from ...alphabets import MASK
-from ...errors import SequenceError
-from .. import _product
-from . import _smith_waterman
-from .base import check_cells
-from .integers import LARGEST_TOTAL
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_choice
+from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.kernels.alignment.base import AlignmentKernel
+from seqkern.kernels.alignment.best_scores import AlignedSequences, product, shares
+from seqkern.kernels.alignment.integers import LARGEST, IntegerScores
+from seqkern.kernels.base import Plan
+from seqkern.kernels.planner import Cost, Workload
+from seqkern.kernels.products import _product
+from seqkern.sequences.alphabets import as_alphabet
 
-WIDTHS = (8, 16, 32)
-TABLE_CODES = 32
-MOST_CELLS = 1 << 32  # of one alignment, a byte each, where it is taken apart
+CELL_NS = (
+    0.30,
+    0.033,
+    0.029,
+)  # CPU nanoseconds for a pair of letters in lanes of 8 bits, for each level of instructions
+VECTOR_BYTES = (16, 32, 64)
+LEAST_BLOCK_ROWS = 64  # fewer leave too many vector lanes idle where rows meet each other
+ONE_THREAD_BLOCK_ROWS = 512
+WIDTHS = {f"int{width}": width for width in LARGEST}
 
 
-class AlignedSequences:
-    """The payload of Smith-Waterman kernels: sequences, or a range of them, and the score of each with itself.
+class SmithWatermanKernel(AlignmentKernel):
+    """K(x, y) = the largest score of a local alignment of x and y, with affine costs of gaps.
+
+    An alignment pairs letters of a part of x with letters of a part of y, in order. Each pair scores as the
+    substitution matrix says, each gap of n letters costs gap_open + (n − 1)·gap_extend; gaps in x and y may follow
+    each other. K is at least 0, and exact; it is not positive semi-definite. Often a matrix happens to have no negative
+    eigenvalue: ``seqkern gram --spectrum`` tells.
+
+    With ``normalize=false`` values are in the hundreds or thousands, and the C of an SVM counts in units of 1/K:
+    normalise, or choose C of about 1e-4 to 1e-2.
 
     Parameters
     ----------
-    X : SequenceSet
-    scores : IntegerScores
-    width : int
-        Bits of the lanes to begin with.
+    matrix : str or list of list of float
+        The name of a substitution matrix of Biopython (``"BLOSUM62"``; ``"NUC.4.4"`` for DNA and RNA), the path of a
+        file in the format of NCBI's, or scores in the order of the alphabet's letters, symmetric. Scores and costs
+        are decimal numbers of at most six places. Masked letters score as the matrix's X (in a matrix for DNA, N), or
+        else as the smallest score in it. So do B, J, O, U, X, Z and ``*`` in proteins, if they are masked; to give
+        them scores of their own, read the sequences with the alphabet ``ARNDCQEGHILKMFPSTWYVBZX*``.
+    gap_open : float ≥ gap_extend
+        The cost of a gap's first letter.
+    gap_extend : float ≥ 0
+        The cost of each further one.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence that scores nothing with itself: refuse it, or give it a row of
+        zeros.
+    n_threads : int, optional
+        By default all cores.
+    algorithm : {"auto", "int8", "int16", "int32"}
+        The numbers to begin with; what they cannot hold is computed again in wider ones.
 
-    Raises
-    ------
-    SequenceError
-        If a score may exceed 2^30 units.
+    References
+    ----------
+    Smith, Waterman: Identification of common molecular subsequences. Journal of Molecular Biology 147, 1981.
+    Gotoh: An improved algorithm for matching biological sequences. Journal of Molecular Biology 162, 1982.
+    Rognes: Faster Smith-Waterman database searches with inter-sequence SIMD parallelisation. BMC Bioinformatics 12,
+    2011.
     """
 
-    def __init__(self, X, scores, width):
-        self.scores, self.width, self.scoring = scores, width, _scoring(scores)
-        self.codes = np.where(X.codes == MASK, np.uint8(len(scores.table) - 1), X.codes)
-        self.start, self.stop = X.starts, X.stops
-        self.first, self.last = 0, len(X)
-        too_long = np.flatnonzero(X.lengths > LARGEST_TOTAL // max(1, scores.largest))
-        if len(too_long):
-            raise SequenceError(
-                f"has {X.lengths[too_long[0]]} letters: scores might exceed 2^30 units of {scores.unit}",
-                record=X.ids[too_long[0]],
-                remedy="give scores of fewer digits, or cut it into parts",
-            )
-        self.squares = self._own_scores()
+    name = "smith_waterman"
+    plain = "Scores the best alignment of a part of one sequence with a part of the other."
+    algorithms = tuple(WIDTHS)
 
-    def __len__(self):
-        return self.last - self.first
+    def __init__(
+        self,
+        matrix="BLOSUM62",
+        gap_open=11,
+        gap_extend=1,
+        *,
+        normalize=False,
+        alphabet=None,
+        zero_diagonal="error",
+        n_threads=None,
+        algorithm="auto",
+    ):
+        self.matrix = matrix
+        self.gap_open = gap_open
+        self.gap_extend = gap_extend
+        self.normalize = normalize
+        self.alphabet = alphabet
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+        self.algorithm = algorithm
 
-    def rows(self, start, stop):
-        """Return the records `start` to `stop`, as a view."""
-        view = object.__new__(AlignedSequences)
-        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
-        return view
-
-    def diagonal(self):
-        """Return the score of each record with itself, float64 (n,)."""
-        return self.scores.scaled(self.squares[self.first : self.last])
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(alphabet="protein"),
+            cls(alphabet="protein", normalize=True, zero_diagonal="zero"),
+            cls("NUC.4.4", 10, 0.5, alphabet="dna"),
+            cls([[2, -1, -1.5], [-1, 2.25, 0], [-1.5, 0, 3]], 2, 2, alphabet="HEC"),
+        ]
 
     @property
-    def lengths(self):
-        """int64 (n,)."""
-        return (self.stop - self.start)[self.first : self.last]
+    def least_block_rows(self):
+        """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
+        return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
-    def records(self, order):
-        """Return the compiled Records for an order of these, counted from the first of them."""
-        part = slice(self.first, self.last)
-        return _smith_waterman.Records(self.codes, self.start[part], self.stop[part], order)
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_choice("algorithm", self.algorithm, ("auto", *self.algorithms))
+        if self.alphabet is not None and self.algorithm != "auto":
+            self._integers(as_alphabet(self.alphabet))
 
-    def _own_scores(self):
-        """Return the score of each record with itself, in units; most are known without an alignment."""
-        table = self.scores.table.astype(np.int64)
-        own = table.diagonal().copy()
-        most = np.maximum(own, 0)
-        fair = (2 * table <= most[:, None] + most).all(axis=1).astype(np.uint8)
-        squares = np.empty(len(self))
-        every = self.records(np.arange(len(self)))
-        _smith_waterman.own_scores(every, own, fair, self.scores.gap_open, squares)
-        for i in np.flatnonzero(np.isnan(squares)):
-            one = self.rows(i, i + 1)
-            _fill(one, one, np.ones(1, dtype=np.int64), 1, squares[i : i + 1, None], max(16, self.width))
-        return squares
+    def _integers(self, alphabet):
+        """Return (IntegerScores, bits of the lanes to begin with) for an alphabet."""
+        scores = IntegerScores.of(self.scores(alphabet), self.gap_open, self.gap_extend)
+        width = WIDTHS.get(self.algorithm, scores.width)
+        if width < scores.width:
+            raise ParameterError(
+                f"algorithm={self.algorithm} cannot hold the scores or costs",
+                remedy=f"choose algorithm=auto or algorithm=int{scores.width}",
+            )
+        return scores, width
 
+    def _prepare(self, X, like):
+        return AlignedSequences(X, *self._integers(X.alphabet))
 
-def _scoring(scores):
-    """Return the compiled Scoring."""
-    letters = len(scores.table)
-    table = np.zeros((letters, letters + 1), dtype=np.int32)
-    table[:, :-1] = scores.table
-    narrow = None
-    if letters < TABLE_CODES and np.abs(table).max() <= 127:
-        narrow = np.zeros((letters, TABLE_CODES), dtype=np.int8)
-        narrow[:, : letters + 1] = table
-    return _smith_waterman.Scoring(table, narrow, scores.gap_open, scores.gap_extend, scores.largest)
+    def _block(self, rows, cols, out):
+        product(rows, cols, out)
 
+    def _attribute(self, X, support, coefficients):
+        """Share the score of one best alignment: pairs for x's letters, gaps for those in or beside them."""
+        return shares(self._prepare(X, None), self._prepare(support, None), coefficients)
 
-def product(rows, cols, out):
-    """Write the scores of two payloads.
-
-    Parameters
-    ----------
-    rows, cols : AlignedSequences
-    out : ndarray of float64, shape (n, m)
-    """
-    n = len(rows)
-    if rows.squares is cols.squares and rows.first == cols.first and n <= len(cols):
-        _triangle(rows, out[:, :n])
-        _rectangle(rows, cols.rows(n, len(cols)), out[:, n:])
-    else:
-        _rectangle(rows, cols, out)
-    out[...] = rows.scores.scaled(out)
-
-
-def _triangle(these, out):
-    """Write the square matrix of a range with itself, in units."""
-    out[...] = 0
-    by_length = np.argsort(np.argsort(these.lengths, kind="stable"))
-    _fill(these, these, by_length, len(these), out)
-    out += out.T.copy()
-    np.fill_diagonal(out, these.squares[these.first : these.last])
-
-
-def _rectangle(rows, cols, out):
-    """Write a matrix of two ranges, in units."""
-    if not out.size:
-        return
-    lanes = _smith_waterman.lanes(_product.level(), rows.width)
-    ways = [_split(rows.lengths, cols.lengths, lanes), _split(cols.lengths, rows.lengths, lanes)]
-    if ways[1] < ways[0]:
-        rows, cols, out = cols, rows, out.T
-    _, usual = min(ways)
-    # Lanes before `usual` in their order meet all rows; a longer sequence meets the shorter ones, as a row.
-    lengths = np.sort(cols.lengths)
-    reach = np.maximum(usual, np.searchsorted(lengths, rows.lengths, side="right"))
-    _fill(rows, cols, reach, usual, out)
-    rank = np.argsort(np.argsort(cols.lengths, kind="stable"))
-    reach = np.searchsorted(np.sort(rows.lengths), cols.lengths, side="left")
-    _fill(cols, rows, np.where(rank < usual, 0, reach), len(rows), out.T)
-
-
-def _split(rows, cols, lanes):
-    """Return the least work, in steps of one vector, and how many lanes, by length, meet all rows then.
-
-    Parameters
-    ----------
-    rows, cols : ndarray of int64
-        Lengths.
-    lanes : int
-        Of a vector.
-    """
-    work = _group_lengths(cols, lanes) * int(rows.sum())
-    longer = np.concatenate((np.cumsum(np.sort(cols)[::-1])[::-1], [0])) * int(_group_lengths(rows, lanes)[-1])
-    total = work + longer
-    best = int(np.argmin(total))
-    return int(total[best]), best
-
-
-def _group_lengths(lengths, lanes):
-    """Return for k = 0 … n the summed lengths of the longest of each group of the k shortest, int64 (n + 1,).
-
-    Groups are full, but for that of the shortest.
-    """
-    n = len(lengths)
-    padded = np.zeros(-(-n // lanes) * lanes, dtype=np.int64)
-    padded[:n] = np.sort(lengths)
-    sums = np.cumsum(padded.reshape(-1, lanes), axis=0).ravel()
-    return np.concatenate(([0], sums[:n]))
-
-
-def _fill(rows, lanes, reach, usual, out, width=None):
-    """Set out[row, lane] for each row and the reach[row] shortest lanes; `usual` is where a group is to begin."""
-    level, first = _product.level(), width or rows.width
-    order = np.argsort(lanes.lengths, kind="stable")
-    size = _smith_waterman.lanes(level, first)
-    bounds = np.unique([0, *range(usual, 0, -size), *range(usual, len(lanes), size), len(lanes)])
-    arguments = rows.records(np.arange(len(rows))), lanes.records(order), np.ascontiguousarray(reach), bounds, out
-    _smith_waterman.fill(level, first, rows.scoring, *arguments)
-    for wider in WIDTHS:
-        if wider > first:
-            _smith_waterman.mend(level, wider, rows.scoring, *arguments)
-
-
-def shares(rows, cols, coefficients):
-    """Return what each letter of the rows has of Σ_j coefficients[j]·score(x, z_j), by one optimal alignment each.
-
-    Parameters
-    ----------
-    rows, cols : AlignedSequences
-        Whole, no ranges.
-    coefficients : ndarray of float64, shape (m,)
-
-    Returns
-    -------
-    ndarray of float64, shape (letters of the rows,)
-
-    Raises
-    ------
-    SequenceError
-        If two sequences are too long.
-    """
-    check_cells(rows.lengths, cols.lengths, MOST_CELLS)
-    result = np.zeros(int(rows.lengths.sum()))
-    weights = rows.scores.scaled(np.asarray(coefficients, dtype=np.float64))
-    every = [these.records(np.arange(len(these))) for these in (rows, cols)]
-    _smith_waterman.share(rows.scoring, *every, np.ascontiguousarray(weights), result)
-    return result
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        self.check_parameters()
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        scores, width = self._integers(X.alphabet)
+        work, level = Workload.of(X, Y), _product.level()
+        each = CELL_NS[level] * max(1, width / (8 if level else 16))
+        cells = work.row_letters * work.col_letters / (2 if work.symmetric else 1)
+        # For each thread a group's profile, as wide as the shorter of a pair, and a row's numbers; and all codes.
+        both = (X, X) if Y is None else (X, Y)
+        longest = [int(Z.lengths.max(initial=0)) for Z in both]
+        columns = min(longest) if Y is not None else int(np.sort(X.lengths)[-2:].min(initial=longest[0]))
+        threads = available_threads(GIVEN_THREADS.get() or self.n_threads)
+        vectors = (columns * len(scores.table) + 2 * max(longest)) * threads
+        own = Cost(each * cells * 1e-9, VECTOR_BYTES[level] * vectors + sum(len(Z.codes) for Z in both))
+        total = own + work.output(self.n_threads)
+        return Plan(f"int{width}", total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ...alphabets import ALPHABETS
-from ...errors import ParameterError, SequenceError
-from .profile_hmm import ProfileHMM
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels.hmm.profile_hmm import ProfileHMM
+from seqkern.sequences.alphabets import ALPHABETS
 
 SEED = 42
 MATCH, MISMATCH = 5.0, -4.0

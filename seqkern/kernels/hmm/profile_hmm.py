@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..blocks import GIVEN_THREADS, available_threads, in_threads
-from . import _forward_backward as loops
+from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.kernels.hmm import _forward_backward as loops
 
 LOOP = 350 / 351
 """Probability that the state before or after the model emits one more letter."""

@@ -1,10 +1,10 @@
 """Profile HMMs from HMMER3 files."""
 
-from ...alphabets import ALPHABETS
-from ...errors import FileError
-from ...hmmer_files import parse_hmms
-from ...textfiles import open_text
-from .building import background, from_hmmer
+from seqkern.core.errors import FileError
+from seqkern.core.text_files import open_text
+from seqkern.kernels.hmm.building import background, from_hmmer
+from seqkern.profiles.hmmer_files import parse_hmms
+from seqkern.sequences.alphabets import ALPHABETS
 
 
 def read_profiles(path):
@@ -28,7 +28,7 @@ def read_profiles(path):
     ParameterError
         If there is no such public file.
     """
-    from ...datasets.public import local_path
+    from seqkern.core.public_files import local_path
 
     with open_text(local_path(path)) as (text, name):
         found = parse_hmms(text.read(), name)

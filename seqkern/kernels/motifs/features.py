@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .. import planner
-from ..dense import WIDEST, DenseBlock
-from ..planner import Cost
-from ..sparse import SparseBlock
+from seqkern.kernels import planner
+from seqkern.kernels.planner import Cost
+from seqkern.kernels.products.dense import WIDEST, DenseBlock
+from seqkern.kernels.products.sparse import SparseBlock
 
 
 def make_block(counted, algorithm, like=None):

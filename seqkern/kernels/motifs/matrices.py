@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...alphabets import DNA, RNA
-from ...errors import ParameterError
+from seqkern.core.errors import ParameterError
+from seqkern.sequences.alphabets import DNA, RNA
 
 SCALE = 100  # a score of 1 is a hundredth of a bit
 MOST_COLUMNS = 200

@@ -2,8 +2,8 @@
 
 import re
 
-from ...errors import ParameterError
-from .matrices import Matrix
+from seqkern.core.errors import ParameterError
+from seqkern.kernels.motifs.matrices import Matrix
 
 BASES = "ACGT"
 SITES = 20.0  # of a MEME motif that does not say; MEME's own default

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...errors import ParameterError
-from ...memory import available_memory, format_bytes
-from ._scan import LANES, MATRIX_LANES, MatrixBanks, PatternBanks
-from .matrices import LANE_LIMIT
+from seqkern.core.errors import ParameterError
+from seqkern.core.memory import available_memory, format_bytes
+from seqkern.kernels.motifs._scan import LANES, MATRIX_LANES, MatrixBanks, PatternBanks
+from seqkern.kernels.motifs.matrices import LANE_LIMIT
 
 WORD = 64
 MASKS = ("first", "at_end", "last", "at_start", "optional", "block_start", "block_end")

@@ -2,8 +2,8 @@
 
 import re
 
-from ...errors import ParameterError
-from .patterns import parse_pattern
+from seqkern.core.errors import ParameterError
+from seqkern.kernels.motifs.patterns import parse_pattern
 
 GCG_HEADING = re.compile(r"Name\s+Offset\s+Pattern\s.*\.\.")
 PROSITE_LINE = re.compile(r"^(ID|AC|PA)   ")

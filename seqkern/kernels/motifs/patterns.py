@@ -13,8 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...alphabets import DNA, PROTEIN, RNA
-from ...errors import ParameterError
+from seqkern.core.errors import ParameterError
+from seqkern.sequences.alphabets import DNA, PROTEIN, RNA
 
 MOST_PLACES = 10_000
 BASES = {

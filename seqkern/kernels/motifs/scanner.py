@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..blocks import GIVEN_THREADS, available_threads, in_threads
-from ..kmers import Counted
-from ..words import spread
-from . import _scan
-from .matrices import p_value_threshold, share_threshold, tail
-from .packing import check_memory, pack_matrices, pack_patterns
+from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.kernels.kmer.kmers import Counted
+from seqkern.kernels.motifs import _scan
+from seqkern.kernels.motifs.matrices import p_value_threshold, share_threshold, tail
+from seqkern.kernels.motifs.packing import check_memory, pack_matrices, pack_patterns
+from seqkern.kernels.occurrences import spread
 
 SCORE_BYTES = 16  # of a score: by itself, and in a lane
 PLACE_BYTES = 3  # of a place of a pattern for each letter: what it takes twice as bytes, and as a bit

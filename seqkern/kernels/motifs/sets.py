@@ -4,13 +4,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...errors import ParameterError
-from ...sequences import unique_ids
-from ...textfiles import open_lines
-from .matrices import Matrix
-from .matrix_files import matrix_reader, read_matrices
-from .pattern_files import read_patterns
-from .patterns import Pattern, parse_pattern
+from seqkern.core.errors import ParameterError
+from seqkern.core.text_files import open_lines
+from seqkern.kernels.motifs.matrices import Matrix
+from seqkern.kernels.motifs.matrix_files import matrix_reader, read_matrices
+from seqkern.kernels.motifs.pattern_files import read_patterns
+from seqkern.kernels.motifs.patterns import Pattern, parse_pattern
+from seqkern.sequences.sequence_set import unique_ids
 
 LONGEST_NAME = 80
 
@@ -68,7 +68,7 @@ class MotifSet:
         FileError, ParameterError
             If the file cannot be had or read, or holds no motif.
         """
-        from ...datasets.public import local_path
+        from seqkern.core.public_files import local_path
 
         local = local_path(path)
         with open_lines(local) as (lines, _):

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqkern.alphabets import MASK
 from seqkern.kernels.base import Kernel
+from seqkern.sequences.alphabets import MASK
 
 
 @dataclass(frozen=True)

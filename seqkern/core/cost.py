@@ -1,0 +1,60 @@
+"""What a stage of the work cost: processor seconds and memory."""
+
+import json
+import re
+import resource
+import sys
+import time
+from pathlib import Path
+
+from seqkern.core.archive import atomic_write
+
+
+def peak_mb():
+    """Return the most memory that this process has used so far, in units of 10^6 bytes."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) * 1024 / 1e6
+    except (OSError, TypeError):
+        # Not asked first: Linux counts in what the parent process used when it started this one.
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def write_cost(path, laps):
+    """Write what a work cost as JSON: beside the tables, which are the same for the same study, it never is.
+
+    Parameters
+    ----------
+    path : path-like
+    laps : list of dict
+        As those of a `Clock`.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    """
+    with atomic_write(path, "w") as file:
+        json.dump({"laps": laps}, file, indent=1)
+        file.write("\n")
+
+
+class Clock:
+    """Laps of processor time.
+
+    Attributes
+    ----------
+    laps : list of dict
+        For each lap ``stage``, ``cpu_seconds`` (all threads of this process) and ``peak_mb`` (by its end).
+    """
+
+    def __init__(self):
+        self.laps = []
+        self._start = time.process_time()
+
+    def lap(self, stage):
+        """End a lap and call it `stage`."""
+        now = time.process_time()
+        self.laps.append({"stage": stage, "cpu_seconds": now - self._start, "peak_mb": peak_mb()})
+        self._start = now

@@ -1,0 +1,139 @@
+"""Find classes by their names: a table says where each stands, so that looking one up imports one module."""
+
+import importlib
+import inspect
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.parameters import check_flag
+
+
+class Registry:
+    """Named classes of one kind, each imported when it is looked up.
+
+    Parameters
+    ----------
+    kind : str
+        What the classes are called in messages and configs: ``"kernel"`` or ``"solver"``.
+    base : str
+        Their base class, as ``module:Class``.
+    table : dict of str to str
+        From the name of each class, its attribute `name`, to its place, as ``module:Class``.
+    """
+
+    def __init__(self, kind: str, base: str, table: Mapping[str, str]) -> None:
+        self.kind = kind
+        self.base = base
+        self.table = dict(sorted(table.items()))
+
+    @cached_property
+    def base_class(self) -> type:
+        """The base class."""
+        return _import_class(self.base)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the classes, sorted; no class is imported."""
+        return list(self.table)
+
+    @property
+    def classes(self) -> dict[str, type]:
+        """Dict from name to class, sorted by name; it imports them all."""
+        return {name: _import_class(place) for name, place in self.table.items()}
+
+    def class_names(self) -> list[str]:
+        """Return the names of the classes themselves, as in ``from package import Name``."""
+        return [place.partition(":")[2] for place in self.table.values()]
+
+    def add(self, name: str, place: str) -> None:
+        """Register a class that stands elsewhere.
+
+        Parameters
+        ----------
+        name : str
+            Its attribute `name`.
+        place : str
+            ``module:Class``.
+
+        Raises
+        ------
+        ParameterError
+            If another class has the name.
+        """
+        other = self.table.get(name, place)
+        if other != place:
+            raise ParameterError(
+                f"two classes are the {self.kind} {name!r}: {other} and {place}", remedy="give one another name"
+            )
+        self.table = dict(sorted({**self.table, name: place}.items()))
+
+    def get(self, name: str) -> type:
+        """Return the class registered as `name`.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown name, with the nearest known one.
+        """
+        if name not in self.table:
+            raise unknown_name(self.kind, name, self.table)
+        return _import_class(self.table[name])
+
+    def build(self, name: str, /, **params: Any) -> Any:
+        """Return an instance of the class registered as `name`.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown name or parameter (with the nearest known one), a missing parameter, or a value of a
+            true-or-false one that is neither.
+        """
+        cls = self.get(name)
+        signature = inspect.signature(cls)
+        for key in params:
+            if key not in signature.parameters:
+                raise unknown_name(f"parameter of {self.kind} {name!r}", key, signature.parameters)
+        for key, parameter in signature.parameters.items():
+            if isinstance(parameter.default, bool) and key in params:
+                check_flag(key, params[key])
+            if parameter.default is inspect.Parameter.empty and key not in params:
+                raise ParameterError(f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=…")
+        return cls(**params)
+
+
+def build_listed(registry: Registry, spec: Any, example: str) -> Any:
+    """Return what a spec describes whose key for the name is the registry's kind, its parameters checked.
+
+    Parameters
+    ----------
+    registry : Registry
+    spec : str, mapping or instance of the registry's base class
+        An instance is returned as it is.
+    example : str
+        A spec, for the remedy.
+
+    Raises
+    ------
+    ParameterError
+        If it is no spec, for an unknown name or parameter (with the nearest one), or a value outside its domain.
+    """
+    from seqkern.kernels.specs import parse_spec
+
+    if isinstance(spec, registry.base_class):
+        return spec
+    kind = registry.kind
+    params = parse_spec(spec, kind) if isinstance(spec, str) else spec
+    if not isinstance(params, Mapping) or not isinstance(params.get(kind), str):
+        raise ParameterError(f"{spec!r} is no {kind}", remedy=f"write one as {example}")
+    params = dict(params)
+    made = registry.build(params.pop(kind), **params)
+    made.check_parameters()
+    return made
+
+
+def _import_class(place: str) -> type:
+    """Return the class at ``module:Class``."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,51 @@
+"""Open the small files that come with the package: ``resources/`` and ``workflow/schemas/`` of the repository."""
+
+from pathlib import Path
+
+from seqkern.core.errors import FileError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+CHECKOUT = {"resources": PACKAGE.parent / "resources", "schemas": PACKAGE.parent / "workflow" / "schemas"}
+
+SUFFIXES = {".tsv", ".yaml"}
+
+
+def resource_path(name, folder="resources"):
+    """Return the place of a file, installed or in a source checkout.
+
+    Parameters
+    ----------
+    name : str
+    folder : {"resources", "schemas"}
+
+    Raises
+    ------
+    FileError
+        If there is no such file.
+    """
+    for path in (PACKAGE / folder / name, CHECKOUT[folder] / name):
+        if path.is_file():
+            return path
+    raise FileError("no such resource file", file=CHECKOUT[folder] / name, remedy="install seqkern again")
+
+
+def resource_files(folder="resources"):
+    """Return the places of all files of a folder, installed or in a source checkout, in the order of their names.
+
+    Parameters
+    ----------
+    folder : {"resources", "schemas"}
+    """
+    home = PACKAGE / folder if (PACKAGE / folder).is_dir() else CHECKOUT[folder]
+    return sorted(path for path in home.glob("*") if path.suffix in SUFFIXES)
+
+
+def open_resource(name, folder="resources"):
+    """Open a file (such as ``"public.tsv"``) for reading as UTF-8 text.
+
+    Raises
+    ------
+    FileError
+        If there is no such file.
+    """
+    return resource_path(name, folder).open(encoding="utf-8")

@@ -1,0 +1,198 @@
+"""Text from files: plain, compressed (told by the first bytes, not by the name) or on standard input."""
+
+import bz2
+import contextlib
+import gzip
+import hashlib
+import io
+import itertools
+import lzma
+import sys
+import zlib
+from pathlib import Path
+
+from seqkern.core.errors import FileError, SequenceError
+
+OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+BINARY_BYTES = bytes(range(7)) + bytes(range(14, 27))
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+HEAD = 4096
+
+
+@contextlib.contextmanager
+def open_lines(source):
+    r"""Open a text and give its lines; what goes wrong while they are read becomes a one-line error.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+        ``"-"`` is standard input. A file object may be binary or text, and stays open.
+
+    Yields
+    ------
+    lines : iterator of str
+        With ``"\n"`` at their ends, whatever the file has. Bytes that are not UTF-8 appear as ``\xNN``.
+    name : str
+        What to call the source in messages.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, unreadable, truncated, damaged, or not text.
+    SequenceError
+        If it is empty.
+    """
+    with open_text(source) as (text, name):
+        yield _not_empty(iter(text), name), name
+
+
+@contextlib.contextmanager
+def open_text(source):
+    """Open a text as `open_lines` does, to be read in blocks of any size: lines may be longer than memory.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+
+    Yields
+    ------
+    text : text file object
+    name : str
+        What to call the source in messages.
+
+    Raises
+    ------
+    FileError
+        As `open_lines`.
+    """
+    name = source_name(source)
+    with contextlib.ExitStack() as stack, _reading(name):
+        binary = _open_binary(source, stack)
+        if binary is None:
+            yield source, name
+            return
+        head = binary.peek(HEAD)
+        for magic, opener in OPENERS.items():
+            if head.startswith(magic):
+                binary = stack.enter_context(opener(binary))
+                head = binary.peek(HEAD)
+                break
+        if len(head[:HEAD].translate(None, BINARY_BYTES)) < len(head[:HEAD]):
+            raise FileError(
+                "is a binary file, not text",
+                file=name,
+                remedy="save it as UTF-8"
+                if head.startswith(UTF_16)
+                else "give FASTA or TSV, unpacked or as .gz, .bz2, .xz",
+            )
+        text = io.TextIOWrapper(binary, encoding="utf-8-sig", errors="backslashreplace")
+        stack.callback(text.detach)
+        yield text, name
+
+
+def source_name(source):
+    """Return what a path, ``"-"`` or file object is called in messages."""
+    if str(source) == "-":
+        return "standard input"
+    return str(getattr(source, "name", "input")) if hasattr(source, "read") else str(source)
+
+
+def _open_binary(source, stack):
+    """Return a buffered binary reader, or None if `source` is a text handle."""
+    if not hasattr(source, "read"):
+        raw = _standard_input() if str(source) == "-" else stack.enter_context(Path(source).open("rb"))  # noqa: SIM115
+    elif isinstance(source, io.TextIOBase):
+        return None
+    else:
+        raw = source
+    if hasattr(raw, "peek"):
+        return raw
+    buffered = io.BufferedReader(raw)
+    stack.callback(buffered.detach)
+    return buffered
+
+
+def _standard_input():
+    """Return standard input as a binary reader, or raise FileError where there is none."""
+    if sys.stdin is None:
+        raise FileError("is closed", file="standard input", remedy="give a file")
+    return sys.stdin.buffer
+
+
+def _not_empty(lines, name):
+    """Return an iterator over `lines` from the first not blank; raise SequenceError if all are."""
+    for line in lines:
+        if line.strip():
+            return itertools.chain([line], lines)
+    raise SequenceError("is empty", file=name, remedy="check how the file was made")
+
+
+def read_cells(source):
+    """Read a table of tab-separated text; blank lines are left out.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+        As in `open_lines`.
+
+    Returns
+    -------
+    list of list of str
+        The cells of each line, the header first if there is one.
+
+    Raises
+    ------
+    FileError, SequenceError
+        As `open_lines`; also if a line has more or fewer cells than the first, or the cells are separated by
+        something else.
+    """
+    with open_lines(source) as (lines, name):
+        rows = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(lines, start=1) if line.strip()]
+    width = len(rows[0][1])
+    if width == 1 and any(mark in rows[0][1][0] for mark in ",;"):
+        raise SequenceError("has no tab in its first line", file=name, remedy="separate the cells by tabs")
+    for i, row in rows:
+        if len(row) != width:
+            raise SequenceError(
+                f"line {i} has {len(row)} cells, the first line {width}",
+                file=name,
+                remedy="separate the cells by tabs, and leave none out",
+            )
+    return [row for _, row in rows]
+
+
+def check_columns(header, name):
+    """Raise SequenceError if the table `name` has two columns of one name."""
+    twice = [column for i, column in enumerate(header) if column in header[:i]]
+    if twice:
+        raise SequenceError(f"has two columns {twice[0]!r}", file=name, remedy="rename one")
+
+
+def file_sha256(path):
+    """Return the SHA-256 of a file's bytes, hexadecimal.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    """
+    with _reading(str(path)), Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextlib.contextmanager
+def _reading(name):
+    """Turn what the standard library raises while reading into FileError."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileError("no such file", file=name, remedy="check the path") from error
+    except EOFError as error:
+        raise FileError("ends too early: truncated", file=name, remedy="copy or download it again") from error
+    except FileError:
+        raise
+    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise FileError("is damaged inside", file=name, remedy="copy or download it again") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FileError(f"cannot be read: {reason}", file=name, remedy="check the file") from error

@@ -1,0 +1,123 @@
+"""What several methods decided on one task, how its test parts lie to one another, and what that leaves untestable."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from seqkern.core.errors import LabelError
+
+SINGLE, FOLDS, FIVE_BY_TWO, REPEATED = "single", "folds", "five_by_two", "repeated"
+HALF = re.compile(r"([1-5])\.([12])")
+LEAST_RANKED, LEAST_DRAWN = 2, 10
+"""Units of each class that a test part needs to be ranked alone, and to be drawn again (docs/type_one_error.md)."""
+OTHER_FOLDS = "use folds that test each unit once, several of each class together, or the fold method five_by_two"
+OVERLAP = "the test parts overlap, so that there is no valid test of a difference"
+APART = (
+    "most units are tested alone or only with their own class, as by leave-one-out: what is tested is missing from the "
+    "training part, which pushes decisions away from the true label, most for methods that learn nothing, so that "
+    "useless methods would seem to differ"
+)
+FEW_RANKED = (
+    "a test part holds fewer than two units of a class, and decisions of different classifiers cannot be ranked "
+    "together"
+)
+FEW_DRAWN = (
+    f"a test part holds fewer than {LEAST_DRAWN} units of a class, too few for the bootstrap, which tells how much a "
+    "score varies by drawing as many units from them at random, with replacement, again and again"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What several methods decided on the test units of one task.
+
+    Attributes
+    ----------
+    kind : str
+        ``binary``, ``multiclass`` or ``real``.
+    ids, splits : ndarray of str, shape (n,)
+        A row for each unit in each test part that tests it.
+    labels : ndarray, shape (n,)
+        Binary: 1 is positive; several classes: codes; or real values.
+    decisions : dict of method to ndarray of float64, shape (n,)
+        NaN where a method has none. Not needed for several classes.
+    predicted : dict of method to ndarray, shape (n,)
+    scores : dict of method to dict of (split, metric) to float
+    """
+
+    kind: str
+    ids: np.ndarray
+    splits: np.ndarray
+    labels: np.ndarray
+    decisions: dict
+    predicted: dict
+    scores: dict
+
+    @cached_property
+    def shape(self):
+        """How the test parts lie to one another: ``single``, ``folds``, ``five_by_two`` or ``repeated``."""
+        names = np.unique(self.splits)
+        if len(names) == 1:
+            return SINGLE
+        tested = np.unique(self.ids, return_inverse=True)[1]
+        counts = np.bincount(tested)
+        if counts.max() == 1:
+            return FOLDS
+        halves = [HALF.fullmatch(name) for name in names.tolist()]
+        if len(names) != 10 or not all(halves) or (counts != 5).any():
+            return REPEATED
+        repeat = np.char.partition(self.splits, ".")[:, 0]
+        each = np.unique(np.char.add(np.char.add(self.ids, "\t"), repeat))
+        return FIVE_BY_TWO if len(each) == len(self.ids) else REPEATED
+
+    def sizes(self, rows=slice(None)):
+        """Return how many units of each class each test part has, int64 (parts, classes), of some rows."""
+        names, part = np.unique(self.splits[rows], return_inverse=True)
+        classes = max(2, int(self.labels.max()) + 1)
+        counts = np.bincount(part * classes + self.labels[rows], minlength=len(names) * classes)
+        return counts.reshape(-1, classes)
+
+    @cached_property
+    def apart(self):
+        """Whether, over several test parts, most units are tested alone or with units of their own class only."""
+        if self.shape != FOLDS:
+            return False
+        if self.kind == "real":
+            sizes = np.unique(self.splits, return_counts=True)[1]
+            own = sizes[sizes == 1]
+        else:
+            sizes = self.sizes()
+            own = sizes[(sizes > 0).sum(axis=1) == 1]
+        return bool(2 * own.sum() > len(self.labels))
+
+    def can_draw(self, rows=slice(None)):
+        """Tell whether every test part has enough units of each class to be drawn again, of some rows."""
+        return bool(self.sizes(rows).min(initial=LEAST_DRAWN) >= LEAST_DRAWN)
+
+    def untestable(self, metric):
+        """Return a LabelError that says why nothing can be said of a metric on this task; None where it can.
+
+        Parameters
+        ----------
+        metric : str
+            ``auc``, ``accuracy``, another score of a ranking, or ``absolute_error``.
+        """
+        reason = None
+        if self.shape == REPEATED:
+            reason = OVERLAP
+        elif self.apart:
+            reason = APART
+        elif self.shape == FIVE_BY_TWO or self.kind == "real":
+            return None
+        elif metric != "accuracy" and self.sizes().min() < LEAST_RANKED:
+            reason = FEW_RANKED
+        elif metric not in ("accuracy", "auc") and not self.can_draw():
+            reason = FEW_DRAWN
+        return reason and LabelError(reason, remedy=OTHER_FOLDS)
+
+
+def has_value(values):
+    """Return which values are there: not NaN, or not below 0 for codes."""
+    return ~np.isnan(values) if values.dtype.kind == "f" else values >= 0

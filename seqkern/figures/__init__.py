@@ -1,0 +1,1 @@
+"""Pictures that the report, `explain` and the command line share."""

@@ -1,0 +1,211 @@
+"""Scores of optimal local alignments of many pairs: which sequence is a row, and which are beside others in lanes.
+
+A row sequence meets a group of lane sequences at once, and the work is the row's length times that of the longest of
+the group. So lanes are sorted by length, and of a pair with a sequence much longer than others, the longer one is the
+row. Scores are integers: none of this changes them.
+"""
+
+import numpy as np
+
+from seqkern.core.errors import SequenceError
+from seqkern.kernels.alignment import _smith_waterman
+from seqkern.kernels.alignment.base import check_cells
+from seqkern.kernels.alignment.integers import LARGEST_TOTAL
+from seqkern.kernels.products import _product
+from seqkern.sequences.alphabets import MASK
+
+WIDTHS = (8, 16, 32)
+TABLE_CODES = 32
+MOST_CELLS = 1 << 32  # of one alignment, a byte each, where it is taken apart
+
+
+class AlignedSequences:
+    """The payload of Smith-Waterman kernels: sequences, or a range of them, and the score of each with itself.
+
+    Parameters
+    ----------
+    X : SequenceSet
+    scores : IntegerScores
+    width : int
+        Bits of the lanes to begin with.
+
+    Raises
+    ------
+    SequenceError
+        If a score may exceed 2^30 units.
+    """
+
+    def __init__(self, X, scores, width):
+        self.scores, self.width, self.scoring = scores, width, _scoring(scores)
+        self.codes = np.where(X.codes == MASK, np.uint8(len(scores.table) - 1), X.codes)
+        self.start, self.stop = X.starts, X.stops
+        self.first, self.last = 0, len(X)
+        too_long = np.flatnonzero(X.lengths > LARGEST_TOTAL // max(1, scores.largest))
+        if len(too_long):
+            raise SequenceError(
+                f"has {X.lengths[too_long[0]]} letters: scores might exceed 2^30 units of {scores.unit}",
+                record=X.ids[too_long[0]],
+                remedy="give scores of fewer digits, or cut it into parts",
+            )
+        self.squares = self._own_scores()
+
+    def __len__(self):
+        return self.last - self.first
+
+    def rows(self, start, stop):
+        """Return the records `start` to `stop`, as a view."""
+        view = object.__new__(AlignedSequences)
+        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
+        return view
+
+    def diagonal(self):
+        """Return the score of each record with itself, float64 (n,)."""
+        return self.scores.scaled(self.squares[self.first : self.last])
+
+    @property
+    def lengths(self):
+        """int64 (n,)."""
+        return (self.stop - self.start)[self.first : self.last]
+
+    def records(self, order):
+        """Return the compiled Records for an order of these, counted from the first of them."""
+        part = slice(self.first, self.last)
+        return _smith_waterman.Records(self.codes, self.start[part], self.stop[part], order)
+
+    def _own_scores(self):
+        """Return the score of each record with itself, in units; most are known without an alignment."""
+        table = self.scores.table.astype(np.int64)
+        own = table.diagonal().copy()
+        most = np.maximum(own, 0)
+        fair = (2 * table <= most[:, None] + most).all(axis=1).astype(np.uint8)
+        squares = np.empty(len(self))
+        every = self.records(np.arange(len(self)))
+        _smith_waterman.own_scores(every, own, fair, self.scores.gap_open, squares)
+        for i in np.flatnonzero(np.isnan(squares)):
+            one = self.rows(i, i + 1)
+            _fill(one, one, np.ones(1, dtype=np.int64), 1, squares[i : i + 1, None], max(16, self.width))
+        return squares
+
+
+def _scoring(scores):
+    """Return the compiled Scoring."""
+    letters = len(scores.table)
+    table = np.zeros((letters, letters + 1), dtype=np.int32)
+    table[:, :-1] = scores.table
+    narrow = None
+    if letters < TABLE_CODES and np.abs(table).max() <= 127:
+        narrow = np.zeros((letters, TABLE_CODES), dtype=np.int8)
+        narrow[:, : letters + 1] = table
+    return _smith_waterman.Scoring(table, narrow, scores.gap_open, scores.gap_extend, scores.largest)
+
+
+def product(rows, cols, out):
+    """Write the scores of two payloads.
+
+    Parameters
+    ----------
+    rows, cols : AlignedSequences
+    out : ndarray of float64, shape (n, m)
+    """
+    n = len(rows)
+    if rows.squares is cols.squares and rows.first == cols.first and n <= len(cols):
+        _triangle(rows, out[:, :n])
+        _rectangle(rows, cols.rows(n, len(cols)), out[:, n:])
+    else:
+        _rectangle(rows, cols, out)
+    out[...] = rows.scores.scaled(out)
+
+
+def _triangle(these, out):
+    """Write the square matrix of a range with itself, in units."""
+    out[...] = 0
+    by_length = np.argsort(np.argsort(these.lengths, kind="stable"))
+    _fill(these, these, by_length, len(these), out)
+    out += out.T.copy()
+    np.fill_diagonal(out, these.squares[these.first : these.last])
+
+
+def _rectangle(rows, cols, out):
+    """Write a matrix of two ranges, in units."""
+    if not out.size:
+        return
+    lanes = _smith_waterman.lanes(_product.level(), rows.width)
+    ways = [_split(rows.lengths, cols.lengths, lanes), _split(cols.lengths, rows.lengths, lanes)]
+    if ways[1] < ways[0]:
+        rows, cols, out = cols, rows, out.T
+    _, usual = min(ways)
+    # Lanes before `usual` in their order meet all rows; a longer sequence meets the shorter ones, as a row.
+    lengths = np.sort(cols.lengths)
+    reach = np.maximum(usual, np.searchsorted(lengths, rows.lengths, side="right"))
+    _fill(rows, cols, reach, usual, out)
+    rank = np.argsort(np.argsort(cols.lengths, kind="stable"))
+    reach = np.searchsorted(np.sort(rows.lengths), cols.lengths, side="left")
+    _fill(cols, rows, np.where(rank < usual, 0, reach), len(rows), out.T)
+
+
+def _split(rows, cols, lanes):
+    """Return the least work, in steps of one vector, and how many lanes, by length, meet all rows then.
+
+    Parameters
+    ----------
+    rows, cols : ndarray of int64
+        Lengths.
+    lanes : int
+        Of a vector.
+    """
+    work = _group_lengths(cols, lanes) * int(rows.sum())
+    longer = np.concatenate((np.cumsum(np.sort(cols)[::-1])[::-1], [0])) * int(_group_lengths(rows, lanes)[-1])
+    total = work + longer
+    best = int(np.argmin(total))
+    return int(total[best]), best
+
+
+def _group_lengths(lengths, lanes):
+    """Return for k = 0 … n the summed lengths of the longest of each group of the k shortest, int64 (n + 1,).
+
+    Groups are full, but for that of the shortest.
+    """
+    n = len(lengths)
+    padded = np.zeros(-(-n // lanes) * lanes, dtype=np.int64)
+    padded[:n] = np.sort(lengths)
+    sums = np.cumsum(padded.reshape(-1, lanes), axis=0).ravel()
+    return np.concatenate(([0], sums[:n]))
+
+
+def _fill(rows, lanes, reach, usual, out, width=None):
+    """Set out[row, lane] for each row and the reach[row] shortest lanes; `usual` is where a group is to begin."""
+    level, first = _product.level(), width or rows.width
+    order = np.argsort(lanes.lengths, kind="stable")
+    size = _smith_waterman.lanes(level, first)
+    bounds = np.unique([0, *range(usual, 0, -size), *range(usual, len(lanes), size), len(lanes)])
+    arguments = rows.records(np.arange(len(rows))), lanes.records(order), np.ascontiguousarray(reach), bounds, out
+    _smith_waterman.fill(level, first, rows.scoring, *arguments)
+    for wider in WIDTHS:
+        if wider > first:
+            _smith_waterman.mend(level, wider, rows.scoring, *arguments)
+
+
+def shares(rows, cols, coefficients):
+    """Return what each letter of the rows has of Σ_j coefficients[j]·score(x, z_j), by one optimal alignment each.
+
+    Parameters
+    ----------
+    rows, cols : AlignedSequences
+        Whole, no ranges.
+    coefficients : ndarray of float64, shape (m,)
+
+    Returns
+    -------
+    ndarray of float64, shape (letters of the rows,)
+
+    Raises
+    ------
+    SequenceError
+        If two sequences are too long.
+    """
+    check_cells(rows.lengths, cols.lengths, MOST_CELLS)
+    result = np.zeros(int(rows.lengths.sum()))
+    weights = rows.scores.scaled(np.asarray(coefficients, dtype=np.float64))
+    every = [these.records(np.arange(len(these))) for these in (rows, cols)]
+    _smith_waterman.share(rows.scoring, *every, np.ascontiguousarray(weights), result)
+    return result

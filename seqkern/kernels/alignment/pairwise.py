@@ -1,0 +1,181 @@
+"""The pairwise kernel: a sequence is the vector of its scores against the training sequences."""
+
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_choice
+from seqkern.kernels.additive import attributions, fold, word_weights
+from seqkern.kernels.base import Plan
+from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.vectors.vector import LinearKernel, RBFKernel
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
+
+PRODUCT_SECONDS = 7e-11
+"""CPU seconds for one product of two numbers in `_vector.products`."""
+
+_DATA = {"sequences": SequenceSet, "features": FeatureTable, "similarities": SimilarityTable}
+
+
+class PairwiseKernel(CompositeKernel):
+    """Kernel between vectors of scores against the training sequences (Liao & Noble, J Comput Biol 10, 2003).
+
+    `fit` keeps the training sequences as references r_1 … r_R. A sequence x is the vector φ(x) =
+    (K(x, r_1), …, K(x, r_R)), K the base kernel, which may be indefinite; the kernel is φ(x) · φ(y), or a
+    radial basis function of ‖φ(x) − φ(y)‖.
+
+    Parameters
+    ----------
+    base : Kernel, optional
+        K; by default Smith-Waterman.
+    vector_kernel : {"linear", "rbf"}
+        The kernel between the vectors.
+    gamma : float > 0 or "scale"
+        Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.
+    normalize : bool
+        Whether to scale the vectors to unit length, before the radial basis function too.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence that no reference resembles.
+    n_threads : int, optional
+    """
+
+    name = "pairwise"
+    plain = "Describes a sequence by its similarity to every training sequence."
+    data_dependent = True
+    positive_semidefinite = True
+
+    def __init__(
+        self,
+        base=None,
+        *,
+        vector_kernel="linear",
+        gamma="scale",
+        normalize=True,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.base = base
+        self.vector_kernel = vector_kernel
+        self.gamma = gamma
+        self.normalize = normalize
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        from seqkern.kernels.specs import build_kernel
+
+        texts = ("pairwise:base=(spectrum:k=2)", "pairwise:vector_kernel=rbf,base=(rbf:gamma=scale)")
+        return [build_kernel(text) for text in texts]
+
+    def _given(self):
+        if self.base is None:
+            from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
+
+            return [SmithWatermanKernel()]
+        return as_parts(self.name, [self.base])
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        self._between().check_parameters()
+
+    def _between(self):
+        """Return the kernel between vectors, unfitted, before the normalisation that every kernel has."""
+        normalize = self.normalize and self.vector_kernel != "linear"
+        return kernel_of_vectors(self.vector_kernel, self.gamma, normalize, self.zero_diagonal)
+
+    def stored_form(self):
+        """Return the StoredForm: that of the base, and then the empirical map of its matrix."""
+        form = self._given()[0].stored_form()
+        names = ("vector_kernel", "gamma", "normalize", "zero_diagonal")
+        step = {"transform": "empirical_map", **{name: getattr(self, name) for name in names}}
+        return None if form is None else form.then(step)
+
+    @property
+    def alphabet(self):
+        """The references' alphabet when fitted; before that the base kernel's."""
+        return getattr(self.references_, "alphabet", None) if self.fitted else super().alphabet
+
+    def _vectors(self, X):
+        """Return the table of scores of `X` against the references."""
+        names = self.references_.ids
+        return FeatureTable(self.bases[0].kernel(X, self.references_, n_threads=self.n_threads), X.ids, names)
+
+    def _fit(self, X, y):
+        super()._fit(X, y)
+        self.references_ = X.compact() if isinstance(X, SequenceSet) else X
+        self.between_ = self._between()
+        if self.between_.data_dependent:
+            self.between_.fit(self._vectors(self.references_))
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays): the references, and what base and vector kernel learned or read."""
+        header, arrays = super().fitted_state()
+        if not self.fitted:
+            return header, arrays
+        references, own = self.references_.state()
+        between, _ = self.between_.fitted_state()
+        header = {**header, "references": references, "between": between}
+        return header, {**arrays, **nest("references", own)}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        super().restore_fitted(header, arrays)
+        if "references" not in header:
+            return
+        self.references_ = _DATA[self.accepts].from_state(header["references"], unnest("references", arrays))
+        self.between_ = self._between()
+        self.between_.restore_fitted(header["between"], {})
+
+    def _prepare(self, X, like):
+        vectors = self.between_.prepare(self._vectors(X), None if like is None else like.parts[0])
+        return PreparedParts((vectors,), vectors.diagonal)
+
+    def _block(self, rows, cols, out):
+        self.between_.block(rows.parts[0], cols.parts[0], out)
+
+    def _fold(self, columns, coefficients):
+        values = fold(self.between_, columns.parts[0], coefficients)
+        return None if values is None else lambda rows: values(rows.parts[0])
+
+    def _of_references(self, support, coefficients):
+        """Return what each reference's score counts, float64 (R,): φ(x) · Σ_j c_j φ(z_j) is a sum of scores."""
+        if self.vector_kernel != "linear":
+            raise ParameterError(
+                f"kernel 'pairwise' with vector_kernel={self.vector_kernel} cannot be taken apart letter by letter",
+                remedy="choose vector_kernel=linear, or a kernel of words",
+            )
+        return coefficients @ self._vectors(support).values
+
+    def _attribute(self, X, support, coefficients):
+        return attributions(self.bases[0], X, self.references_, self._of_references(support, coefficients))
+
+    def _word_weights(self, X, support, coefficients):
+        return word_weights(self.bases[0], X, self.references_, self._of_references(support, coefficients))
+
+    def plan(self, X, Y=None):
+        """Return the plan of the base kernel against the references, with the products of vectors added."""
+        X = self.coerce(X)
+        references = self.references_ if self.fitted else X
+        plans = [self.bases[0].plan(Z, references) for Z in (X, Y) if Z is not None]
+        pairs = len(X) * (len(X) + 1) // 2 if Y is None else len(X) * len(Y)
+        units = len(X) if Y is None else len(X) + len(Y)
+        return Plan(
+            plans[0].algorithm,
+            sum(plan.seconds for plan in plans) + PRODUCT_SECONDS * pairs * len(references),
+            max(plan.bytes for plan in plans) + 16 * len(references) * units,
+            plans[0].reason,
+        )
+
+
+def kernel_of_vectors(vector_kernel, gamma, normalize, zero_diagonal):
+    """Return the kernel between vectors of scores, unfitted: their product, or a radial basis function.
+
+    Raises
+    ------
+    ParameterError
+        If `vector_kernel` is neither ``"linear"`` nor ``"rbf"``.
+    """
+    check_choice("vector_kernel", vector_kernel, ("linear", "rbf"))
+    linear = LinearKernel(normalize=normalize, zero_diagonal=zero_diagonal)
+    return linear if vector_kernel == "linear" else RBFKernel(gamma=gamma, base=linear)

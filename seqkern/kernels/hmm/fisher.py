@@ -1,0 +1,310 @@
+"""The Fisher kernel: how sequences would change a model of the positives (Jaakkola et al., J Comput Biol 7, 2000)."""
+
+import warnings
+from dataclasses import asdict
+
+import numpy as np
+
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import LabelError, ParameterError, SequenceError
+from seqkern.core.parameters import check_choice, check_flag, check_integer, check_real
+from seqkern.kernels.additive import spread_evenly
+from seqkern.kernels.base import Plan
+from seqkern.kernels.hmm import _forward_backward
+from seqkern.kernels.hmm.building import build_profile, check_alphabet
+from seqkern.kernels.hmm.markov import MarkovChain
+from seqkern.kernels.hmm.profile_hmm import ProfileHMM
+from seqkern.kernels.hmm.reading import read_profiles
+from seqkern.kernels.one_entry_cache import Latest
+from seqkern.kernels.planner import Workload
+from seqkern.kernels.products import _product
+from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
+from seqkern.kernels.products.real import PRODUCT_NS, RealDenseBlock
+from seqkern.sequences.alphabets import Alphabet
+
+MODELS = {"profile": ProfileHMM, "markov": MarkovChain}
+MOST_WORDS = 1 << 16
+CELL_NS = (4.4, 2.9, 2.7)  # a letter and a column, for each level of instructions
+STEPS_COST = 1.7  # how many times more with transitions
+WORD_NS = 40.0
+SCORE_NS = 3.0  # a score: written, scaled, put where products read it
+GUESSED_COLUMNS = 200
+LATEST = Latest()  # features of the support set
+
+
+class FisherKernel(FeatureKernel):
+    """K(x, y) = U_xᵀ I⁻¹ U_y, U_x = ∇_θ ln P(x | θ), for a model θ of the positive examples.
+
+    The model is a profile hidden Markov model, or a Markov chain. Each of its probability distributions θ_s (the
+    letters of a match state, the steps out of a state, the letters after a context) is taken as normalised anew when
+    one θ_s(a) is changed, so that U_x(a, s) = E_s(a)/θ_s(a) − Σ_b E_s(b), E the counts that are expected given x.
+    Where θ_s(a) = 0, and for a sequence that a model cannot emit at all, U is 0.
+
+    The profile HMM is passed from begin to end, once, anywhere in x. Insert states, and the two that emit what is
+    before and after, have background frequencies that are no parameters; the latter emit one more letter with the
+    probability 350/351. A masked letter is emitted with probability 1 by any state, and counts nowhere.
+
+    `fit` aligns the positives (FAMSA) and builds the HMM as hmmbuild does, or counts words. The positives are the
+    examples of the greater of two labels; all, where there are no labels, or one that is positive. For several classes
+    there is a model of each, and their U are put side by side. One positive will do, for the priors; of none that has
+    letters, the profile HMM is one column with the background frequencies: of both a warning tells. Labels of negatives
+    alone are an error.
+
+    With the radial basis function of Jaakkola et al.: ``rbf:gamma=jaakkola,base=(fisher:normalize=false)``.
+
+    Parameters
+    ----------
+    model : {"profile", "markov"}
+        Profile HMMs are for dna, rna and protein; the Markov chain is for any alphabet.
+    hmm : str, optional
+        A HMMER3 file (text, compressed or not; or ``public:NAME``), instead of building a profile HMM; then nothing is
+        learned. The U of several models are put side by side.
+    transitions : bool
+        Whether the steps of the profile HMM are parameters too, not its emissions only.
+    information : {"diagonal", "identity"}
+        I: the diagonal of the Fisher information that the model itself expects, n_s·(1 − θ_s(a))/θ_s(a) with n_s visits
+        of state s in one passage; or 1.
+    order : int ≥ 0
+        Letters of a context of the Markov chain.
+    pseudocount : float > 0
+        For each word of the Markov chain.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence with U = 0, as if all is masked: refuse it, or give it a row of
+        zeros.
+    n_threads : int, optional
+        By default all cores.
+
+    References
+    ----------
+    Jaakkola, Diekhans, Haussler: A discriminative framework for detecting remote protein homologies. Journal of
+    Computational Biology 7, 2000.
+    """
+
+    name = "fisher"
+    plain = "Compares how two sequences would change a model of the positive examples, if it learned from them."
+
+    def __init__(
+        self,
+        *,
+        model="profile",
+        hmm=None,
+        transitions=False,
+        information="diagonal",
+        order=2,
+        pseudocount=1.0,
+        normalize=True,
+        alphabet=None,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.model = model
+        self.hmm = hmm
+        self.transitions = transitions
+        self.information = information
+        self.order = order
+        self.pseudocount = pseudocount
+        self.normalize = normalize
+        self.alphabet = alphabet
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(),
+            cls(transitions=True, information="identity", normalize=False),
+            cls(alphabet="protein"),
+            cls(model="markov", order=1, alphabet="HEC"),
+        ]
+
+    @property
+    def data_dependent(self):
+        """Whether the model is learned from the data."""
+        return self.hmm is None
+
+    def files(self):
+        """Return the path of the HMMER3 file, if there is one."""
+        return () if self.hmm is None else (self.hmm,)
+
+    def _check_parameters(self):
+        check_choice("model", self.model, tuple(MODELS))
+        if not isinstance(self.hmm, str | None):
+            raise ParameterError(f"hmm={self.hmm!r} is not a path", remedy="give the path of a HMMER3 file, as text")
+        check_flag("transitions", self.transitions)
+        check_choice("information", self.information, ("diagonal", "identity"))
+        check_integer("order", self.order, 0)
+        check_real("pseudocount", self.pseudocount, 0, open_low=True)
+        if self.model == "markov" and (self.hmm is not None or self.transitions):
+            given = "transitions" if self.hmm is None else "hmm"
+            raise ParameterError(f"a Markov chain has no {given}", remedy=f"leave {given} out, or give model=profile")
+
+    # ---- the models -----------------------------------------------------------------------------
+
+    def _fit(self, X, y):
+        if self.hmm is not None:
+            return
+        self._check_alphabet(X.alphabet)
+        self.models_ = [self._learn(part) for part in _examples(X, y)]
+        self.alphabet_ = X.alphabet
+
+    def _learn(self, X):
+        """Return the model of some sequences; warn where they say little or nothing about it."""
+        with_letters = sum(bool(set(text) - {"*"}) for text in X.strings())
+        if with_letters == 0:
+            warnings.warn(f"{len(X)} positives, 0 with letters: the model is the background alone", stacklevel=2)
+        elif with_letters == 1 and self.model == "profile":
+            warnings.warn(f"{len(X)} positives, 1 with letters: the profile HMM is mostly its priors", stacklevel=2)
+        return build_profile(X) if self.model == "profile" else MarkovChain.learn(X, self.order, self.pseudocount)
+
+    def _check_alphabet(self, alphabet):
+        """Raise an error unless there can be a model of sequences of an alphabet."""
+        if self.model == "profile":
+            check_alphabet(alphabet)
+        elif alphabet.size ** (self.order + 1) > MOST_WORDS:
+            raise ParameterError(
+                f"order={self.order} is too much: there would be {alphabet.size ** (self.order + 1)} probabilities",
+                remedy=f"choose one with at most {MOST_WORDS}",
+            )
+
+    def _models(self):
+        """Return (models, their alphabet); a file is read when first needed, and again only if it is another one."""
+        if self.hmm is None:
+            return self.models_, self.alphabet_
+        read = getattr(self, "_read", None)
+        if read is None or read[0] != self.hmm:
+            self._read = read = self.hmm, *read_profiles(self.hmm)
+        return read[1:]
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays): the models, learned or from the file, and their alphabet."""
+        if self.data_dependent and not self.fitted:
+            return {}, {}
+        models, alphabet = self._models()
+        arrays = {}
+        for number, model in enumerate(models):
+            arrays.update(nest(f"models/{number}", model.arrays()))
+        return {"alphabet": asdict(alphabet), "models": len(models)}, arrays
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        if not header:
+            return
+        stored = [unnest(f"models/{number}", arrays) for number in range(header["models"])]
+        models = [MODELS[self.model].from_arrays(parts) for parts in stored]
+        alphabet = Alphabet(**header["alphabet"])
+        if self.hmm is None:
+            self.models_, self.alphabet_ = models, alphabet
+        else:
+            self._read = self.hmm, models, alphabet
+
+    # ---- the scores -----------------------------------------------------------------------------
+
+    def features(self, X):
+        """Return I^(−1/2)·U_x of each record, float64 (n, parameters), one model after the other.
+
+        The matrix times its transpose is the kernel matrix, not normalised. Of a profile HMM there are the emissions,
+        column after column, letters in alphabetical order; then, with `transitions`, the steps MM, MI, MD, IM, II, DM,
+        DD out of the begin and each column but the last.
+
+        Raises
+        ------
+        SequenceError
+            If the sequences have another alphabet than the model.
+        ParameterError
+            If the kernel is not fitted.
+        """
+        self.check_parameters()
+        self.check_fitted()
+        X = self.coerce(X)
+        models, alphabet = self._models()
+        if X.alphabet != alphabet:
+            raise SequenceError(
+                f"the sequences have the alphabet {X.alphabet.name}, the model {alphabet.name}",
+                file=self.hmm,
+                remedy="read them with that alphabet, or choose another model",
+            )
+        parts = []
+        for model in models:
+            parts.append(model.score(X, self.transitions, n_threads=self.n_threads)[0])
+            parts[-1] *= self._scale(model)
+        return parts[0] if len(parts) == 1 else np.hstack(parts)
+
+    def _scale(self, model):
+        """Return I^(−1/2), float64 (parameters of a model,); 0 where nothing is known of a parameter."""
+        if self.information == "identity":
+            return np.ones(model.width(self.transitions))
+        known = model.information(self.transitions)
+        return np.divide(1.0, np.sqrt(known), out=np.zeros_like(known), where=known > 0)
+
+    def _prepare(self, X, like):
+        return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        self.check_parameters()
+        X = self.coerce(X)
+        work = Workload.of(X, None if Y is None else self.coerce(Y))
+        total = work.output(self.n_threads)
+        if self.data_dependent and not self.fitted:
+            size = X.alphabet.size
+            widths = [size ** (self.order + 1) if self.model == "markov" else size * GUESSED_COLUMNS]
+            columns = GUESSED_COLUMNS
+        else:
+            models, _ = self._models()
+            widths = [model.width(self.transitions) for model in models]
+            columns = sum(getattr(model, "length", 0) for model in models)
+        if self.model == "markov":
+            scoring = WORD_NS * work.letters * len(widths)
+        else:
+            cell = CELL_NS[_forward_backward.level()] * (STEPS_COST if self.transitions else 1.0)
+            scoring = cell * work.letters * columns
+        products = work.pairs * sum(widths)
+        scoring += SCORE_NS * work.records * sum(widths)
+        seconds = (scoring + PRODUCT_NS[_product.level()] * products) * 1e-9
+        reason = f"{sum(widths)} scores of each sequence, {scoring * 1e-9:.2g} s; {products:.3g} products"
+        return Plan("dense", total.seconds + seconds, total.bytes + 24 * work.records * sum(widths), reason)
+
+    # ---- explanations ---------------------------------------------------------------------------
+
+    def _attribute(self, X, support, coefficients):
+        """Share U_x(a, s)·w(a, s) by the probabilities of the letters of x to be in state s, or words by their letters.
+
+        What rests on steps is shared equally by all letters.
+        """
+        features = LATEST.get(support, self.identity(), lambda: self.features(support))
+        weights = np.zeros(features.shape[1])
+        for value, coefficient in zip(features, coefficients, strict=True):
+            weights += coefficient * value
+        shares, first = np.zeros(int(X.lengths.sum())), 0
+        for model in self._models()[0]:
+            here = weights[first : first + model.width(self.transitions)] * self._scale(model)
+            first += len(here)
+            letters = model.width(transitions=False)
+            shares += model.shares(X, here[:letters])
+            if self.transitions:
+                shares += spread_evenly(X, model.score(X, True)[0][:, letters:] @ here[letters:])
+        return shares
+
+
+def _examples(X, y):
+    """Return the sets that models are made of, a list: the positives, or the examples of each of several classes."""
+    if y is None:
+        return [X]
+    y = np.asarray(y)
+    if y.shape != (len(X),):
+        raise LabelError(f"{len(y)} labels for {len(X)} sequences", remedy="give one for each sequence")
+    classes = np.unique(y)
+    if len(classes) > 2 and np.issubdtype(y.dtype, np.floating):
+        raise LabelError("kernel 'fisher' learns from classes, and the labels are numbers", remedy="give classes")
+    if len(classes) == 0 or (len(classes) == 1 and classes.dtype.kind in "biuf" and classes[0] <= 0):
+        raise LabelError(
+            f"kernel 'fisher' learns from positives, and there is none among {len(y)} labels",
+            remedy="choose a training part with positives, or give no labels if all are",
+        )
+    chosen = classes if len(classes) > 2 else classes[-1:]
+    return [X.take(np.flatnonzero(y == one)) for one in chosen]

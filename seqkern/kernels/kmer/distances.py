@@ -1,0 +1,115 @@
+"""Real weights on the numbers of pairs of windows at each Hamming distance, from sums over subsets of positions.
+
+S_j, the sum over the subsets of j positions of their spectrum kernels, counts a pair of windows that agree in g
+positions C(g, j) times. So the pairs that agree in exactly g are N_g = Σ_{j ≥ g} (−1)^(j − g)·C(j, g)·S_j: integers,
+exact. Only then do the real weights come in, Σ_h weight_h·N_(k − h), h ascending: the same bits as from any other way
+to count the pairs.
+"""
+
+from itertools import repeat
+from math import comb, sqrt
+
+import numpy as np
+
+from seqkern.core.errors import SequenceError
+from seqkern.kernels.kmer.subsets import common_divisor, subset_blocks, subset_cost
+from seqkern.kernels.planner import Cost
+from seqkern.kernels.products.product import INT32_LIMIT, INT64_LIMIT
+
+COMBINE_NS = 1.2  # an entry of the matrix, for each multiplication
+CHUNK_ENTRIES = 1 << 15
+
+
+def needed_sizes(weights):
+    """Return the sizes of subsets that `SubsetDistances` needs: from the fewest letters in common that count on."""
+    k = len(weights) - 1
+    return range(k - max((h for h, weight in enumerate(weights) if weight), default=0), k + 1)
+
+
+def distances_cost(work, size, weights, shifted=True):
+    """Return the Cost of `SubsetDistances`."""
+    sizes = needed_sizes(weights)
+    combine = COMBINE_NS * 1e-9 * work.pairs * len(sizes) * (len(sizes) + 1) / 2
+    return subset_cost(work, size, len(weights) - 1, sizes, shifted) + Cost(combine)
+
+
+class SubsetDistances:
+    """Σ_h weights[h] · (pairs of windows at Hamming distance h), in real numbers, of n records.
+
+    Parameters
+    ----------
+    X : SequenceSet
+    weights : list of float
+        k + 1 for windows of k letters.
+    strands : {"one", "both"}
+        With ``"both"``, windows of both strands with those of both: each pair is there twice.
+    work : Workload
+        Decides which blocks are dense.
+    like : SubsetDistances, optional
+        The columns that these rows will be compared with.
+    window_weights : ndarray of int64, shape (windows of all strands,), optional
+        What each window counts.
+
+    Attributes
+    ----------
+    squares : ndarray of float64, shape (n,)
+        K(x, x).
+
+    Raises
+    ------
+    SequenceError
+        If a number of pairs could exceed 64 bits.
+    """
+
+    real = True
+
+    def __init__(self, X, weights, strands, work, like=None, window_weights=None):
+        self.weights, self.k = weights, len(weights) - 1
+        self.members = {}
+        for j in needed_sizes(weights):
+            others = repeat(None) if like is None else iter([block for _, block in like.members[j]])
+            self.members[j] = subset_blocks(X, self.k, {j: 1}, strands, work, others, window_weights)
+        self.divisors = {j: common_divisor(self.k, [j], window_weights is None) for j in self.members}
+        # A sum over subsets is largest for all pairs of the windows of one record, and multiplied by C(j, g) at most.
+        largest = max(self._bound(j, self) * 2**j for j in self.members)
+        if largest * len(self.members) >= INT64_LIMIT:
+            raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
+        self.squares = self._weighted(
+            {
+                j: sum(factor * block.squares for factor, block in members) // self.divisors[j]
+                for j, members in self.members.items()
+            }
+        )
+
+    def _bound(self, j, cols):
+        """Return what no sum of the products of the subsets of `j` positions can exceed, before it is divided."""
+        return sum(
+            abs(factor) * sqrt(rows.largest * others.largest)
+            for (factor, rows), (_, others) in zip(self.members[j], cols.members[j], strict=True)
+        )
+
+    def _weighted(self, sums):
+        """Return Σ_h weights[h]·N_(k − h), float64, of the sums over subsets of each size."""
+        total = 0.0
+        for h, weight in enumerate(self.weights):
+            if weight:
+                g = self.k - h
+                signed = ((-1) ** (j - g) * comb(j, g) * sums[j] for j in range(g, self.k + 1))
+                total = total + weight * sum(signed).astype(np.float64)
+        return total
+
+    def accumulate(self, row, cols, first, last, factor, upper, sums):
+        """Add K(rows, columns) to `sums`, float64; the parameters are those of `SparseBlock.accumulate`."""
+        step = max(1, CHUNK_ENTRIES // max(1, last - first))
+        for i in range(0, len(sums), step):
+            part = sums[i : i + step]
+            counts = {j: self._subsets(j, row + i, cols, first, last, upper, part.shape) for j in self.members}
+            part += self._weighted(counts)
+
+    def _subsets(self, j, row, cols, first, last, upper, shape):
+        """Return the sum over the subsets of `j` positions, int64."""
+        small = self._bound(j, cols) <= INT32_LIMIT
+        sums = np.zeros(shape, dtype=np.int32 if small else np.int64)
+        for (factor, block), (_, other) in zip(self.members[j], cols.members[j], strict=True):
+            block.accumulate(row, other, first, last, factor, upper, sums)
+        return sums.astype(np.int64) // self.divisors[j]

@@ -1,0 +1,133 @@
+"""The gappy pair kernel: pairs of k-mers with a gap (Mahrenholz et al. 2011; Palme, Hochreiter, Bodenhofer 2015)."""
+
+from seqkern.core.parameters import check_integer
+from seqkern.kernels.kmer.pairs.pair_kernel import PairKernel
+
+
+class GappyPairKernel(PairKernel):
+    """K(x, y) = Σ_f Φ_f(x)·Φ_f(y), f the pairs of k-mers with 0 … m letters between them.
+
+    Φ_f(x) is the number of occurrences of the pair f in x. How many letters are between the two is part of the
+    feature; which they are is not, and they may be masked. Pairs are named as KeBABS names them: ``AB..CD``.
+
+    With `distance_weight` the positions count: K(x, y) = Σ_f Σ_p Σ_q E(|p − q|) over the positions p and q, from
+    the records' starts, at which f starts in x and in y. Weights are rounded to multiples of 2^-59, and their sums are
+    exact.
+
+    Parameters
+    ----------
+    k : int or list of int
+        Length of each of the two k-mers. For several, K is the weighted sum of their kernels.
+    m : int
+        Most letters between the two.
+    weights : list of float, optional
+        Weight of the kernel of each k; by default 1 each.
+    annotation : str, optional
+        Name of a track of letters: the annotation letters of the two k-mers' letters (not of those between them) are
+        part of the feature. Such a pair is named with both: ``AB..CDab..cd``. On the command line a file gives it:
+        ``--track NAME=FILE``.
+    annotation_letters : str, optional
+        The letters of the annotation. By default those that occur; `features` needs them named.
+    distance_weight : {None, "specific", "linear", "exponential", "gaussian"}
+        E(d), for the distance d of two positions: 1 (positions do not count); [d = 0]; max(0, 1 − d/σ); exp(−d/σ);
+        exp(−d²/σ²).
+    sigma : float
+        σ, in letters.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    presence : bool
+        Φ_f(x) is 1 where f occurs, instead of a count. Not with `distance_weight`.
+    reverse_complement : bool
+        A pair and its reverse complement are one feature, at the position where the pair, or that, starts on the given
+        strand. DNA and RNA only.
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    short : {"error", "zero"}
+        What to do about sequences shorter than the shortest pair, 2k letters: refuse them, or let them have no pairs.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence without any pair: refuse it, or give it a row of zeros.
+    n_threads : int, optional
+        By default all cores.
+    algorithm : {"auto", "dense", "index"}
+        How to compute: a product of dense vectors over all pairs, or posting lists; with `distance_weight`, by one
+        sequence's features smoothed over all positions, or posting lists. The numbers are the same.
+
+    References
+    ----------
+    Mahrenholz, Abfalter, Bodenhofer, Volkmer, Hochreiter: Complex networks govern coiled-coil oligomerization –
+    predicting and profiling by means of a machine learning approach. Molecular & Cellular Proteomics 10, 2011.
+
+    Bodenhofer, Schwarzbauer, Ionescu, Hochreiter: Modeling position specificity in sequence kernels by fuzzy
+    equivalence relations. IFSA/EUSFLAT 2009.
+
+    Palme, Hochreiter, Bodenhofer: KeBABS: an R package for kernel-based analysis of biological sequences.
+    Bioinformatics 31, 2015.
+    """
+
+    name = "gappy_pair"
+    plain = "Counts the pairs of short words, up to m letters apart, that two sequences share."
+
+    def __init__(
+        self,
+        k=1,
+        m=1,
+        *,
+        weights=None,
+        annotation=None,
+        annotation_letters=None,
+        distance_weight=None,
+        sigma=1.0,
+        normalize=True,
+        presence=False,
+        reverse_complement=False,
+        alphabet=None,
+        short="error",
+        zero_diagonal="error",
+        n_threads=None,
+        algorithm="auto",
+    ):
+        self.k = k
+        self.m = m
+        self.weights = weights
+        self.annotation = annotation
+        self.annotation_letters = annotation_letters
+        self.distance_weight = distance_weight
+        self.sigma = sigma
+        self.normalize = normalize
+        self.presence = presence
+        self.reverse_complement = reverse_complement
+        self.alphabet = alphabet
+        self.short = short
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+        self.algorithm = algorithm
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(2, 4),
+            cls([1, 2], 3, weights=[0.5, 2], normalize=False),
+            cls(2, 3, reverse_complement=True),
+            cls(1, 3, presence=True, alphabet="HEC"),
+            cls(1, 4, annotation="annotation"),
+            cls(1, 3, distance_weight="specific"),
+            cls([1, 2], 2, weights=[0.3, 0.7], distance_weight="linear", sigma=4.5, annotation="annotation"),
+            cls(1, 2, distance_weight="exponential", sigma=3, reverse_complement=True, normalize=False),
+            cls(2, 1, distance_weight="gaussian", sigma=5),
+        ]
+
+    def _check_parameters(self):
+        check_integer("m", self.m, 0)
+        super()._check_parameters()
+
+    def _distances(self, k):
+        return range(k, k + self.m + 1)
+
+    def min_length(self):
+        """Return twice the largest k: a shorter sequence lacks pairs that the kernel counts."""
+        return 2 * max(self._lengths())
+
+    @staticmethod
+    def _name(first, second, k, distance):
+        return first + "." * (distance - k) + second

@@ -1,0 +1,115 @@
+"""What all kernels share whose value depends only on how many letters two windows have in common.
+
+K(x, y) = Σ weight[hamming(a, b)] over the pairs of windows a of x and b of y. Exact ways to the same bits:
+
+- ``subsets``: a sum of spectrum kernels on subsets of a window's positions; for large alphabets (`subsets`,
+  `distances`).
+- ``diagonals``, ``pairs``: the Hamming distance of every pair of windows, many at once (`hamming`); ``diagonals``
+  cannot give windows weights of their own.
+"""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.kernels.kmer.distances import SubsetDistances, distances_cost, needed_sizes
+from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH, LARGEST_WEIGHT, HammingBlock, hamming_costs
+from seqkern.kernels.kmer.hamming.hamming_additive import HammingAdditive
+from seqkern.kernels.kmer.kmer_kernel import KmerKernel
+from seqkern.kernels.kmer.subsets import common_divisor, subset_blocks, subset_cost, subset_weights, subsets_fit
+
+
+class HammingKernel(HammingAdditive, KmerKernel):
+    """Base of the kernels on pairs of windows that depend on their Hamming distance.
+
+    A family writes `_pair_weights` and, where windows differ in weight, `_window_weights`. What `KmerKernel` calls k
+    is the letters of a window. With `reverse_complement` a pair counts with the distance of a to b, and to the reverse
+    complement of b.
+    """
+
+    algorithms = ("subsets", "diagonals", "pairs")
+    weights = None
+    presence = False
+    weighs_windows = False
+
+    def _pair_weights(self, size, l):  # noqa: E741
+        """Return what a pair of windows of `l` letters at distance h = 0, …, l adds: a list of int or of float."""
+        raise NotImplementedError
+
+    def _window_weights(self, X, l):  # noqa: E741
+        """Return a weight for each window, int64, in the order of `kmers.find_windows`; None if all are 1."""
+        return None
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self.weighs_windows and self.algorithm == "diagonals":
+            raise ParameterError("diagonals cannot weigh windows", remedy="choose algorithm=subsets or algorithm=pairs")
+
+    def _strands(self):
+        """Return which strands' windows are looked at."""
+        return "both" if self.reverse_complement else "one"
+
+    def _scale(self):
+        # Features of both strands count each pair twice.
+        return 0.5 if self.reverse_complement else 1.0
+
+    def _feature_work(self, work):
+        """Return the Workload of features: of windows of the strands that are looked at."""
+        return work.both_strands() if self.reverse_complement else work
+
+    def _costs(self, work, size, k):
+        weights = self._pair_weights(size, k)
+        costs = self._subset_costs(self._feature_work(work), size, k, weights)
+        if k <= LARGEST_LENGTH and 2 * max(abs(weight) for weight in weights) < LARGEST_WEIGHT:
+            costs |= hamming_costs(work, size, k, weights, self.reverse_complement, self.weighs_windows)
+        return costs
+
+    def _subset_costs(self, work, size, k, weights):
+        """Return the Cost of ``subsets`` in a dict, empty if it is not feasible."""
+        whole = _are_integers(weights)
+        sizes = subset_weights(weights) if whole else needed_sizes(weights)
+        if not subsets_fit(work, size, k, sizes):
+            return {}
+        if whole:
+            return {"subsets": subset_cost(work, size, k, sizes, not self.weighs_windows)}
+        return {"subsets": distances_cost(work, size, weights, not self.weighs_windows)}
+
+    def _members(self, X, k, algorithm, others):
+        weights = self._pair_weights(X.alphabet.size, k)
+        if algorithm == "subsets":
+            yield from self._subset_members(X, k, weights, others)
+        else:
+            if self.reverse_complement:
+                weights = [2 * weight for weight in weights]  # for `_scale`; exact
+            yield (
+                1,
+                HammingBlock(
+                    X,
+                    k,
+                    weights,
+                    strands=self._strands(),
+                    algorithm=algorithm,
+                    window_weights=self._window_weights(X, k),
+                    like=next(others),
+                ),
+            )
+
+    def _subset_members(self, X, k, weights, others):
+        """Yield (factor, block) for the algorithm ``subsets``."""
+        work, strands = self._feature_work(self._workload(X)), self._strands()
+        own = self._window_weights(X, k)
+        if own is not None and strands == "both":
+            own = np.repeat(own, 2)  # each window is followed by its reverse complement, or follows it
+        if _are_integers(weights):
+            yield from subset_blocks(X, k, subset_weights(weights), strands, work, others, own, self.n_threads)
+        else:
+            yield 1, SubsetDistances(X, weights, strands, work, next(others), own)
+
+    def _divisor(self, X, k, algorithm):
+        weights = self._pair_weights(X.alphabet.size, k)
+        if algorithm != "subsets" or not _are_integers(weights):
+            return 1
+        return common_divisor(k, subset_weights(weights), not self.weighs_windows)
+
+
+def _are_integers(weights):
+    return all(isinstance(weight, int) for weight in weights)

@@ -1,0 +1,225 @@
+"""The mismatch kernel: k-mers that agree up to m letters (Leslie, Eskin, Cohen, Weston, Noble 2004).
+
+Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides the ways to compute one of
+those, there are three that look at the neighbours, and can tell their presence:
+
+- ``dense``: vectors over all k-mers. Spreading the counts to the neighbours is separable, position by position.
+- ``neighbours``: posting lists of all neighbours of all k-mers.
+- ``trie``: a walk through the tree of all k-mers that lists nothing, where the others would need too much memory.
+"""
+
+from functools import lru_cache
+from math import comb
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import check_integer
+from seqkern.kernels.kmer import _kmers, mismatch_presence
+from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
+from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
+from seqkern.kernels.kmer.kmers import MOST_CODES, Occurrences, codes_fit, find_kmers
+from seqkern.kernels.kmer.neighbourhoods import Words, mismatch_rule
+from seqkern.kernels.kmer.trie import MOST_FEATURES, TrieBlock, trie_cost
+from seqkern.kernels.planner import smoothing_is_cheaper
+from seqkern.kernels.products.dense import WIDEST, dense_block
+from seqkern.kernels.products.product import FeatureKernel
+from seqkern.kernels.products.sparse import SparseBlock
+
+
+class MismatchKernel(HammingKernel):
+    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers of x with at most m mismatches to u.
+
+    Parameters
+    ----------
+    k : int or list of int
+        Length of the k-mers. For several, K is the weighted sum of their kernels.
+    m : int
+        Mismatches allowed, fewer than k.
+    weights : list of float, optional
+        Weight of the kernel of each k; by default 1 each.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    presence : bool
+        Features are 1 where they are not 0.
+    reverse_complement : bool
+        A pair of k-mers counts with the one's mismatches to the other and to its reverse complement: with
+        Ψ(x) = Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA and RNA only.
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    short : {"error", "zero"}
+        What to do about sequences shorter than the (largest) k: refuse them, or let them have no k-mers.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of
+        zeros.
+    n_threads : int, optional
+        By default all cores.
+    algorithm : {"auto", "dense", "subsets", "neighbours", "diagonals", "pairs", "trie"}
+        How to compute. The numbers are the same. Only ``dense``, ``neighbours`` and ``trie`` are for `presence`.
+
+    References
+    ----------
+    Leslie, Eskin, Cohen, Weston, Noble: Mismatch string kernels for discriminative protein classification.
+    Bioinformatics 20, 2004.
+    """
+
+    name = "mismatch"
+    plain = "Counts the k-letter words that two sequences share, allowing up to m letters to differ."
+    algorithms = ("dense", "subsets", "neighbours", "diagonals", "pairs", "trie")
+
+    def __init__(
+        self,
+        k=5,
+        m=1,
+        *,
+        weights=None,
+        normalize=True,
+        presence=False,
+        reverse_complement=False,
+        alphabet=None,
+        short="error",
+        zero_diagonal="error",
+        n_threads=None,
+        algorithm="auto",
+    ):
+        self.k = k
+        self.m = m
+        self.weights = weights
+        self.normalize = normalize
+        self.presence = presence
+        self.reverse_complement = reverse_complement
+        self.alphabet = alphabet
+        self.short = short
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+        self.algorithm = algorithm
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(4, 1),
+            cls([3, 5], 2, weights=[0.5, 0.7], normalize=False),
+            cls(4, 1, reverse_complement=True),
+            cls(4, 1, reverse_complement=True, presence=True),
+            cls(3, 1, presence=True),
+            cls(3, 0, alphabet="HEC"),
+        ]
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_integer("m", self.m, 0, min(self._lengths()) - 1)
+        if self.presence and self.algorithm in HammingKernel.algorithms:
+            raise ParameterError(
+                f"{self.algorithm} cannot tell presence",
+                remedy="choose algorithm=dense, algorithm=neighbours or algorithm=trie",
+            )
+
+    def _pair_weights(self, size, l):  # noqa: E741
+        return [shared_neighbours(size, l, self.m, h) for h in range(l + 1)]
+
+    def _costs(self, work, size, k):
+        if k > LARGEST_LENGTH and not codes_fit(size, k):
+            return {}
+        shared = self._pair_weights(size, k)
+        costs = {} if self.presence else super()._costs(work, size, k)
+        work = self._feature_work(work)
+        # The Hamming distance of two random windows is binomial.
+        expected = sum(comb(k, h) * (1 - work.match) ** h * work.match ** (k - h) * shared[h] for h in range(k + 1))
+        common = sum(comb(k, h) * (1 - work.common) ** h * work.common ** (k - h) for h in range(self.m + 1))
+        width = size**k
+        if width <= WIDEST:
+            smooth = smoothing_is_cheaper(work.letters, shared[0], work.records, width, k * self.m)
+            costs["dense"] = work.dense(width, common, 1 if smooth else shared[0], k * self.m if smooth else 0)
+        if codes_fit(size, k) and work.col_letters * shared[0] <= MOST_CODES:
+            costs["neighbours"] = work.index(expected / shared[0], width, shared[0])
+        if codes_fit(size, k) and shared[0] <= MOST_FEATURES:
+            costs["trie"] = trie_cost(work, shared[0], expected)
+        return {name: costs[name] for name in self.algorithms if name in costs}
+
+    def _out_of_reach(self, k):
+        return (
+            f"two k-mers with k={k}, m={self.m} share too many neighbours: their number, or the features, are beyond "
+            "62 bits",
+            "choose a smaller k or m",
+        )
+
+    def _members(self, X, k, algorithm, others):
+        if algorithm == "neighbours":
+            yield 1, SparseBlock(self._counts(X, k), next(others))
+        elif algorithm == "dense":
+            yield 1, self._dense_block(X, k)
+            next(others)
+        elif algorithm == "trie":
+            rule, words = mismatch_rule(X.alphabet.size, k, self.m), Words.of(X, k, self._strands())
+            yield 1, TrieBlock(rule, words, self.presence)
+            next(others)
+        else:
+            yield from super()._members(X, k, algorithm, others)
+
+    def _fold(self, columns, coefficients):
+        if self.presence:
+            return FeatureKernel._fold(self, columns, coefficients)
+        return super()._fold(columns, coefficients)
+
+    def _attribute(self, X, support, coefficients):
+        if self.presence:
+            return mismatch_presence.attribute(self, X, support, coefficients)
+        return super()._attribute(X, support, coefficients)
+
+    def _word_weights(self, X, support, coefficients):
+        if self.presence:
+            return mismatch_presence.word_weights(self, X, support, coefficients)
+        return super()._word_weights(X, support, coefficients)
+
+    def _dense_block(self, X, k):
+        """Return the features as dense vectors."""
+        found = find_kmers(X, k, strands=self._strands())
+        size, m = X.alphabet.size, self.m
+        neighbours = shared_neighbours(size, k, m, 0)
+        windows, records = found.codes.shape[1], max(1, len(found))
+
+        def spread(row, counts):
+            _kmers.tally_neighbours(found.codes, found.start, row, k, m, size, counts)
+
+        def tally_and_smooth(row, counts):
+            found.tally(row, counts)
+            planes = np.empty((m, found.space), dtype=np.int32)
+            _kmers.smooth(counts, k, m, size, planes, np.empty(found.space // size, dtype=np.int32))
+
+        smooth = smoothing_is_cheaper(windows, neighbours, records, found.space, k * m)
+        return dense_block(found, self.presence, tally_and_smooth if m and smooth else spread)
+
+    def _features_of_window(self, X, k):
+        return (2 if self._strands() == "both" else 1) * shared_neighbours(X.alphabet.size, k, self.m, 0)
+
+    def _counts(self, X, k):
+        found = find_kmers(X, k, strands=self._strands())
+        neighbours = shared_neighbours(X.alphabet.size, k, self.m, 0)
+        if found.codes.size * neighbours > MOST_CODES:
+            raise SequenceError(
+                f"{found.codes.size} k-mers with {neighbours} neighbours each are too many",
+                remedy="choose a smaller m, or divide the sequences",
+            )
+        codes = np.empty((found.codes.shape[1], neighbours), dtype=found.codes.dtype)
+        _kmers.list_neighbours(found.codes[0], k, self.m, X.alphabet.size, codes)
+        counted = Occurrences(codes.reshape(1, -1), found.start * neighbours, found.space).count()
+        if self.presence:
+            counted.count[:] = 1
+        return counted
+
+
+@lru_cache(maxsize=4096)
+def shared_neighbours(size, k, m, h):
+    """Return how many k-mers differ in at most `m` positions from both of two k-mers at Hamming distance `h`.
+
+    At the h positions where the two differ, i letters are the first one's, j the second one's and the others
+    neither's; at the k − h others, t letters are changed.
+    """
+    total = 0
+    for i in range(h + 1):
+        for j in range(h + 1 - i):
+            here = comb(h, i) * comb(h - i, j) * (size - 2) ** (h - i - j)
+            changes = min(m - h + min(i, j), k - h)
+            total += here * sum(comb(k - h, t) * (size - 1) ** t for t in range(changes + 1))
+    return total

@@ -1,0 +1,205 @@
+"""Pairs of k-mers as integers, with or without annotation, and where they start.
+
+A letter and its annotation letter make one *symbol*, annotation · b + letter over b letters; without annotation a
+symbol is the letter. The k-mer u over s symbols has the code u < s^k, and the pair of u and v whose starts are the
+t-th of the given distances apart has the code (t·s^k + u)·s^k + v. A pair with a masked letter in a k-mer does not
+exist; letters between the k-mers do not matter.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.kernels.kmer.kmers import CODE_LIMIT, MOST_CODES, NO_COMPLEMENT, Occurrences, code_type, per_record
+from seqkern.kernels.kmer.pairs import _kmer_pairs
+
+NO_SYMBOL = 0xFFFF
+LEAST_PART = 1 << 14  # features
+MOST_PARTS = 64
+NO_WORDS = np.zeros(0, dtype=np.uint32)
+NO_POSITIONS = np.zeros(0, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """The letters of records, each with its annotation letter, record after record.
+
+    Attributes
+    ----------
+    codes : ndarray of uint16, shape (letters,)
+        `NO_SYMBOL` for a masked letter, or one whose annotation letter is not among those looked for.
+    start : ndarray of int64, shape (n + 1,)
+        The symbols of record i are ``start[i]`` to ``start[i + 1]``.
+    size : int
+        How many symbols there are.
+    complement : ndarray of uint16, shape (65536,), or None
+        The complement of each; the annotation letter stays.
+    """
+
+    codes: np.ndarray
+    start: np.ndarray
+    size: int
+    complement: np.ndarray | None = None
+
+    def __len__(self):
+        return len(self.start) - 1
+
+
+def annotation_letters(X, track):
+    """Return the codes in `track` of the letters of `X` that are not masked, distinct and ascending, uint8."""
+    positions = X.positions()
+    seen = np.bincount(X.tracks[track][positions], X.codes[positions] < X.alphabet.size, minlength=256)
+    return np.flatnonzero(seen).astype(np.uint8)
+
+
+def find_symbols(X, track=None, notes=None, complement=False):
+    """Return the Symbols of `X`.
+
+    Parameters
+    ----------
+    X : SequenceSet
+    track : str, optional
+        The track with the annotation, uint8.
+    notes : ndarray of uint8, optional
+        The annotation letters that count, in the order of their numbers.
+    complement : bool
+        Whether complements are needed; ParameterError if the alphabet has none.
+    """
+    positions, size = X.positions(), X.alphabet.size
+    codes = X.codes[positions].astype(np.uint16)
+    bad = codes >= size
+    start = per_record(X.lengths)
+    letters = X.alphabet.complement_codes[:size].astype(np.uint16) if complement else None
+    n_notes = 1
+    if track is not None:
+        n_notes = len(notes)
+        numbers = np.full(256, NO_SYMBOL, dtype=np.uint16)
+        numbers[notes] = np.arange(n_notes)
+        noted = numbers[X.tracks[track][positions]]
+        bad |= noted == NO_SYMBOL
+        codes = noted * np.uint16(size) + codes
+    codes[bad] = NO_SYMBOL
+    table = None
+    if complement:
+        table = np.full(NO_SYMBOL + 1, NO_SYMBOL, dtype=np.uint16)
+        table[: n_notes * size] = np.add.outer(np.arange(n_notes, dtype=np.uint16) * np.uint16(size), letters).reshape(
+            -1
+        )
+    return Symbols(codes, start, max(1, n_notes * size), table)
+
+
+class Pairs:
+    """The pairs of k-mers of records, at several distances between their starts.
+
+    Parameters
+    ----------
+    symbols : Symbols
+        With their complements a pair and its reverse complement have one code, the smaller.
+    k : int
+    distances : range
+        Between the starts of the two k-mers.
+
+    Attributes
+    ----------
+    space : int
+        How many codes there can be.
+
+    Raises
+    ------
+    ParameterError
+        If there are too many pairs for codes of 63 bits.
+    """
+
+    def __init__(self, symbols, k, distances):
+        check_pair_space(symbols.size, k, distances)
+        self.start, self.k = symbols.start, k
+        self.word_space = symbols.size**k
+        self._words = np.empty(len(symbols.codes), dtype=np.uint32)
+        self._reverse = NO_WORDS if symbols.complement is None else np.empty_like(self._words)
+        self._found = np.empty(len(symbols), dtype=np.int64)
+        complement = NO_COMPLEMENT.astype(np.uint16) if symbols.complement is None else symbols.complement
+        _kmer_pairs.code_words(
+            symbols.codes, symbols.start, k, symbols.size, complement, self._words, self._reverse, self._found
+        )
+        self._set_distances(distances)
+
+    def _set_distances(self, distances):
+        self._range, self.space = distances, self.word_space**2 * len(distances)
+        # A distance beyond the longest record has a place among the codes, and no pair.
+        longest = int(np.diff(self.start).max(initial=0))
+        self.distances = np.array([d for d in distances[: longest + 1] if d <= longest - self.k], dtype=np.int64)
+
+    def parts(self):
+        """Return the Pairs of each distance apart, if there are many features, or all in one: a list of Pairs.
+
+        Posting lists are made fastest if where they end fits into the cache.
+        """
+        if self.word_space**2 < LEAST_PART or len(self._range) > MOST_PARTS:
+            return [self]
+        parts = [copy(self) for _ in self._range]
+        for part, distance in zip(parts, self._range, strict=True):
+            part._set_distances(range(distance, distance + 1))
+        return parts
+
+    def __len__(self):
+        return len(self.start) - 1
+
+    def find(self, positions=False):
+        """Return the Occurrences of all pairs, in one row; with `positions`, also where in its record each starts.
+
+        Returns
+        -------
+        Occurrences
+        ndarray of int32, shape (pairs,), only with `positions`
+        """
+        most = self._most()
+        if most > MOST_CODES:
+            raise SequenceError(f"{most} pairs of k-mers are too many for one matrix", remedy="divide the sequences")
+        codes = np.empty(most, dtype=code_type(self.space))
+        where = np.empty(most, dtype=np.int32) if positions else NO_POSITIONS
+        start = np.empty(len(self) + 1, dtype=np.int64)
+        _kmer_pairs.code_pairs(
+            self._words,
+            self._reverse,
+            self.start,
+            self._found,
+            self.k,
+            self.distances,
+            self.word_space,
+            codes,
+            where,
+            start,
+        )
+        found = Occurrences(codes[: start[-1]].reshape(1, -1), start, self.space)
+        return (found, where[: start[-1]]) if positions else found
+
+    def _most(self):
+        """Return how many pairs there would be if no letter were masked."""
+        lengths, counts = np.unique(np.diff(self.start), return_counts=True)
+        return sum(
+            int(np.maximum(length - self.k + 1 - self.distances, 0).sum()) * int(count)
+            for length, count in zip(lengths, counts, strict=True)
+        )
+
+    def tally(self, row, counts):
+        """Write to `counts`, int32 (rows, space), how often each pair occurs in the records from `row` on."""
+        _kmer_pairs.tally_pairs(
+            self._words, self._reverse, self.start, self.k, self.distances, self.word_space, row, counts
+        )
+
+
+def check_pair_space(size, k, distances):
+    """Raise ParameterError unless every pair of k-mers over `size` symbols has a code of 63 bits."""
+    if not pairs_fit(size, k, distances):
+        possible = next((n for n in range(min(k, 32), 0, -1) if pairs_fit(size, n, distances)), None)
+        raise ParameterError(
+            f"pairs of k-mers with k={k} over {size} letters, at {len(distances)} distances, have too many features",
+            remedy="choose fewer distances" if possible is None or possible == k else f"choose k up to {possible}",
+        )
+
+
+def pairs_fit(size, k, distances):
+    """Return whether every pair of k-mers over `size` symbols has a code."""
+    return size ** min(2 * k, 128) * len(distances) < CODE_LIMIT

@@ -1,0 +1,88 @@
+"""Decisions of kernels on pairs of k-mers, taken apart letter by letter and pair by pair."""
+
+import numpy as np
+
+from seqkern.kernels.kmer.positions import mean_shares, occurrence_shares
+from seqkern.kernels.occurrences import Pattern, merge, spell
+from seqkern.kernels.products import _fold
+
+
+class PairExplanations:
+    """The part of `PairKernel` that explains: what an occurrence of a pair adds to Σ_j c_j·K(x, z_j), and to whom."""
+
+    @property
+    def words_vary(self):
+        """Whether what a pair adds depends on where it is."""
+        return self.distance_weight is not None
+
+    def _attribute(self, X, support, coefficients):
+        """Share what an occurrence of a pair adds equally by the letters of its two k-mers.
+
+        With `presence` the occurrences of a pair in a record share what one adds.
+        """
+        notes = self._common_notes(X, support)
+        first, total = np.cumsum(X.lengths) - X.lengths, np.zeros(int(X.lengths.sum()))
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
+            found, positions = pairs.find(positions=True)
+            values = weight * self._occurrence_values(pairs, theirs, coefficients)
+            starts = positions + np.repeat(first, np.diff(found.start))
+            number = (found.codes[0] // np.uint64(pairs.word_space**2)).astype(np.int64)
+            for t in np.unique(number):
+                here, distance = number == t, self._distances(k)[int(t)]
+                offsets = np.concatenate((np.arange(k), distance + np.arange(k)))
+                _fold.spread(values[here], starts[here], offsets, total)
+        return total
+
+    def _word_weights(self, X, support, coefficients):
+        """With distance weights, a pair has what its occurrences in `X` and `support` add on average."""
+        notes, parts = self._common_notes(X, support), []
+        for k, weight in zip(self._lengths(), self._weights(), strict=True):
+            pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
+            if self.distance_weight is None:
+                distinct = np.union1d(pairs.find().codes[0], theirs.find().codes[0])
+                means = self._code_weights(distinct, theirs, coefficients)
+            else:
+                found = pairs.find(positions=True), theirs.find(positions=True)
+                distinct, means = mean_shares(*found, self._weigh, coefficients)
+            names = self._names(distinct, k, X.alphabet, notes)
+            parts.append((names, weight * means, self._patterns(distinct, k, X.alphabet)))
+        return merge(parts)
+
+    def _patterns(self, codes, k, alphabet):
+        """Return the Patterns of pairs with these codes; None for annotated ones."""
+        if self.annotation is not None:
+            return [None] * len(codes)
+        number, pair = np.divmod(codes.astype(np.uint64), np.uint64(alphabet.size ** (2 * k)))
+        offsets = [(*range(k), *range(distance, distance + k)) for distance in self._distances(k)]
+        letters = spell(pair, 2 * k, alphabet)
+        return [Pattern(text, offsets[t]) for text, t in zip(letters, number.tolist(), strict=True)]
+
+    def _common_notes(self, X, support):
+        """Return the annotation letters of two sets, or None without annotation."""
+        return None if self.annotation is None else np.union1d(self._notes(X), self._notes(support))
+
+    def _code_weights(self, codes, theirs, coefficients):
+        """Return Σ_j coefficients[j]·Φ_f(z_j) for features with ascending distinct codes."""
+        counted = self._counted(theirs)
+        known = np.arange(counted.n_features) if counted.vocabulary is None else counted.vocabulary
+        sums = np.zeros(len(known) + 1)
+        _fold.gather_sparse(counted.start, counted.feature, counted.count, 0, coefficients, sums)
+        place = np.minimum(np.searchsorted(known, codes), max(0, len(known) - 1))
+        return np.where(known[place] == codes, sums[place], 0.0) if len(known) else np.zeros(len(codes))
+
+    def _occurrence_values(self, pairs, theirs, coefficients):
+        """Return what each occurrence of `pairs` adds to Σ_j c_j·K(x, z_j)."""
+        if self.distance_weight is not None:
+            found = pairs.find(positions=True), theirs.find(positions=True)
+            return occurrence_shares(*found, self._weigh, coefficients)[0]
+        found = pairs.find()
+        distinct, number = np.unique(found.codes[0], return_inverse=True)
+        values = self._code_weights(distinct, theirs, coefficients)[number]
+        if self.presence:
+            record = np.repeat(np.arange(len(found)), np.diff(found.start))
+            _, which, often = np.unique(
+                record * max(1, len(distinct)) + number, return_inverse=True, return_counts=True
+            )
+            values = values / often[which]
+        return values

@@ -1,0 +1,222 @@
+"""What the kernels on pairs of k-mers share: pairs at given distances, annotated or at positions."""
+
+from dataclasses import dataclass, replace
+from itertools import repeat
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError, SequenceError, ShortError
+from seqkern.core.parameters import check_choice, check_real
+from seqkern.kernels.kmer.kmer_kernel import KmerKernel
+from seqkern.kernels.kmer.kmers import MOST_CODES, count_letters
+from seqkern.kernels.kmer.pairs.kmer_pairs import Pairs, annotation_letters, check_pair_space, find_symbols, pairs_fit
+from seqkern.kernels.kmer.pairs.pair_explanations import PairExplanations
+from seqkern.kernels.kmer.pairs.pair_names import name_pairs, note_name
+from seqkern.kernels.kmer.positions import FORMS, PositionBlock, distance_weights, position_costs
+from seqkern.kernels.planner import SAMPLE_RECORDS, Workload
+from seqkern.kernels.products.dense import WIDEST, dense_block
+from seqkern.kernels.products.sparse import SparseBlock
+
+
+@dataclass(frozen=True)
+class PairWorkload(Workload):
+    """A Workload of annotated letters.
+
+    Attributes
+    ----------
+    notes : int
+        How many annotation letters there are.
+    """
+
+    notes: int = 1
+
+
+class PairKernel(PairExplanations, KmerKernel):
+    """Base of the kernels on pairs of k-mers. A family writes `_distances`, `min_length` and `_name`."""
+
+    algorithms = ("dense", "index")
+    annotation = None
+    annotation_letters = None
+    distance_weight = None
+    sigma = 1.0
+
+    @property
+    def tracks(self):
+        """Names of the tracks that the sequences must carry."""
+        return () if self.annotation is None else (self.annotation,)
+
+    def _distances(self, k):
+        """Return the range of the distances between the starts of the two k-mers."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _name(first, second, k, distance):
+        """Return the name of the pair of two k-mers (str, or arrays of them)."""
+        raise NotImplementedError
+
+    # ---- checks and costs -----------------------------------------------------------------------
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self.distance_weight is not None:
+            check_choice("distance_weight", self.distance_weight, FORMS)
+            if self.presence:
+                raise ParameterError(
+                    "presence has no meaning at positions", remedy="choose presence=false or no distance_weight"
+                )
+        check_real("sigma", self.sigma, 0, open_low=True)
+        letters = self.annotation_letters
+        if letters is not None and (not letters or not str(letters).isascii() or len(set(letters)) < len(letters)):
+            raise ParameterError(
+                f"annotation_letters={letters!r} is not possible", remedy="give distinct ASCII letters"
+            )
+
+    def _check_sequences(self, X):
+        if self.short == "zero":
+            return
+        short = np.flatnonzero(X.lengths < self.min_length())
+        if len(short):
+            raise ShortError(
+                f"{count_letters(X.lengths[short[0]])} too few: a pair of k-mers needs {self.min_length()}",
+                record=X.ids[short[0]],
+                remedy="leave it out, choose a smaller k, or short=zero",
+            )
+
+    def _workload(self, X, Y=None):
+        work = Workload.of(X, Y)
+        if self.annotation is None:
+            return PairWorkload(**vars(work))
+        cols = X if Y is None else Y
+        notes = self._notes(cols)
+        some = find_symbols(cols.take(slice(None, None, max(1, len(cols) // SAMPLE_RECORDS))), self.annotation, notes)
+        counts = np.bincount(some.codes, minlength=some.size)[: some.size]
+        shares = counts / max(1, counts.sum())
+        work = replace(work, match=float(shares @ shares), common=float(shares.max(initial=0.0)))
+        return PairWorkload(**vars(work), notes=max(1, len(notes)))
+
+    def _choose(self, work, size, k):
+        check_pair_space(size * work.notes, k, self._distances(k))
+        return super()._choose(work, size, k)
+
+    def _costs(self, work, size, k):
+        distances, size = self._distances(k), size * work.notes
+        if not pairs_fit(size, k, distances):
+            return {}
+        lists = min(len(distances), work.longest + 1)
+        space = size ** (2 * k) * len(distances)
+        # Pairs nearer than k rest on fewer letters.
+        near = [min(k + d, 2 * k) for d in distances[:k]]
+        letters = [*near, *[2 * k] * (lists - len(near))] or [2 * k]
+        agree = sum(work.match**n for n in letters) / len(letters)
+        if self.distance_weight is not None:
+            reach = len(distance_weights(self.distance_weight, work.longest, self.sigma))
+            return position_costs(work, agree, space, lists, reach)
+        costs = {}
+        if work.col_letters * lists <= MOST_CODES:
+            costs["index"] = work.index(agree, space, lists)
+        if space <= WIDEST:
+            costs["dense"] = work.dense(space, max(work.common**n for n in letters), lists)
+        return costs
+
+    def _out_of_reach(self, k):
+        return (
+            f"the sequences have more than {MOST_CODES} pairs of k-mers at {len(self._distances(k))} distances",
+            "choose fewer distances, or divide the sequences",
+        )
+
+    # ---- the matrix -----------------------------------------------------------------------------
+
+    def _choices(self, X):
+        """Return for each k the algorithm, and the annotation letters that count in features."""
+        notes = self._notes(X)
+        return [(algorithm, notes) for algorithm in super()._choices(X)]
+
+    def _members(self, X, k, choice, others):
+        algorithm, notes = choice
+        yield from ((1, block) for block in self._blocks(X, k, algorithm, notes, self._notes(X), others))
+
+    def _notes(self, X):
+        """Return the annotation letters that count, uint8, or None without annotation."""
+        if self.annotation is None:
+            return None
+        track = X.tracks[self.annotation]
+        if track.dtype != np.uint8 or track.ndim != 1:
+            raise SequenceError(f"track {self.annotation!r} has no letters", remedy="give one letter for each letter")
+        seen = annotation_letters(X, self.annotation)
+        if self.annotation_letters is None:
+            return seen
+        notes = np.frombuffer(self.annotation_letters.encode("ascii"), dtype=np.uint8)
+        if not np.isin(seen, notes).all():
+            other = seen[~np.isin(seen, notes)][0]
+            inside = X.codes[X.positions()] < X.alphabet.size
+            first = np.flatnonzero((track[X.positions()] == other) & inside)[0]
+            raise SequenceError(
+                f"annotation letter {note_name(other)!r} is not one of {self.annotation_letters!r}",
+                record=X.ids[int(np.searchsorted(np.cumsum(X.lengths), first, side="right"))],
+                remedy="add it to annotation_letters",
+            )
+        return notes
+
+    def _pairs(self, X, k, notes):
+        """Return the Pairs of `X`."""
+        return Pairs(find_symbols(X, self.annotation, notes, self.reverse_complement), k, self._distances(k))
+
+    def _blocks(self, X, k, algorithm, notes, own_notes, others):
+        """Return the blocks for one k, of features with the annotation letters `notes`.
+
+        Those that `X` has besides count in the record's product with itself only.
+        """
+        pairs = self._pairs(X, k, notes)
+        if self.distance_weight is not None:
+            found = pairs.find(positions=True)
+            blocks = [PositionBlock(*found, self._weigh, next(others), smooth=algorithm == "dense")]
+        elif algorithm == "dense":
+            blocks = [dense_block(pairs, self.presence)]
+            next(others)
+        else:
+            blocks = [SparseBlock(self._counted(part), next(others)) for part in pairs.parts()]
+        if notes is not None and not np.isin(own_notes, notes).all():
+            complete = self._blocks(X, k, "index", own_notes, own_notes, repeat(None))
+            blocks[0].squares = sum(block.squares for block in complete) - sum(block.squares for block in blocks[1:])
+            if hasattr(blocks[0], "largest"):
+                blocks[0].largest = sum(block.largest for block in complete)
+        return blocks
+
+    def _weigh(self, length):
+        """Return the weights of distances less than `length`."""
+        return distance_weights(self.distance_weight, length, self.sigma)
+
+    def _counted(self, pairs):
+        """Return Pairs as Counted."""
+        counted = pairs.find().count()
+        if self.presence:
+            counted.count[:] = 1
+        return counted
+
+    # ---- features -------------------------------------------------------------------------------
+
+    def _check_explicit(self):
+        if self.distance_weight is not None:
+            raise ParameterError(
+                f"kernel {self.name!r} has no explicit features at positions", remedy="leave out distance_weight"
+            )
+        if self.annotation is not None and self.annotation_letters is None:
+            raise ParameterError("features depend on the annotation's letters", remedy="give annotation_letters=…")
+
+    def _features_of_window(self, X, k):
+        return len(self._distances(k))
+
+    def _counts(self, X, k):
+        return self._counted(self._pairs(X, k, self._notes(X)))
+
+    def _space(self, size, k):
+        notes = 1 if self.annotation is None else len(self.annotation_letters)
+        return (size * notes) ** (2 * k) * len(self._distances(k))
+
+    def _names_of(self, alphabet, k):
+        notes = None if self.annotation is None else np.frombuffer(self.annotation_letters.encode(), dtype=np.uint8)
+        return self._names(np.arange(self._space(alphabet.size, k)), k, alphabet, notes)
+
+    def _names(self, codes, k, alphabet, notes):
+        """Return the names of pairs with these codes, a list of str."""
+        return name_pairs(codes, k, self._distances(k), alphabet.letters, notes, self._name)

@@ -1,0 +1,133 @@
+"""The substitution kernel: k-mers that another one is likely to have become (Leslie and Kuang 2004)."""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.kernels.kmer.inexact import InexactKernel
+from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
+from seqkern.kernels.kmer.neighbourhoods import cost_rule
+from seqkern.kernels.scores import matrix_names, matrix_probabilities, uniform_probabilities
+from seqkern.sequences.alphabets import PROTEIN
+
+COST_UNITS = 2.0**32
+LARGEST_SIGMA = 1000
+
+
+class SubstitutionKernel(InexactKernel):
+    """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers a of x with −Σ_i ln P(a_i | u_i) < σ.
+
+    P(a | u) is the probability of the letter a where u was. The logarithms are rounded to multiples of 2^−32 and
+    added as integers, so that no order of summation decides whether a sum is below σ.
+
+    Parameters
+    ----------
+    k : int
+        Length of the k-mers.
+    sigma : float
+        A k-mer counts for u if its −ln P, given u, is less. Not more than e^σ k-mers count for one u.
+    matrix : str or list of list of float, optional
+        Where P comes from: the name of a substitution matrix in Biopython; ``"uniform"``; or scores, one row for
+        each letter in the order of the alphabet. Of scores it is the target frequencies that they imply. By
+        default BLOSUM62 for proteins, else ``"uniform"``.
+    kept : float
+        With ``matrix="uniform"``, the probability that a letter is kept; all others are equally likely.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    presence : bool
+        Features are 1 where they are not 0.
+    reverse_complement : bool
+        A feature counts on both strands: with Ψ(x) = Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA and
+        RNA only.
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    short : {"error", "zero"}
+        What to do about sequences shorter than k: refuse them, or let them have no k-mers.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence that counts for no feature: refuse it, or give it a row of
+        zeros.
+    n_threads : int, optional
+        By default all cores.
+    algorithm : {"auto", "dense", "neighbours", "trie"}
+        How to compute: vectors over all features, posting lists of those that occur, or a walk through the tree of
+        all features that lists none. The numbers are the same.
+
+    Notes
+    -----
+    Letter by letter, what a k-mer adds for u is shared equally by its letters that u has too, or by all where there
+    is none.
+
+    References
+    ----------
+    Leslie, Kuang: Fast string kernels using inexact matching for protein sequences. Journal of Machine Learning
+    Research 5, 2004.
+    """
+
+    name = "substitution"
+    plain = "Counts the k-letter words that two sequences share, allowing letters that often replace each other."
+
+    def __init__(
+        self,
+        k=4,
+        sigma=6.0,
+        *,
+        matrix=None,
+        kept=0.9,
+        normalize=True,
+        presence=False,
+        reverse_complement=False,
+        alphabet=None,
+        short="error",
+        zero_diagonal="error",
+        n_threads=None,
+        algorithm="auto",
+    ):
+        self.k = k
+        self.sigma = sigma
+        self.matrix = matrix
+        self.kept = kept
+        self.normalize = normalize
+        self.presence = presence
+        self.reverse_complement = reverse_complement
+        self.alphabet = alphabet
+        self.short = short
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+        self.algorithm = algorithm
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        scores = [[5, -4, -1, -4], [-4, 5, -4, -1], [-1, -4, 5, -4], [-4, -1, -4, 5]]
+        return [
+            cls(),
+            cls(3, 4.5, kept=0.7, normalize=False, reverse_complement=True),
+            cls(4, 5, matrix=scores, alphabet="dna", presence=True),
+            cls(3, 5.5, alphabet="protein"),
+            cls(4, 3.5, kept=0.7, alphabet="HEC"),
+        ]
+
+    def _check_parameters(self):
+        check_integer("k", self.k, 1, LARGEST_K)
+        super()._check_parameters()
+        check_real("sigma", self.sigma, 0, LARGEST_SIGMA, open_low=True)
+        check_real("kept", self.kept, 0, 1, open_low=True)
+        if self.kept == 1:
+            raise ParameterError("kept=1 is not possible", remedy="give a number < 1; or choose kernel spectrum")
+        if isinstance(self.matrix, str):
+            check_choice("matrix", self.matrix, ("uniform", *matrix_names()))
+        elif self.matrix is not None and np.ndim(self.matrix) != 2:
+            raise ParameterError(f"matrix={self.matrix!r} is not possible", remedy="give a name, or rows of scores")
+
+    def probabilities(self, alphabet):
+        """Return P[a, u], float64 (size, size), the probability of letter a where u was; an `Alphabet`."""
+        matrix = self.matrix or ("BLOSUM62" if alphabet == PROTEIN else "uniform")
+        if isinstance(matrix, str) and matrix == "uniform":
+            return uniform_probabilities(alphabet.size, self.kept)
+        rows = matrix if isinstance(matrix, str) else tuple(tuple(float(score) for score in row) for row in matrix)
+        return matrix_probabilities(alphabet, rows)
+
+    def _rule(self, alphabet):
+        limit = round(self.sigma * COST_UNITS)
+        costs = np.rint(-np.log(self.probabilities(alphabet)) * COST_UNITS)
+        return cost_rule(np.minimum(costs, limit).astype(np.int64), self.k, limit)

@@ -1,0 +1,317 @@
+"""The motif kernel: occurrences of given motifs (Ben-Hur and Brutlag 2003)."""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_choice, check_flag, check_real
+from seqkern.kernels.implicit import SparseImplicit
+from seqkern.kernels.kmer.kmer_kernel import KEPT_BYTES, WEIGHT_BYTES
+from seqkern.kernels.motifs.features import make_block, occurring, product_costs
+from seqkern.kernels.motifs.scanner import MatrixScanner, PatternScanner
+from seqkern.kernels.motifs.sets import MotifSet
+from seqkern.kernels.occurrences import KernelPattern, WordWeights
+from seqkern.kernels.planner import Cost, Workload, cheapest, letter_shares, make_plan
+from seqkern.kernels.products import _product
+from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
+
+P_VALUE = 1e-4
+WORD_NS = (0.55, 0.26, 0.26)  # a word of 64 places of patterns, for each letter; for each level of instructions
+COLUMN_NS = (0.27, 0.08, 0.08)  # a column of a matrix, for each letter
+NOTHING = "motifs that match nothing"
+NAMED = 3  # of them, in a message
+
+
+class MotifKernel(FeatureKernel):
+    """K(x, y) = Σ_m φ_m(x)·φ_m(y), φ_m(x) the number of places of x where the motif m matches.
+
+    Each letter of x at which a match begins counts once, overlapping matches too, however many matches of different
+    lengths begin there. Motifs are patterns or weight matrices.
+
+    **Patterns.** ``A`` is that letter, ``x`` any, ``[AC]`` one of these, ``{ED}`` none of these; ``x(4)``, ``[AC](3)``
+    and ``x(2,4)`` repeat what is before. ``<`` at the beginning and ``>`` at the end are the ends of the sequence,
+    ``[G>]`` at the end is a G or the end of the sequence; ``-`` and a last ``.`` may be left out. GCG writes ``(A,C)``,
+    ``~(E,D)``, ``x4``, ``x{2,4}``. The IUPAC codes of DNA and RNA (``TATAWAW``) and B, J, Z of proteins stand for their
+    letters; U and T are the same. Capitals do not matter, but for an alphabet of one's own with the letter X: there X
+    is that letter, and x any. A masked letter (B, X, Z, … in a protein, N in DNA, where sequences are read with
+    ``unknown: mask``) is matched by ``x``, and N of DNA, only: nobody knows whether it is in a class, or outside one
+    in ``{}``.
+
+    **Weight matrices.** The score of a window is Σ_j log2(p_j(a_j)/b(a_j)), each in whole hundredths of a bit, with the
+    probabilities p_j in column j, pseudocounts included, and the background b (a MEME file's, else uniform). The motif
+    matches where the score reaches its threshold; a window with a masked letter does not match.
+
+    Parameters
+    ----------
+    motifs : list of str, or str
+        Patterns, named by their text. Or the path of a file: ``prosite.dat`` (today's, whose profiles and rules are
+        skipped, or in the form of GCG), a list (one pattern in a line, before it a name if there is one, ``#`` begins a
+        comment), weight matrices of JASPAR, MEME (minimal motif format) or TRANSFAC. Which, its content tells. Or
+        ``public:prosite1995``, the 1,149 patterns of PROSITE in December 1995 as GCG had them, frequent ones included
+        (``[G>]`` has become ``(G)>`` there, and is read so). On the command line patterns without brackets, parentheses
+        and commas can be listed as they are, ``motif:motifs=[TATAWAW,G-x-{A}]``; any, as JSON, in quotes for the shell:
+        ``{"kernel": "motif", "motifs": ["[AC]-x-V-x(4)-{ED}"]}``.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    presence : bool
+        φ_m(x) is 1 where m occurs, instead of a count.
+    reverse_complement : bool
+        φ_m(x) is the sum over x and its reverse complement; but a motif of one length that is its own reverse
+        complement counts on one strand. DNA and RNA only.
+    p_value : float, optional
+        Of matrices: a window matches if a random one, of letters as in the background, scores as high or higher with at
+        most this probability, from the exact distribution of scores. By default 0.0001, without `score_share`. A motif
+        whose best score is more probable than that matches nothing.
+    score_share : float, optional
+        Instead: a window matches if its score is at least this share, 0 to 1, of the way from the least possible one
+        to the largest.
+    pseudocount : float
+        c in p_j(a) = (n_j(a) + c·b(a))/(n_j + c), n_j(a) the counts of column j, and n_j their sum.
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence in which no motif occurs: refuse it, or give it a row of zeros.
+    n_threads : int, optional
+        By default all cores.
+    algorithm : {"auto", "dense", "index"}
+        How to compute the products: of dense vectors over all motifs, or by posting lists. The numbers are the same.
+
+    References
+    ----------
+    Ben-Hur, Brutlag: Remote homology detection: a motif based approach. Bioinformatics 19 (suppl. 1), 2003.
+
+    Navarro, Raffinot: Flexible pattern matching in strings, ch. 4. Cambridge University Press, 2002 (how patterns are
+    found).
+    """
+
+    name = "motif"
+    plain = "Counts the known motifs that two sequences share, each a pattern of letters or a weight matrix."
+    algorithms = ("dense", "index")
+    missing_file_remedy = "check the path, or put patterns in brackets"
+
+    def __init__(
+        self,
+        motifs,
+        *,
+        normalize=True,
+        presence=False,
+        reverse_complement=False,
+        p_value=None,
+        score_share=None,
+        pseudocount=1.0,
+        alphabet=None,
+        zero_diagonal="error",
+        n_threads=None,
+        algorithm="auto",
+    ):
+        self.motifs = motifs
+        self.normalize = normalize
+        self.presence = presence
+        self.reverse_complement = reverse_complement
+        self.p_value = p_value
+        self.score_share = score_share
+        self.pseudocount = pseudocount
+        self.alphabet = alphabet
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+        self.algorithm = algorithm
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        some = ["A", "C-x-[GT]", "{A}(2)", "TATAWAW", "G-x(1,3)-Y-N(2)-T", "<x(0,4)-C", "A-x(0,2)-[GT>]", "ACGT"]
+        return [
+            cls(some),
+            cls(["A", "R-Y", "GC", "W(3)", "C-x(1,2)-G"], normalize=False, reverse_complement=True),
+            cls(
+                ["AAR", "CGY", "G-A-x(1,2)-T", "TTS", "CAG", "ACGT", "GGW", "TAC", "N"],
+                presence=True,
+                reverse_complement=True,
+            ),
+            cls(["[HC]-x(2)", "E-x(0,3)-{H}>", "(H,E)C", "~C2", "H(2)", "E"], alphabet="HEC"),
+        ]
+
+    # ---- motifs -----------------------------------------------------------------------------------
+
+    def _check_parameters(self):
+        for name in ("presence", "reverse_complement"):
+            check_flag(name, getattr(self, name))
+        check_real("pseudocount", self.pseudocount, 0, open_low=True)
+        check_choice("algorithm", self.algorithm, ("auto", *self.algorithms))
+        if self.p_value is not None:
+            check_real("p_value", self.p_value, 0, 1, open_low=True)
+        if self.score_share is not None:
+            check_real("score_share", self.score_share, 0, 1)
+            if self.p_value is not None:
+                raise ParameterError("p_value and score_share both decide about matches", remedy="give one of them")
+        if not isinstance(self.motifs, str):
+            self._set()
+
+    def files(self):
+        """Return the path of the file of motifs, if there is one."""
+        return (self.motifs,) if isinstance(self.motifs, str) else ()
+
+    def _set(self):
+        """Return the MotifSet, read or parsed when first asked for."""
+        key = self.motifs if isinstance(self.motifs, str) else _as_list(self.motifs)
+        made = vars(self).get("_made")
+        if made is None or made[0] != key:
+            self.check_files()
+            made = key, MotifSet.from_file(key) if isinstance(key, str) else MotifSet.from_list(key)
+            self._made = made
+        return made[1]
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays): the motifs of the file, if there is one."""
+        return self._set().state() if isinstance(self.motifs, str) else ({}, {})
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned; the file is not needed any more."""
+        self._made = self.motifs, MotifSet.from_state(header, arrays)
+
+    def _scanner(self, alphabet):
+        """Return the Scanner for an alphabet."""
+        chosen = self._set()
+        key = chosen, alphabet, self.reverse_complement, self.p_value, self.score_share, self.pseudocount
+        ready = vars(self).get("_ready")
+        if ready is None or ready[0][0] is not chosen or ready[0][1:] != key[1:]:
+            ready = key, self._make_scanner(chosen, alphabet)
+            self._ready = ready
+        return ready[1]
+
+    def _make_scanner(self, chosen, alphabet):
+        both = bool(self.reverse_complement)
+        if chosen.of_patterns:
+            return PatternScanner(chosen.motifs, alphabet, both)
+        p_value = P_VALUE if self.p_value is None and self.score_share is None else self.p_value
+        options = {"p_value": p_value, "score_share": self.score_share, "pseudocount": self.pseudocount}
+        return MatrixScanner(chosen.motifs, alphabet, both, **options)
+
+    def min_length(self):
+        """Return the letters of the shortest match of any motif."""
+        return min(motif.min_length for motif in self._set().motifs)
+
+    # ---- the matrix -------------------------------------------------------------------------------
+
+    def _counts(self, X):
+        """Return the Counted of the motifs."""
+        counted = self._scanner(X.alphabet).count(X, self.n_threads)
+        if self.presence:
+            counted.count[:] = 1
+        return counted
+
+    def _prepare(self, X, like):
+        counted = self._counts(X)
+        choice = self._choose(X) if like is None else like.choices
+        block = make_block(counted, choice, None if like is None else like.blocks[0])
+        payload = TermBlocks([Term(1.0, [(1, block)])], choices=choice, sequences=X)
+        if like is None:
+            payload.counts = self._left_out(counted)
+        return payload
+
+    def _left_out(self, counted):
+        """Return a dict of counts: what was skipped in the file, and the motifs that do not occur."""
+        idle = np.setdiff1d(np.arange(counted.n_features), counted.feature)
+        if not len(idle):
+            return self._set().counts
+        names = [self._set().names[motif] for motif in idle[:NAMED]] + ["…"] * (len(idle) > NAMED)
+        return self._set().counts | {f"{NOTHING} ({', '.join(names)})": len(idle)}
+
+    def _implicit(self, X):
+        counted = self._counts(X)
+        out = SparseImplicit(counted.start, counted.feature, counted.count, counted.n_features)
+        out.counts = self._left_out(counted)
+        return out
+
+    def implicit_bytes(self, X):
+        """Return the memory that the counts and the weights of motifs take."""
+        X = self.coerce(X)
+        chances = self._chances(X)
+        entries = occurring(chances, int(X.lengths.sum()), len(X)).sum() * len(X)
+        return int(KEPT_BYTES * entries + WEIGHT_BYTES * len(chances))
+
+    def _chances(self, X):
+        """Return float64 (motifs,): how likely each is to occur at a place of `X`, about."""
+        strands = 2 if self.reverse_complement else 1
+        return np.minimum(strands * self._scanner(X.alphabet).chances(letter_shares(X)), 1.0)
+
+    def _costs(self, X, Y=None):
+        """Return a dict from algorithm to Cost of the product, as if rows and columns had the same letters."""
+        return product_costs(Workload.of(X, Y), self._chances(X if Y is None else Y))
+
+    def _choose(self, X):
+        """Return the algorithm for columns `X`."""
+        return cheapest(self._costs(X)) if self.algorithm == "auto" else self.algorithm
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        self.check_parameters()
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        chosen, work = self._set(), Workload.of(X, Y)
+        if chosen.of_patterns:
+            each = WORD_NS[_product.level()] * sum(pattern.longest for pattern in chosen.motifs) / 64
+        else:
+            each = COLUMN_NS[_product.level()] * sum(len(matrix.counts) for matrix in chosen.motifs)
+        scan = Cost(each * work.letters * (2 if self.reverse_complement else 1) * 1e-9)
+        return make_plan([self._choose(X if Y is None else Y)], [self._costs(X, Y)], work.output(self.n_threads) + scan)
+
+    # ---- features and explanations ------------------------------------------------------------------
+
+    def feature_names(self):
+        """Return the names of the motifs, a list of str."""
+        self.check_parameters()
+        return self._set().names
+
+    def features(self, X):
+        """Return φ(x) of each record, scipy.sparse.csr_matrix of float64, shape (n, motifs).
+
+        The matrix times its transpose is the kernel matrix, not normalised.
+        """
+        from scipy.sparse import csr_matrix
+
+        self.check_parameters()
+        X = self.coerce(X)
+        counted = self._counts(X)
+        values = counted.count.astype(np.float64)
+        return csr_matrix((values, counted.feature, counted.start), shape=(len(X), counted.n_features))
+
+    def _motif_weights(self, support, coefficients):
+        """Return Σ_j coefficients[j]·φ_m(z_j) of each motif, and whether it occurs in the support."""
+        counted = self._counts(support)
+        values = np.repeat(coefficients, np.diff(counted.start)) * counted.count
+        weights = np.bincount(counted.feature, weights=values, minlength=counted.n_features)
+        return weights, np.bincount(counted.feature, minlength=counted.n_features) > 0
+
+    def _attribute(self, X, support, coefficients):
+        """Share the weight of each occurrence among its letters; under `presence`, among all occurrences first."""
+        weights, _ = self._motif_weights(support, coefficients)
+        found = self._scanner(X.alphabet).find(X, self.n_threads)
+        values = weights[found.motif]
+        if self.presence:
+            _, place, times = np.unique(
+                found.record * len(weights) + found.motif, return_inverse=True, return_counts=True
+            )
+            values = values / times[place]
+        return found.share(values, int(X.lengths.sum()))
+
+    def _word_weights(self, X, support, coefficients):
+        weights, occurs = self._motif_weights(support, coefficients)
+        occurs[self._counts(X).feature] = True
+        names = [name for name, here in zip(self._set().names, occurs, strict=True) if here]
+        return WordWeights(names, weights[occurs], [KernelPattern(name, self._occurrences) for name in names])
+
+    def _occurrences(self, X):
+        """Return a dict from motifs to at how many places of `X` each matches, also under `presence`."""
+        counted = self._scanner(X.alphabet).count(X, self.n_threads)
+        sums = np.bincount(counted.feature, weights=counted.count, minlength=counted.n_features)
+        return dict(zip(self._set().names, sums.astype(np.int64).tolist(), strict=True))
+
+
+def _as_list(motifs):
+    """Return a list of patterns; ParameterError if `motifs` is none."""
+    good = isinstance(motifs, (list, tuple)) and len(motifs) and all(isinstance(text, str) for text in motifs)
+    if not good:
+        raise ParameterError(
+            f"motifs={motifs!r} is not possible",
+            remedy="give a list of patterns, the path of a file, or public:prosite1995",
+        )
+    return list(motifs)

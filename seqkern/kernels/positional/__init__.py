@@ -1,0 +1,1 @@
+"""Kernels that compare position by position: weighted degree, locality-improved, Salzberg, generic string."""

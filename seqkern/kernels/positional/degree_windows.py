@@ -1,0 +1,131 @@
+"""What training features of the weighted degree kernels start from: the windows, the weights of lengths and positions.
+
+Both kernels keep dense tables of weights for k-mers up to some depth, and lists of what longer k-mers share. A census
+counts what is shared, for every depth at once, and `choose_depth` takes the depth with the least memory. That is about
+the fastest, too: an epoch waits for memory.
+"""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.memory import available_memory, format_bytes
+from seqkern.kernels.positional import _degree_implicit
+
+MEMORY_SHARE = 1 / 2  # of the free memory
+MOST = 2**31 - 1  # windows, or things that they share
+MOST_WORDS = 4**12  # k-mers of the longest dense table
+
+
+class Windows:
+    """The windows of a set, and what the kernel weighs their k-mers with.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        Records of one length.
+    beta, gamma : ndarray of float64
+        Weights of the lengths 1, 2, …, and of the positions.
+
+    Attributes
+    ----------
+    n, length, size : int
+        Windows, letters of each, letters of the alphabet.
+    codes : ndarray of uint8
+    starts : ndarray of int64, shape (n,)
+        Where each window starts in `codes`.
+    degree : int
+        The longest k-mers that count.
+    beta : ndarray of float64, shape (degree,)
+    gamma : ndarray of float64, shape (length,)
+    sums : ndarray of float64, shape (degree + 1,)
+        β_1 + … + β_k.
+    masked : bool
+        Whether there is a masked letter.
+    """
+
+    def __init__(self, X, beta, gamma):
+        self.n, self.length, self.size = len(X), int(X.lengths[0]) if len(X) else 0, X.alphabet.size
+        if self.n > MOST:
+            raise ParameterError(f"{self.n} windows are too many", remedy="train on fewer")
+        self.codes, self.starts = X.codes, X.starts
+        used = np.flatnonzero(beta)
+        self.degree = min(int(used[-1]) + 1 if len(used) else 0, self.length)
+        self.beta = np.ascontiguousarray(beta[: self.degree], dtype=np.float64)
+        self.gamma = np.ascontiguousarray(gamma, dtype=np.float64)
+        self.sums = np.concatenate(([0.0], np.cumsum(self.beta)))
+        self.masked = _degree_implicit.any_masked(self.codes, self.starts, self.length, self.size)
+
+    @property
+    def deepest(self):
+        """The longest k-mers that can have a dense table."""
+        return max(k for k in range(min(self.degree, 64) + 1) if self.size**k <= MOST_WORDS)
+
+    def kinds(self, depth):
+        """Number the stretches of lengths longer than `depth`.
+
+        Returns
+        -------
+        kinds : ndarray of int32, shape (degree + 1, degree + 1)
+            That of the lengths a + 1 to b, at [a, b].
+        factors : ndarray of float64
+            Σβ_k of each.
+        """
+        a, b = (edges + depth for edges in np.triu_indices(self.degree - depth + 1, 1))
+        kinds = np.zeros((self.degree + 1, self.degree + 1), dtype=np.int32)
+        kinds[a, b] = np.arange(len(a))
+        return kinds, self.sums[b] - self.sums[a]
+
+    def n_kinds(self, depth):
+        """Return how many stretches of lengths longer than `depth` there are."""
+        return (self.degree - depth) * (self.degree - depth + 1) // 2
+
+
+def choose_depth(needs, windows):
+    """Return up to which length tables are dense.
+
+    Parameters
+    ----------
+    needs : dict of int to int
+        The depths that are possible, and the bytes that each needs.
+    windows : Windows
+
+    Raises
+    ------
+    ParameterError
+        As `least_bytes`, or if none fits into half of the free memory.
+    """
+    least_bytes(needs, windows)
+    depth = min(needs, key=needs.get)
+    if needs[depth] > MEMORY_SHARE * available_memory():
+        raise ParameterError(
+            f"training on {windows.n} windows of {windows.length} letters without a Gram matrix needs "
+            f"{format_bytes(needs[depth])} of memory",
+            remedy="choose a smaller degree or shift, fewer or shorter sequences, or a Gram matrix on disk",
+        )
+    return depth
+
+
+def least_bytes(needs, windows):
+    """Return the least of what each possible depth needs.
+
+    Raises
+    ------
+    ParameterError
+        If no depth is possible: at each there is more to number than `MOST`.
+    """
+    if not needs:
+        raise ParameterError(
+            f"{windows.n} windows of {windows.length} letters share too many k-mers to be numbered",
+            remedy="choose a smaller degree or shift, fewer or shorter sequences, or a Gram matrix on disk",
+        )
+    return min(needs.values())
+
+
+def above(counts):
+    """Return, for each k, the sum of what is counted at more than k."""
+    return np.cumsum(counts[::-1])[::-1] - counts
+
+
+def some(array):
+    """Return the array, or one item of zero if it is empty: compiled code takes the address of the first."""
+    return array if array.size else np.zeros(1, dtype=array.dtype)

@@ -1,0 +1,257 @@
+"""The generic string kernel: words that are alike, at positions that are near (Giguère et al. 2013)."""
+
+import math
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.threads import GIVEN_THREADS, available_threads
+from seqkern.kernels.alignment.scoring import score_table
+from seqkern.kernels.base import Kernel, Plan
+from seqkern.kernels.planner import Cost, Workload
+from seqkern.kernels.positional import _generic_string
+from seqkern.kernels.products import _product
+from seqkern.kernels.scores import matrix_names
+from seqkern.kernels.windows.property_scales import ScaleParameter, amino_acid_scales
+from seqkern.sequences.alphabets import MASK, PROTEIN
+
+ONE_HOT, PROPERTIES = "one_hot", "properties"
+
+# CPU nanoseconds for a pair of letters, for one letter more in the longest words, and for a pair of short and of other
+# sequences; for each level of instructions.
+CELL_NS = (0.13, 0.09, 0.075)
+LETTER_NS = (0.09, 0.045, 0.033)
+DEAREST_LETTERS = 4.5  # longer words cost no more; words of any length, as much as those of two letters
+PAIR_NS = 15.0, 100.0
+LEAST_BLOCK_ROWS = 32  # fewer share too little of what is made of a column
+
+
+class GenericStringKernel(ScaleParameter, Kernel):
+    """K(x, y) = Σ_{l ≤ L} Σ_i Σ_j exp(−(i − j)²/2σ_p²)·exp(−‖ψ(x_i … x_{i+l−1}) − ψ(y_j … y_{j+l−1})‖²/2σ_c²).
+
+    ψ of a word is the vectors ψ of its letters, one after the other. Small σ_p compares words at equal positions only,
+    small σ_c equal words only; between the limits, and for some L, are many kernels of words. Sequences may have
+    different lengths. A word with a masked letter is like no other.
+
+    Sums are of positive numbers in double precision: K is wrong by less than 2^−52·(L + number of cells of a diagonal)
+    of itself, and has the same bits whichever of two sequences is first.
+
+    Parameters
+    ----------
+    length : int
+        L, letters of the longest words.
+    sigma_p : float ≥ 0 or None
+        σ_p, in positions; 0: equal positions only; None: positions do not matter.
+    sigma_c : float ≥ 0
+        σ_c, in units of the vectors ψ; 0: letters with the same ψ only.
+    descriptors : str, optional
+        Where ψ of a letter comes from. The name of a substitution matrix of Biopython: the letter's row, divided by its
+        length. ``"properties"``: standardised scales of amino acids, divided by the root of their number; or the path
+        of a file of scales of your own, the same way (see resources/property_scales.tsv). ``"one_hot"``: 1 for the
+        letter, else 0. By default BLOSUM50 for proteins, as the authors have it, else ``"one_hot"``.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence without letters: refuse it, or give it a row of zeros.
+    n_threads : int, optional
+        By default all cores.
+
+    References
+    ----------
+    Giguère, Marchand, Laviolette, Drouin, Corbeil: Learning a peptide-protein binding affinity predictor with kernel
+    ridge regression. BMC Bioinformatics 14:82, 2013.
+    """
+
+    name = "generic_string"
+    plain = "Compares short words of two sequences by what their letters are like, the less the farther they are apart."
+    scale_parameter = "descriptors"
+    missing_file_remedy = "check the path, or choose a substitution matrix, properties or one_hot"
+    least_block_rows = LEAST_BLOCK_ROWS
+
+    def __init__(
+        self,
+        length=3,
+        sigma_p=5.0,
+        sigma_c=0.5,
+        *,
+        descriptors=None,
+        normalize=True,
+        alphabet=None,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.length = length
+        self.sigma_p = sigma_p
+        self.sigma_c = sigma_c
+        self.descriptors = descriptors
+        self.normalize = normalize
+        self.alphabet = alphabet
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(),
+            cls(4, 2.0, 0.3, descriptors="BLOSUM62", alphabet="protein"),
+            cls(9, None, 0.7, descriptors=PROPERTIES, normalize=False, alphabet="protein"),
+            cls(100, 1.0, 0, alphabet="HEC"),
+        ]
+
+    def _check_parameters(self):
+        check_integer("length", self.length, 1)
+        if self.sigma_p is not None:
+            check_real("sigma_p", self.sigma_p, 0)
+        check_real("sigma_c", self.sigma_c, 0)
+        if self.descriptors is not None and not isinstance(self.descriptors, str):
+            raise ParameterError(
+                f"descriptors={self.descriptors!r} is not possible",
+                remedy="give a substitution matrix, properties, one_hot or a file",
+            )
+
+    def min_length(self):
+        """Return 1."""
+        return 1
+
+    # ---- letters ----------------------------------------------------------------------------------
+
+    def files(self):
+        """Return the path of the file of scales, if there is one."""
+        known = (None, ONE_HOT, PROPERTIES, *matrix_names())
+        return () if self.descriptors in known else (self.descriptors,)
+
+    def property_scales(self):
+        """Return the PropertyScales of ψ: those of the amino acids, or of the file."""
+        return super().property_scales() if self.files() else amino_acid_scales()
+
+    def vectors(self, alphabet):
+        """Return ψ of each letter, float64 (size, coordinates); NaN for a letter that has none.
+
+        Raises
+        ------
+        ParameterError
+            If the matrix or the scales are not for that alphabet.
+        """
+        chosen = self.descriptors or ("BLOSUM50" if alphabet == PROTEIN else ONE_HOT)
+        if chosen == ONE_HOT:
+            return np.eye(alphabet.size)
+        if chosen in matrix_names():
+            rows = score_table(chosen, alphabet)[:-1, :-1]
+            return rows / np.sqrt((rows**2).sum(axis=1, keepdims=True))
+        rows = self.property_scales().standardised(alphabet)[:-1]
+        return rows / math.sqrt(rows.shape[1])
+
+    def letter_weights(self, alphabet):
+        """Return exp(−‖ψ(a) − ψ(b)‖²/2σ_c²) of all letters, 0 for the masked one, float64 (size + 1, size + 1)."""
+        vectors = self.vectors(alphabet)
+        squares = ((vectors[:, None] - vectors) ** 2).sum(axis=2)
+        weights = np.zeros((alphabet.size + 1, alphabet.size + 1))
+        width = 2.0 * float(self.sigma_c) ** 2
+        weights[:-1, :-1] = np.exp(-squares / width) if width > 0 else squares == 0
+        weights[np.isnan(weights)] = 0.0
+        return weights
+
+    def tolerances(self, longest):
+        """Return exp(−d²/2σ_p²) for the distances 0, 1, …, longest − 1 up to the last that is not 0, float64."""
+        if self.sigma_p is None:
+            return np.ones(longest)
+        width = 2.0 * float(self.sigma_p) ** 2
+        if width == 0:
+            return np.ones(min(longest, 1))
+        # One at a time, so that no number depends on how many there are.
+        values = np.array([math.exp(-d * d / width) for d in range(longest)])
+        return values[: np.count_nonzero(values)]
+
+    def _rule(self, alphabet, longest):
+        """Return the compiled Rule for sequences of up to `longest` letters."""
+        tolerances = np.append(self.tolerances(longest), np.zeros(_generic_string.TOLERANCE_PADDING))
+        longest_words = min(int(self.length), max(1, longest))
+        return _generic_string.Rule(longest_words, self.letter_weights(alphabet), tolerances)
+
+    # ---- the matrix -------------------------------------------------------------------------------
+
+    def _prepare(self, X, like):
+        return GenericStrings(X, lambda longest: self._rule(X.alphabet, longest))
+
+    def _block(self, rows, cols, out):
+        longer = max(rows, cols, key=lambda payload: payload.longest)
+        upper = rows.codes is cols.codes and rows.first == cols.first and rows.last <= cols.last
+        _generic_string.fill(longer.rule, _product.level(), rows.records(), cols.records(), upper, out)
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        self.check_parameters()
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        work, level = Workload.of(X, Y), _product.level()
+        longest = max(work.longest, int(X.lengths.max(initial=0)))
+        mean = (work.row_letters + work.col_letters) / max(1, work.rows + work.cols)
+        within = min(1.0, len(self.tolerances(longest)) / max(1.0, mean))
+        share = within * (2 - within)  # of the cells of a square, those on diagonals that count
+        cells = share * work.row_letters * work.col_letters / (2 if work.symmetric else 1)
+        more = min(self.length - 1, DEAREST_LETTERS) if self.length < mean else 1
+        each = CELL_NS[level] + LETTER_NS[level] * more
+        pair = PAIR_NS[mean > _generic_string.SHORT_LENGTH]
+        own = Cost((each * cells + pair * work.pairs) * 1e-9, self._bytes(X.alphabet.size + 1, longest) + work.letters)
+        total = own + work.output(self.n_threads)
+        reason = f"{cells:.3g} pairs of letters, {each:.2g} ns each; {work.pairs:.3g} pairs of sequences"
+        return Plan("diagonals", total.seconds, total.bytes, reason)
+
+    def _bytes(self, letters, longest):
+        """Return the memory that all threads need, for sequences of up to `longest` letters of so many kinds."""
+        profile = letters * (longest + _generic_string.ROW_PADDING)
+        panel = letters * _generic_string.SHORT_LENGTH * _generic_string.PANEL_COLUMNS
+        group = max(profile, _generic_string.GROUP_NUMBERS)
+        room = (min(self.length, longest) + 4) * _generic_string.ROW_PADDING + 2 * longest
+        threads = available_threads(GIVEN_THREADS.get() or self.n_threads)
+        return 8 * threads * (max(profile, panel) + group + room)
+
+    def _attribute(self, X, support, coefficients):
+        """Share what two words add equally by the letters of the one in `X`."""
+        rows, others = self._prepare(X, None), self._prepare(support, None)
+        result = np.zeros(int(X.lengths.sum()))
+        longer = max(rows, others, key=lambda payload: payload.longest)
+        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+        _generic_string.share(longer.rule, rows.records(), others.records(), coefficients, result)
+        return result
+
+
+class GenericStrings:
+    """The payload: the codes of sequences, or of a range of them, and K of each with itself.
+
+    Parameters
+    ----------
+    X : SequenceSet
+    make_rule : callable
+        Returns the compiled Rule for sequences of up to some number of letters.
+    """
+
+    def __init__(self, X, make_rule):
+        self.codes = np.where(X.codes == MASK, np.uint8(X.alphabet.size), X.codes)
+        self.starts, self.stops = X.starts, X.stops
+        self.longest = int(X.lengths.max(initial=0))
+        self.rule = make_rule(self.longest)
+        self.first, self.last = 0, len(X)
+        self.squares = np.zeros(len(X))
+        _generic_string.diagonal(self.rule, _product.level(), self.records(), self.squares)
+
+    def __len__(self):
+        return self.last - self.first
+
+    def rows(self, start, stop):
+        """Return the records `start` to `stop`, as a view."""
+        view = object.__new__(GenericStrings)
+        view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
+        return view
+
+    def records(self):
+        """Return the compiled Records of these."""
+        span = slice(self.first, self.last)
+        return _generic_string.Records(self.codes, self.starts[span], self.stops[span])
+
+    def diagonal(self):
+        """Return K(x, x), float64 (n,)."""
+        return self.squares[self.first : self.last]

@@ -1,0 +1,297 @@
+"""Weighted degree kernels, with and without shifts (Rätsch & Sonnenburg 2004; Rätsch et al. 2005)."""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.kernels.base import Kernel, Plan
+from seqkern.kernels.planner import Workload
+from seqkern.kernels.positional.degree_explanations import DegreeExplanations
+from seqkern.kernels.positional.degree_implicit import implicit_bytes_of, implicit_of
+from seqkern.kernels.positional.degree_payload import DegreePayload, degree_cost, make_sum, positions_are_definite
+from seqkern.kernels.positional.position_weights import fold, of_kernel
+
+LARGEST_DEGREE = LARGEST_SHIFT = 10_000
+EXACT = 2**52
+
+
+class WeightedDegreeKernel(DegreeExplanations, Kernel):
+    """K(x, y) = Σ_{k=1..d} β_k Σ_i γ_i [x_i..x_{i+k−1} = y_i..y_{i+k−1}], for sequences of one length.
+
+    Parameters
+    ----------
+    degree : int
+        d, the largest length of k-mers.
+    weights : list of float, length d, optional
+        β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1)).
+    position_weights : list of float, optional
+        γ_i, one for each position at which a k-mer can start, that is for each letter; by default 1 each.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence of masked letters only: refuse it, or give it a row of zeros.
+    n_threads : int, optional
+        By default all cores.
+
+    References
+    ----------
+    Rätsch, Sonnenburg: Accurate splice site prediction for Caenorhabditis elegans. In: Kernel Methods in Computational
+    Biology, MIT Press 2004.
+    """
+
+    name = "weighted_degree"
+    plain = "Compares two sequences position by position: the longer the stretches on which they agree, the more alike."
+    equal_lengths = True
+    has_weights_at_positions = True
+
+    def __init__(
+        self,
+        degree=20,
+        *,
+        weights=None,
+        position_weights=None,
+        normalize=True,
+        alphabet=None,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.degree = degree
+        self.weights = weights
+        self.position_weights = position_weights
+        self.normalize = normalize
+        self.alphabet = alphabet
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(),
+            cls(3, weights=[0.5, 2, 0.3], normalize=False),
+            cls(5, position_weights=[1 + i % 3 for i in range(24)]),
+            cls(2, alphabet="HEC"),
+        ]
+
+    def length_weights(self):
+        """Return β_1, …, β_d, float64 (d,)."""
+        if self.weights is not None:
+            return np.array(self.weights, dtype=np.float64)
+        k = np.arange(1, self.degree + 1)
+        return 2.0 * (self.degree - k + 1) / (self.degree * (self.degree + 1))
+
+    def start_weights(self, length):
+        """Return γ_i for sequences of `length` letters, float64 (length,)."""
+        if self.position_weights is None:
+            return np.ones(length)
+        return np.array(self.position_weights, dtype=np.float64)
+
+    def shifts(self, length):
+        """Return the largest shift at each position, int64 (length,): zeros."""
+        return np.zeros(length, dtype=np.int64)
+
+    def min_length(self):
+        """Return 1: a letter is a k-mer."""
+        return 1
+
+    def common_length(self, X, length=None):
+        """Return the length of the sequences, checked; 0 for none.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Of one length, as `coerce` returns it.
+        length : int, optional
+            Of the sequences that they are compared with.
+
+        Raises
+        ------
+        SequenceError
+            If that is another one, or too long for exact sums.
+        ParameterError
+            If a list of weights or shifts has another length.
+        """
+        if not len(X):
+            return length or 0
+        own = int(X.lengths[0])
+        if length not in (None, own):
+            raise SequenceError(
+                f"has {own} letters, the sequences that it is compared with {length}",
+                record=X.ids[0],
+                remedy="cut all sequences to one length",
+            )
+        if own * self.degree * (self.degree + 1) >= EXACT:
+            raise SequenceError(
+                f"has {own} letters, too many for exact sums with degree={self.degree}",
+                record=X.ids[0],
+                remedy="cut all sequences, or choose a smaller degree",
+            )
+        for name, values in self._lists().items():
+            if len(values) != own:
+                raise ParameterError(
+                    f"{name} has {len(values)} numbers, and the sequences have {own} letters",
+                    remedy="give one number for each letter",
+                )
+        return own
+
+    def _lists(self):
+        """Return the parameters that have a number for each position, those given."""
+        return {} if self.position_weights is None else {"position_weights": self.position_weights}
+
+    def _prepare(self, X, like):
+        if like is not None and len(like):
+            return DegreePayload(X, self.common_length(X, like.length), like.sums)
+        length = self.common_length(X)
+        given = None if self.weights is None else self.length_weights()
+        starts = None if self.position_weights is None else self.start_weights(length)
+        if starts is not None and np.all(starts == 1):
+            starts = None
+        return DegreePayload(X, length, make_sum(X, length, self.degree, given, starts, self.shifts(length)))
+
+    def _block(self, rows, cols, out):
+        rows.fill(cols, out)
+
+    def _normalised_block(self, rows, cols, out):
+        rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        self.check_parameters()
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        length = self.common_length(X)
+        weighted = self.position_weights is not None and set(self.position_weights) != {1}
+        cost, reason = degree_cost(X, Y, self.degree, int(self.shifts(length).max(initial=0)), weighted)
+        total = cost + Workload.of(X, Y).output(self.n_threads)
+        return Plan("masks", total.seconds, total.bytes, reason)
+
+    def weights_at_positions(self, support, coefficients):
+        """Return the PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised."""
+        return of_kernel(self, support, coefficients)
+
+    def constant_diagonal(self, length):
+        """Tell whether each sequence matches itself as any other does: where positions are compared with themselves."""
+        return not self.shifts(length).any()
+
+    def _implicit(self, X):
+        return implicit_of(self, X)
+
+    def implicit_bytes(self, X):
+        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work."""
+        return implicit_bytes_of(self, X)
+
+    def _fold(self, columns, coefficients):
+        return fold(self, columns.X, coefficients)
+
+    def _check_parameters(self):
+        check_integer("degree", self.degree, 1, LARGEST_DEGREE)
+        for name, size in (("weights", self.degree), ("position_weights", None)):
+            _check_weights(name, getattr(self, name), size)
+        lengths = {name: len(values) for name, values in self._lists().items()}
+        if len(set(lengths.values())) > 1:
+            listed = " and ".join(f"{name} {length} numbers" for name, length in lengths.items())
+            raise ParameterError(f"{listed} do not fit", remedy="give one number for each letter")
+
+
+class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
+    """The weighted degree kernel, where k-mers also count at neighbouring positions.
+
+    K(x, y) = Σ_k β_k Σ_i γ_i Σ_{s=0..S(i)} δ_s ([x_{i+s}.. = y_i..] + [x_i.. = y_{i+s}..]), over k-mers inside the
+    sequences; δ_s = 1/(2(s + 1)), so that a k-mer at one place in both counts once.
+
+    Parameters
+    ----------
+    degree : int
+        d, the largest length of k-mers.
+    shift : int or list of int
+        S, the largest shift; a list has one for each position (letter).
+    weights : list of float, length d, optional
+        β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1)).
+    position_weights : list of float, optional
+        γ_i, one for each position (letter), of a pair of k-mers the one nearer to the start; by default 1 each.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence of masked letters only: refuse it, or give it a row of zeros.
+    n_threads : int, optional
+        By default all cores.
+
+    References
+    ----------
+    Rätsch, Sonnenburg, Schölkopf: RASE: recognition of alternatively spliced exons in C. elegans. Bioinformatics 21
+    (Suppl. 1), 2005.
+    """
+
+    name = "shifted_weighted_degree"
+    plain = "Compares two sequences position by position, and a few positions to the left and right."
+
+    def __init__(
+        self,
+        degree=20,
+        shift=10,
+        *,
+        weights=None,
+        position_weights=None,
+        normalize=True,
+        alphabet=None,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        super().__init__(
+            degree,
+            weights=weights,
+            position_weights=position_weights,
+            normalize=normalize,
+            alphabet=alphabet,
+            zero_diagonal=zero_diagonal,
+            n_threads=n_threads,
+        )
+        self.shift = shift
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(),
+            cls(3, 2, weights=[0.5, 2, 0.3], normalize=False),
+            cls(4, [min(i // 3, 5) for i in range(24)]),
+            cls(2, 30, alphabet="HEC"),
+        ]
+
+    def shifts(self, length):
+        """Return S(i), the largest shift at each position of sequences of `length` letters, int64 (length,)."""
+        return np.full(length, self.shift) if np.ndim(self.shift) == 0 else np.array(self.shift, dtype=np.int64)
+
+    @property
+    def positive_semidefinite(self):
+        """Whether every Gram matrix is: the matrix of the weights of two positions is.
+
+        With one shift for all positions and no position weights its entries w(|i − j|) are those of a sum of cosines
+        that is nowhere negative (Rogosinski & Szegő 1928).
+        """
+        if not self._lists():
+            return True
+        length = len(next(iter(self._lists().values())))
+        return positions_are_definite(self.start_weights(length), self.shifts(length))
+
+    def _lists(self):
+        return super()._lists() | ({} if np.ndim(self.shift) == 0 else {"shift": self.shift})
+
+    def _check_parameters(self):
+        for value in [self.shift] if np.ndim(self.shift) == 0 else self.shift:
+            check_integer("shift", value, 0, LARGEST_SHIFT)
+        super()._check_parameters()
+
+
+def _check_weights(name, weights, size):
+    """Raise ParameterError unless `weights` is None or a list of `size` numbers that are not negative."""
+    if weights is None:
+        return
+    if np.ndim(weights) != 1 or (size is not None and len(weights) != size):
+        wanted = "a list" if size is None else f"a list of {size} numbers"
+        raise ParameterError(f"{name}={weights!r} is not possible", remedy=f"give {wanted}")
+    for weight in weights:
+        check_real(name, weight, 0)

@@ -1,0 +1,1 @@
+"""Inner products of feature vectors: dense, sparse and real, in tiles."""

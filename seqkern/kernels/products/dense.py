@@ -1,0 +1,121 @@
+"""Features that are mostly not zero: packed dense vectors of counts."""
+
+import math
+
+import numpy as np
+
+from seqkern.kernels.products import _fold, _product
+
+PANEL = 16
+STEP_BYTES = 4
+LARGEST = {1: 127, 2: 32767, 4: 2**31 - 1}
+DTYPES = {1: np.uint8, 2: np.int16, 4: np.int32}
+CHUNK_ENTRIES = 1 << 17
+WIDEST = 1 << 22
+INT32_LIMIT = 2.0**31
+INT64_LIMIT = 2.0**63
+
+
+class DenseBlock:
+    """Counts of features of n records, as vectors of 8, 16 or 32 bits, whichever all counts fit in.
+
+    Parameters
+    ----------
+    n_rows : int
+    width : int
+        Number of features.
+    fill : callable
+        ``fill(row, counts)`` writes the counts of the records from `row` on to `counts`, int32 (rows, width).
+
+    Attributes
+    ----------
+    squares : ndarray of int64, shape (n,)
+        Φ(x)·Φ(x).
+    largest : float
+        The largest of them.
+    """
+
+    def __init__(self, n_rows, width, fill):
+        self.width = width
+        self.squares = np.zeros(n_rows, dtype=np.int64)
+        self.peak, self.largest = 1, 0.0
+        panels, steps = -(-n_rows // PANEL), -(-width // STEP_BYTES)
+        self._packed = {1: np.zeros((panels, steps, PANEL, STEP_BYTES), dtype=np.uint8)}
+        step = max(1, CHUNK_ENTRIES // (width * PANEL)) * PANEL
+        buffer = np.empty((min(step, n_rows), width), dtype=np.int32)
+        for row in range(0, n_rows, step):
+            counts = buffer[: min(step, n_rows - row)]
+            fill(row, counts)
+            self.peak = max(self.peak, _product.measure(counts, self.squares[row:]))
+            if float(self.peak) ** 2 * width >= INT64_LIMIT:  # squares may have overflowed
+                self.largest = max(self.largest, float(np.square(counts, dtype=np.float64).sum(axis=1).max()))
+            while self.peak > LARGEST[self.kind]:
+                self._packed = {2 * self.kind: self.packed(2 * self.kind)}
+            _product.pack(counts, self.kind, self._packed[self.kind], row)
+        self.largest = max(self.largest, float(self.squares.max(initial=0)))
+
+    @property
+    def kind(self):
+        """Bytes of a count."""
+        return min(self._packed)
+
+    def packed(self, kind):
+        """Return the vectors with counts of `kind` bytes, uint8; widened when first asked for, and kept.
+
+        The shape is (panels of 16 rows, steps, 16, 4).
+        """
+        if kind not in self._packed:
+            half = kind // 2
+            narrow = self.packed(half).view(DTYPES[half])
+            panels, steps, _, per_step = narrow.shape
+            split = narrow.reshape(panels, steps, PANEL, 2, per_step // 2).swapaxes(2, 3)
+            wide = np.ascontiguousarray(split, dtype=DTYPES[kind]).view(np.uint8)
+            self._packed[kind] = wide.reshape(panels, 2 * steps, PANEL, STEP_BYTES)
+        return self._packed[kind]
+
+    def accumulate(self, row, cols, first, last, factor, upper, sums):
+        """Add factor · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `SparseBlock.accumulate`."""
+        kind = max(self.kind, cols.kind)
+        if math.sqrt(self.largest * cols.largest) >= INT32_LIMIT:
+            kind = 4
+        safe = max(1, LARGEST[2] // (2 * self.peak * cols.peak))
+        _product.multiply(self.packed(kind), cols.packed(kind), kind, safe, row, first, last, factor, upper, sums)
+
+    def _counts(self):
+        """Return the packed vectors as counts: (panels, steps, 16, counts of a step)."""
+        return self.packed(self.kind).view(DTYPES[self.kind])
+
+    def gather(self, first, coefficients):
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+        packed = self._counts()
+        weights = np.zeros(packed.shape[1] * packed.shape[3])
+        _fold.gather_packed(packed, first, coefficients, weights)
+        return weights[: self.width].copy()
+
+    def apply(self, first, weights, out):
+        """Write Φ(record first + i)·weights to out[i]."""
+        packed = self._counts()
+        places = packed.shape[1] * packed.shape[3]
+        padded = np.concatenate((weights, np.zeros(places - len(weights))))
+        _fold.apply_packed(packed, first, padded, out)
+
+
+def dense_block(found, presence=False, tally=None):
+    """Return Occurrences as a DenseBlock.
+
+    Parameters
+    ----------
+    found : Occurrences
+    presence : bool
+        1 instead of counts.
+    tally : callable, optional
+        ``tally(row, counts)`` instead of the method of `found`.
+    """
+    tally = tally or found.tally
+
+    def fill(row, counts):
+        tally(row, counts)
+        if presence:
+            np.minimum(counts, 1, out=counts)
+
+    return DenseBlock(len(found), found.space, fill)

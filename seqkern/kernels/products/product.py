@@ -1,0 +1,210 @@
+"""The product engine of kernels with explicit features: K = scale · Σ weight · (Σ factor · Φ(x)·Φ(y)) / divisor.
+
+A family makes *blocks* of features (counts of k-mers, of gapped k-mers, of motifs, …), `SparseBlock` or `DenseBlock`
+(real values: `RealSparseBlock`, `RealDenseBlock`), and puts them as `Term`s into a `TermBlocks`: that is its
+payload. By subclassing `FeatureKernel` it has everything else::
+
+    class ToyKernel(FeatureKernel):
+        name = "toy"
+        def _prepare(self, X, like):
+            block = SparseBlock(find_kmers(X, 2).count(), like and like.blocks[0])
+            return TermBlocks([Term(1.0, [(1, block)])])
+
+Products of counts, their integer factors and the sums of one term are integers and exact; then the weights come in,
+in the order of the terms. So the bits depend on neither threads nor the cutting into rows and columns, nor on how
+features are split into blocks and blocks are stored.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqkern.core.errors import SequenceError
+from seqkern.kernels.base import Kernel
+from seqkern.kernels.planner import LEAST_BLOCK_ROWS
+from seqkern.kernels.products import _product
+
+NO_DIAGONAL = np.zeros(0)
+INT32_LIMIT = 2.0**31 - 1
+INT64_LIMIT = 2.0**63 - 2.0**40
+
+
+@dataclass(frozen=True)
+class Term:
+    """weight · (Σ factor · Φ(x)·Φ(y)) / divisor, the sum over the members.
+
+    Attributes
+    ----------
+    weight : float
+    members : list of (int, block)
+        Factor and block of each.
+    divisor : int
+        Divides every sum without a remainder.
+    """
+
+    weight: float
+    members: list
+    divisor: int = 1
+
+    @property
+    def real(self):
+        """Whether the features are real-valued: then there is one block, with the factor 1."""
+        return any(getattr(block, "real", False) for _, block in self.members)
+
+
+class TermBlocks:
+    """The payload of a kernel with explicit features: blocks, or a range of their rows.
+
+    Parameters
+    ----------
+    terms : list of Term
+        All blocks have the same number of rows.
+    scale : float
+        Multiplies the sum of the terms.
+    choices : object
+        What the family needs to know to treat further sequences alike.
+    sequences : SequenceSet, optional
+        What the blocks were made of, for what is computed without them; of a range of rows, still the whole.
+
+    Raises
+    ------
+    SequenceError
+        If K(x, x) of a record could exceed 64 bits.
+    """
+
+    def __init__(self, terms, scale=1.0, choices=None, sequences=None):
+        self.terms = _merged(terms)
+        self.blocks = tuple(block for term in self.terms for _, block in term.members)
+        self.scale = float(scale)
+        self.choices = choices
+        self.sequences = sequences
+        self.start, self.stop = 0, len(self.blocks[0].squares)
+        for term in self.terms:
+            if not term.real and _bound(term, term) >= INT64_LIMIT:
+                raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
+
+    def __len__(self):
+        return self.stop - self.start
+
+    def rows(self, start, stop):
+        """Return the rows `start` to `stop`, as a view."""
+        view = object.__new__(TermBlocks)
+        view.__dict__.update(self.__dict__, start=self.start + start, stop=self.start + stop)
+        return view
+
+    @property
+    def least_block_rows(self):
+        """What the blocks ask for; see `Kernel.least_block_rows`."""
+        return max(getattr(block, "least_block_rows", 1) for block in self.blocks)
+
+    def diagonal(self):
+        """Return K(x, x), float64 (n,)."""
+        total = 0.0
+        for term in self.terms:
+            sums = sum(factor * block.squares[self.start : self.stop] for factor, block in term.members)
+            total = total + term.weight * (sums if term.real else (sums // term.divisor).astype(np.float64))
+        return self.scale * total
+
+
+def fold(columns, coefficients):
+    """Return ``values(rows)`` for Σ_j coefficients[j]·K(x, z_j): each block becomes one weight for each feature.
+
+    Parameters
+    ----------
+    columns : TermBlocks
+        Of the records z_j.
+    coefficients : ndarray of float64, shape (m,)
+
+    Returns
+    -------
+    callable or None
+        ``values(rows)``, float64 (n,), for the TermBlocks of n records made like `columns`. None if a block is of
+        a kind without ``gather``.
+    """
+    if not all(hasattr(block, "gather") for block in columns.blocks):
+        return None
+    weights = [block.gather(columns.start, coefficients) for block in columns.blocks]
+    factors = [
+        columns.scale * term.weight * factor / term.divisor for term in columns.terms for factor, _ in term.members
+    ]
+
+    def values(rows):
+        total, part = np.zeros(len(rows)), np.empty(len(rows))
+        for block, weight, factor in zip(rows.blocks, weights, factors, strict=True):
+            block.apply(rows.start, weight, part)
+            total += factor * part
+        return total
+
+    return values
+
+
+def _merged(terms):
+    """Return one Term, if all weights are integers, else the terms as they are."""
+    if any(term.real or not float(term.weight).is_integer() for term in terms):
+        return list(terms)
+    divisor = math.lcm(*(term.divisor for term in terms))
+    return [
+        Term(
+            1.0,
+            [
+                (int(term.weight) * (divisor // term.divisor) * factor, block)
+                for term in terms
+                for factor, block in term.members
+            ],
+            divisor,
+        )
+    ]
+
+
+def _bound(mine, theirs):
+    """Return what no sum of the terms' products can exceed, by Cauchy and Schwarz."""
+    return sum(
+        abs(factor) * math.sqrt(rows.largest * cols.largest)
+        for (factor, rows), (_, cols) in zip(mine.members, theirs.members, strict=True)
+    )
+
+
+def product(rows, cols, out, row_diagonal=NO_DIAGONAL, col_diagonal=NO_DIAGONAL):
+    """Write the kernel matrix of two payloads, normalised if the diagonals are given.
+
+    Parameters
+    ----------
+    rows, cols : TermBlocks
+        `rows` made like the whole that `cols` is cut from, or cut from it too.
+    out : ndarray of float64, shape (n, m)
+        Its rows are contiguous.
+    row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
+    """
+    upper = rows.blocks is cols.blocks and rows.start == cols.start and rows.stop <= cols.stop
+    for t, (mine, theirs) in enumerate(zip(rows.terms, cols.terms, strict=True)):
+        sums = np.zeros(out.shape, dtype=_sum_type(mine, theirs))
+        for (factor, block), (_, other) in zip(mine.members, theirs.members, strict=True):
+            block.accumulate(rows.start, other, cols.start, cols.stop, factor, upper, sums)
+        how = (mine.divisor, mine.weight, t > 0)
+        if t + 1 < len(rows.terms):
+            _product.store(sums, out, *how)
+        else:
+            _product.finish(sums, out, *how, rows.scale, row_diagonal, col_diagonal, upper)
+
+
+def _sum_type(mine, theirs):
+    """Return the smallest dtype that holds every sum of the terms' products."""
+    if mine.real:
+        return np.float64
+    return np.int32 if _bound(mine, theirs) <= INT32_LIMIT else np.int64
+
+
+class FeatureKernel(Kernel):
+    """Base of the kernels whose payload is a `TermBlocks`: a family writes ``__init__`` and ``_prepare``."""
+
+    least_block_rows = LEAST_BLOCK_ROWS
+
+    def _block(self, rows, cols, out):
+        product(rows, cols, out)
+
+    def _fold(self, columns, coefficients):
+        return fold(columns, coefficients)
+
+    def _normalised_block(self, rows, cols, out):
+        product(rows.payload, cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)

@@ -1,0 +1,131 @@
+"""Features that are mostly zero: compressed rows against posting lists."""
+
+import numpy as np
+
+from seqkern.core.errors import SequenceError
+from seqkern.kernels.products import _fold, _product
+
+TILE = 8192
+MOST_POSTINGS = 2**31 - 1
+WIDEST_TILE = 1 << 16
+
+
+class SparseBlock:
+    """Counts of features of n records: lists of features for rows, posting lists for columns.
+
+    Parameters
+    ----------
+    counted : Counted
+    like : SparseBlock, optional
+        The columns that these rows will be compared with; features that it lacks are left out. By default the
+        block can be columns, and rows of itself.
+
+    Attributes
+    ----------
+    squares : ndarray of int64, shape (n,)
+        Φ(x)·Φ(x).
+    largest : float
+        The largest of them.
+    """
+
+    def __init__(self, counted, like=None):
+        self.start, self.feature, self.count = counted.start, counted.feature, counted.count
+        self.squares = np.empty(len(counted), dtype=np.int64)
+        self.largest = _product.row_squares(self.start, self.count, self.squares)
+        self.enter = np.empty(len(self.feature), dtype=np.int32)
+        self.rest = np.empty(len(self.feature), dtype=np.int32)
+        if like is None:
+            self.n_features, self.vocabulary = counted.n_features, counted.vocabulary
+            self._make_postings()
+        else:
+            self._relabel(_labels(counted, like))
+            _product.enter_lists(self.feature, like.bounds, self.enter, self.rest)
+
+    def _relabel(self, labels):
+        """Give the features their numbers in the columns, and drop those that the columns lack."""
+        if labels is not None:
+            entries = _product.relabel(self.start, self.feature, self.count, labels)
+            for name in ("feature", "count", "enter", "rest"):
+                setattr(self, name, getattr(self, name)[:entries].copy())
+
+    def _make_postings(self):
+        """Make the posting lists, and find each row's own place in every list."""
+        rows = self.start, self.feature, self.count
+        self.tile = _tile_width(len(self.squares), self.n_features, len(self.feature))
+        tiles = -(-len(self.squares) // self.tile)
+        shape = tiles, self.n_features
+        lengths = np.zeros(shape, dtype=np.int64)
+        _product.list_lengths(*rows, self.tile, lengths)
+        self.bounds = np.zeros(lengths.size + 1, dtype=np.int64)
+        ends = np.cumsum(lengths, out=self.bounds[1:]).reshape(shape)
+        cursor = self.bounds[:-1].reshape(shape).copy()
+        if self.bounds[-1] > MOST_POSTINGS:
+            raise SequenceError(f"{self.bounds[-1]} features are too many for one matrix", remedy="divide it")
+        self.postings = np.empty(self.bounds[-1], dtype=np.uint32)
+        _product.make_postings(*rows, self.tile, ends, cursor, self.postings, self.enter, self.rest)
+
+    def accumulate(self, row, cols, first, last, factor, upper, sums):
+        """Add factor · Φ(rows)·Φ(columns) to `sums`.
+
+        Parameters
+        ----------
+        row : int
+            The first row; `sums` says how many.
+        cols : SparseBlock
+            `self`, or the block that `self` was made like.
+        first, last : int
+            The columns.
+        factor : int
+        upper : bool
+            Only the columns from each row's own on are wanted.
+        sums : ndarray of int32 or int64, shape (rows, columns)
+        """
+        _product.walk(
+            self.start,
+            self.feature,
+            self.count,
+            self.enter,
+            self.rest,
+            cols is self,
+            cols.bounds,
+            cols.postings,
+            cols.n_features,
+            cols.tile,
+            row,
+            first,
+            last,
+            factor,
+            upper,
+            sums,
+        )
+
+    def gather(self, first, coefficients):
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+        weights = np.zeros(self.n_features)
+        _fold.gather_sparse(self.start, self.feature, self.count, first, coefficients, weights)
+        return weights
+
+    def apply(self, first, weights, out):
+        """Write Φ(record first + i)·weights to out[i], weights over the features of the columns."""
+        _fold.apply_sparse(self.start, self.feature, self.count, first, weights, out)
+
+
+def _labels(counted, like):
+    """Return for each feature of `counted` the number it has in `like`, or −1; None where they are the same."""
+    mine, theirs = counted.vocabulary, like.vocabulary
+    if theirs is None:
+        return None if mine is None else mine.astype(np.int32)
+    labels = np.full(counted.n_features, -1, dtype=np.int32)
+    if mine is None:
+        labels[theirs] = np.arange(len(theirs), dtype=np.int32)
+    elif len(theirs):
+        place = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
+        same = theirs[place] == mine
+        labels[same] = place[same]
+    return labels
+
+
+def _tile_width(n_rows, n_features, entries):
+    """Return how many columns share posting lists: the sums of few fit the cache, but each tile has its bounds."""
+    most_tiles = max(1, 2 * entries // max(n_features, 1))
+    return max(1, min(n_rows, WIDEST_TILE, max(TILE, -(-n_rows // most_tiles))))

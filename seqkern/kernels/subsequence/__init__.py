@@ -1,0 +1,1 @@
+"""String kernels of subsequences with gaps (Lodhi et al. 2002)."""

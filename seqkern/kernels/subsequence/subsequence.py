@@ -1,0 +1,215 @@
+"""The string kernel: common subsequences, weighted by what they span (Lodhi et al., JMLR 2, 2002).
+
+The numbers are made by `seqkern.kernels.subsequence.subsequences`, in vector lanes, in time proportional to n·|x|·|y|.
+"""
+
+import numpy as np
+
+from seqkern.core.errors import NoWordsError, ParameterError
+from seqkern.core.parameters import check_choice, check_flag, check_integer, check_real
+from seqkern.core.threads import GIVEN_THREADS
+from seqkern.kernels.additive import spread_evenly
+from seqkern.kernels.base import Kernel, Plan
+from seqkern.kernels.kmer.kmers import check_lengths
+from seqkern.kernels.planner import Cost, Workload
+from seqkern.kernels.products import _product
+from seqkern.kernels.subsequence.letter_weights import definite, letter_weights
+from seqkern.kernels.subsequence.subsequences import Chains, Subsequences, product, shares
+from seqkern.sequences.sequence_set import SequenceSet
+
+SMALLEST_DECAY = 1e-6
+LEAST_BLOCK_ROWS = 128  # fewer leave too many vector lanes idle
+ONE_THREAD_BLOCK_ROWS = 1024  # nothing is gained by smaller blocks for one thread
+
+# CPU nanoseconds for a cell, and for each level of it, for each level of instructions; single precision.
+CELL_NS = (0.06, 0.03, 0.04)
+LEVEL_NS = (0.09, 0.045, 0.023)
+UP_TO_COST = 1.5  # how many times more each costs where shorter subsequences count too
+
+
+class StringKernel(Kernel):
+    """K(x, y) = Σ_u φ_u(x)·φ_u(y), φ_u(x) = Σ decay^span over the occurrences of u in x as a subsequence.
+
+    The letters of an occurrence need not be adjacent; its span is last − first + 1. u is any string of n
+    letters, of 1 to n (`up_to`), or of any length (n = None). With decay = 1 occurrences are counted: the
+    kernels of fixed-length and of all subsequences. Masked letters match nothing, and take their place.
+
+    Parameters
+    ----------
+    n : int or None
+        Letters of u; None for any number.
+    decay : float
+        From 1e-6 to 1.
+    up_to : bool
+        Count the subsequences of 1 to n letters, without weights between the lengths.
+    empty : bool
+        Count the empty subsequence, once in every sequence. Only where all lengths count.
+    matching : str or list of list of float, optional
+        Soft matching. Instead of the same letter only, any two letters a and b match with a weight w(a, b),
+        and the weights of the matches of an occurrence are multiplied. Give the weights, symmetric and not
+        negative, in the order of the alphabet's letters; or a substitution matrix of Biopython, such as
+        ``"BLOSUM62"``: w(a, b) = q(a, b) / √(q(a, a)·q(b, b)), q the odds that its scores stand for, so that
+        w(a, a) = 1. K is positive semi-definite if w is; that of BLOSUM62 is.
+    precision : {"double", "single"}
+        Of the sums. In single precision K(x, y) is wrong by less than 2^−23·(|x| + |y| + 2n + 4) of itself, and,
+        beside √(K(x, x)·K(y, y)), what is below 1e-30 may be lost. Sequences whose sums might exceed single
+        precision, and everything if decay < 1/32, are computed in double precision.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)).
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    short : {"error", "zero"}
+        What to do about sequences with fewer letters than a subsequence that counts: refuse them, or let
+        them have none.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence without any subsequence that counts: refuse it, or
+        give it a row of zeros.
+    n_threads : int, optional
+        By default all cores.
+
+    References
+    ----------
+    Lodhi, Saunders, Shawe-Taylor, Cristianini, Watkins: Text classification using string kernels. Journal of
+    Machine Learning Research 2, 2002.
+    Saunders, Tschach, Shawe-Taylor: Syllables and other string kernel extensions. ICML 2002 (soft matching).
+    """
+
+    name = "string"
+    plain = "Counts the letters that two sequences share in the same order, the less the more they are apart."
+
+    def __init__(
+        self,
+        n=4,
+        decay=0.5,
+        *,
+        up_to=False,
+        empty=False,
+        matching=None,
+        precision="double",
+        normalize=True,
+        alphabet=None,
+        short="error",
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.n = n
+        self.decay = decay
+        self.up_to = up_to
+        self.empty = empty
+        self.matching = matching
+        self.precision = precision
+        self.normalize = normalize
+        self.alphabet = alphabet
+        self.short = short
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(3),
+            cls(2, 0.8, normalize=False),
+            cls(3, 0.7, up_to=True),
+            cls(None, 1),
+            cls(11, 0.9),
+            cls(3, 0.5, precision="single"),
+            cls(3, matching="BLOSUM62", alphabet="protein"),
+            cls(2, 0.9, matching=[[1, 0.5, 0], [0.5, 1, 0.2], [0, 0.2, 1]], alphabet="HEC"),
+        ]
+
+    @property
+    def least_block_rows(self):
+        """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
+        return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
+
+    @property
+    def positive_semidefinite(self):
+        """Whether every Gram matrix is: the matrix of the weights of matches is."""
+        return self.matching is None or definite(self.matching, self.alphabet)
+
+    def _check_parameters(self):
+        if self.n is not None:
+            check_integer("n", self.n, 1)
+        check_real("decay", self.decay, SMALLEST_DECAY, 1)
+        for name in ("up_to", "empty"):
+            check_flag(name, getattr(self, name))
+        check_choice("precision", self.precision, ("double", "single"))
+        check_choice("short", self.short, ("error", "zero"))
+        if self.empty and not (self.up_to or self.n is None):
+            raise ParameterError(
+                f"the empty subsequence has not n={self.n} letters", remedy="give up_to=true, n=none or empty=false"
+            )
+
+    def min_length(self):
+        """Return the length of the shortest subsequence that counts."""
+        if self.empty:
+            return 0
+        return 1 if self.up_to or self.n is None else self.n
+
+    def _chains(self, alphabet):
+        """Return the Chains for an alphabet."""
+        return Chains.of(self.n, self.up_to, float(self.decay), letter_weights(self.matching, alphabet))
+
+    def _prepare(self, X, like):
+        if self.short == "error":
+            check_lengths(X, self.min_length(), "n")
+        return Subsequences.of(
+            X,
+            self._chains(X.alphabet),
+            like,
+            single=self.precision == "single",
+            empty=self.empty,
+            scaled=self.normalize,
+        )
+
+    def _block(self, rows, cols, out):
+        product(rows, cols, out)
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        self.check_parameters()
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        chains, work = self._chains(X.alphabet), Workload.of(X, Y)
+        level, double = _product.level(), self.precision == "double"
+        cells = work.row_letters * work.col_letters / (2 if work.symmetric else 1)
+        each = (CELL_NS[level] + LEVEL_NS[level] * chains.levels) * (2 if double else 1)
+        each *= UP_TO_COST if self.up_to else 1
+        longest = max(int(X.lengths.max(initial=0)), work.longest)
+        own = Cost(each * cells * 1e-9, chains.working_bytes(longest))
+        total = own + work.output(self.n_threads)
+        return Plan("lanes", total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")
+
+    def _attribute(self, X, support, coefficients):
+        coefficients = np.asarray(coefficients, dtype=np.float64)
+        result = shares(self._chains(X.alphabet), X, support, coefficients)
+        if self.empty:
+            result = result + spread_evenly(X, np.full(len(X), coefficients.sum()))
+        return result
+
+    def _word_weights(self, X, support, coefficients):
+        """Return the words of n letters (`up_to`: of 1 to n), and Σ_j coefficients[j]·φ_u(z_j) for each.
+
+        With soft matching φ_u(z) is Σ decay^span·Π w over all occurrences of n letters.
+        """
+        if self.n is None:
+            raise NoWordsError("the words have no length", remedy="choose an n")
+        words, weights = [], []
+        for length in range(1 if self.up_to else self.n, self.n + 1):
+            found = sorted({word for Z in (X, support) for word in _words(Z, length)})
+            kernel = StringKernel(
+                length, self.decay, matching=self.matching, normalize=False, short="zero", n_threads=self.n_threads
+            )
+            # K(u, z) is decay^n·φ_u(z), as u has a single subsequence of n letters.
+            values = kernel.kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
+            words += found
+            weights.append(values / float(self.decay) ** length)
+        return words, np.concatenate(weights)
+
+
+def _words(X, n):
+    """Yield the windows of n unmasked letters of every record, as strings."""
+    for string in X.strings():
+        for i in range(len(string) - n + 1):
+            if "*" not in string[i : i + n]:
+                yield string[i : i + n]

@@ -1,0 +1,296 @@
+"""A sum of kernels whose weights are learned from the training part."""
+
+import copy
+
+import numpy as np
+
+from seqkern.core.errors import GramError, ParameterError
+from seqkern.core.memory import available_memory, format_bytes
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.kernels import _blocks
+from seqkern.kernels.algebra import SumKernel
+from seqkern.kernels.composite import CompositeKernel, as_parts
+from seqkern.kernels.specs import kernel_text
+from seqkern.kernels.stored_form import StoredForm
+from seqkern.kernels.vectors.combination_weights import RULES, SCALES, learn_weights
+
+MOST_SPREAD = 1000.0
+"""The largest p: from there on the weights are equal to three digits."""
+
+
+class CombinationKernel(SumKernel):
+    """Sum of kernels with learned weights: K(x, y) = Σ w_i K_i(x, y) / s_i, w ≥ 0 and Σ w_i = 1.
+
+    `fit` learns scales s and weights w from the Gram matrix of each part on the training units. A weight is a share:
+    what a kernel adds to the variance of the training units in feature space. Where parts resemble each other they
+    share what they know between them, or one gets it all: a weight of zero does not say that a kernel is uninformative.
+
+    Parameters
+    ----------
+    parts : list of Kernel
+        Each has its own `normalize`: kernels of words are normalised, K(x, y) / √(K(x, x) K(y, y)), unless they say
+        ``normalize=false``.
+    weights : {"alignment", "mkl", "uniform"}
+        ``"alignment"``: by centred alignment with the kernel of the labels: yyᵀ of two classes and of real labels,
+        1 for two units of one of several classes and else 0 (Cortes, Mohri & Rostamizadeh, JMLR 13, 2012).
+        ``"mkl"``: those with which a support vector machine on the sum costs least; of several classes the sum over
+        machines of each class against the rest. Real labels are refused, and so are parts that are not positive
+        semi-definite. ``"uniform"``: the mean.
+    alignment : {"joint", "independent"}
+        ``"joint"``: the weights whose sum aligns best (``alignf``); ``"independent"``: each kernel's own alignment
+        (``align``).
+    p : float ≥ 1
+        Of ``"mkl"``: ‖w‖_p = 1 is held while learning. 1: SimpleMKL (Rakotomamonjy et al., JMLR 9, 2008), sparse;
+        > 1: ℓp-norm MKL (Kloft et al., JMLR 12, 2011), the more equal the larger p is.
+    C : float > 0
+        Of the machines of ``"mkl"``; the solver that the sum is given to has its own.
+    tol : float > 0
+        Of ``"mkl"``: stop when the duality gap is at most so much of the objective.
+    max_iter : int
+        Of ``"mkl"``: try at most so many weights.
+    scale : {"variance"}, optional
+        What makes the parts comparable. ``"variance"``: s_i is the trace of the centred Gram matrix over the number of
+        units, their variance in feature space; a part without any gets no weight. None: s_i = 1.
+    normalize : bool
+        Whether to divide the sum by √(K(x, x) K(y, y)); each part has its own `normalize` besides.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence with K(x, x) = 0.
+    n_threads : int, optional
+
+    Attributes
+    ----------
+    weights_ : ndarray of float64, shape (parts,)
+        After `fit`: w.
+    scales_ : ndarray of float64, shape (parts,)
+        After `fit`: s.
+    report_ : dict
+        After `fit`: of ``"alignment"`` the ``alignments`` of the parts with the labels and the ``alignment`` of the
+        sum; of ``"mkl"`` ``converged``, ``iterations``, ``objective``, ``gap`` and ``relative_gap``.
+
+    Raises
+    ------
+    ParameterError
+        For a parameter outside its domain, or parts that take different kinds of data.
+    """
+
+    name = "combination"
+    plain = "Adds the similarities that several kernels see, with weights learned from the training part."
+
+    def __init__(
+        self,
+        parts,
+        *,
+        weights="alignment",
+        alignment="joint",
+        p=1.0,
+        C=1.0,
+        tol=1e-3,
+        max_iter=200,
+        scale="variance",
+        normalize=False,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.parts = parts
+        self.weights = weights
+        self.alignment = alignment
+        self.p = p
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.scale = scale
+        self.normalize = normalize
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        from seqkern.kernels.specs import build_kernel
+
+        texts = (
+            "combination:parts=[(spectrum:k=3),(spectrum:k=2),(spectrum:k=1)]",
+            "combination:parts=[linear,(rbf:gamma=scale),(polynomial:degree=2)],weights=mkl,p=1,normalize=true",
+            "combination:parts=[(pairwise:base=(spectrum:k=2)),(spectrum:k=3)],weights=mkl,p=2",
+            "combination:parts=[(spectrum:k=2),(spectrum:k=1)],weights=uniform,scale=none",
+        )
+        return [build_kernel(text) for text in texts]
+
+    def _check_parameters(self):
+        CompositeKernel._check_parameters(self)
+        check_choice("weights", self.weights, RULES)
+        check_choice("alignment", self.alignment, ("joint", "independent"))
+        check_choice("scale", self.scale, SCALES)
+        check_real("p", self.p, 1, MOST_SPREAD)
+        check_real("C", self.C, 0, open_low=True)
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+        for part in self._given() if self.weights == "mkl" else ():
+            if not part.positive_semidefinite:
+                raise ParameterError(
+                    f"kernel {part.name!r} is not positive semi-definite, and weights=mkl need that",
+                    remedy=f"write it as (pairwise:base=({part.name})), or choose weights=alignment",
+                )
+
+    @property
+    def data_dependent(self):
+        """Whether weights or scales, or a part, learn from the data."""
+        return self.weights != "uniform" or self.scale is not None or super().data_dependent
+
+    # ---- learning ----------------------------------------------------------------------------------------
+
+    def _fit(self, X, y):
+        super()._fit(X, y)
+        if self.weights == "uniform" and self.scale is None:
+            return
+        self._check_memory(len(X))
+        parts = getattr(self, "bases_", None) or self._given()
+        self._keep(self._learn([part.kernel(X, n_threads=self.n_threads) for part in parts], y))
+
+    def _learn(self, grams, y):
+        """Return the Learned of the parts' Gram matrices on the training units."""
+        return learn_weights(
+            grams,
+            y,
+            rule=self.weights,
+            scale=self.scale,
+            joint=self.alignment == "joint",
+            p=self.p,
+            cost=self.C,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+
+    def _keep(self, learned):
+        self.weights_, self.scales_, self.report_ = learned.weights, learned.scales, learned.report
+
+    def _check_memory(self, n):
+        """Raise GramError if the parts' Gram matrices do not fit into the memory; before any work."""
+        need, free = 8 * n * n * (len(self.parts) + 3), available_memory()
+        if need > free:
+            raise GramError(
+                f"learning the weights of {len(self.parts)} kernels on {n} units takes {format_bytes(need)} of memory, "
+                f"there are {format_bytes(free)}",
+                remedy="give fewer units or kernels, or choose kernel sum, whose weights are given",
+            )
+
+    def learned(self):
+        """Return the weight of each part, and of ``"mkl"`` the relative gap, as dict of text to number."""
+        told = super().learned()
+        if not hasattr(self, "weights_"):
+            return told
+        names = unique([kernel_text(part) for part in self._given()])
+        told |= {f"weight of {name}": float(weight) for name, weight in zip(names, self.weights_, strict=True)}
+        if "relative_gap" in self.report_:
+            told["relative gap of weights"] = self.report_["relative_gap"]
+        return told
+
+    # ---- the matrix --------------------------------------------------------------------------------------
+
+    @property
+    def active(self):
+        """List of int: the parts that have a weight, all before `fit`."""
+        weights = getattr(self, "weights_", np.ones(len(self.parts)))
+        return [int(number) for number in np.flatnonzero(weights)]
+
+    @property
+    def bases(self):
+        """List of Kernel: the parts that have a weight, fitted if this kernel is; the others are not needed."""
+        every = super().bases
+        return [every[number] for number in self.active]
+
+    def _weights(self):
+        if not hasattr(self, "weights_"):
+            return [1.0 / len(self.parts)] * len(self.parts)
+        return [float(self.weights_[number] / self.scales_[number]) for number in self.active]
+
+    def stored_form(self):
+        """Return the StoredForm: those of the parts, joined by weights that each training part has for itself."""
+        if not self.data_dependent:
+            return super().stored_form()
+        forms = [part.stored_form() for part in self._given()]
+        return None if None in forms else StoredForm(tuple(forms), join=self)
+
+    def learn_from(self, grams, y):
+        """Return this kernel with weights learned from Gram matrices of its parts on the training units.
+
+        Only for `combine` and `learned`, until `fit_parts` has fitted the parts.
+
+        Parameters
+        ----------
+        grams : list of ndarray of float64, shape (n, n)
+        y : array_like, shape (n,)
+        """
+        fitted = copy.copy(self)
+        fitted._keep(fitted._learn(grams, y))
+        return fitted
+
+    def fit_parts(self, X, y=None):
+        """Fit the parts alone, where the weights are known from `learn_from`, and return self; see `fit`."""
+        super()._fit(self.coerce(X), y)
+        return self
+
+    def combine(self, matrices, row_diagonals, column_diagonals):
+        """Return the kernel's matrix and its row diagonal from those of the parts.
+
+        Parameters
+        ----------
+        matrices : list of ndarray of float64, shape (n, m)
+        row_diagonals, column_diagonals : list of ndarray of float64, shapes (n,) and (m,)
+            K(x, x) of rows and columns under each part.
+        """
+        out, term = np.empty_like(matrices[0]), np.empty_like(matrices[0])
+        for number, (part, weight) in enumerate(zip(self.active, self._weights(), strict=True)):
+            np.multiply(matrices[part], weight, out=term if number else out)
+            if number:
+                out += term
+        rows, columns = (
+            self._combine_diagonals([diagonals[part] for part in self.active])
+            for diagonals in (row_diagonals, column_diagonals)
+        )
+        if self.normalize:
+            return self._normalised(out, rows, columns)
+        return out, rows
+
+    def _normalised(self, out, rows, columns):
+        """Return a matrix and its row diagonal, divided by the roots of both diagonals."""
+        for diagonal in (rows, columns):
+            if self.zero_diagonal == "error" and not (diagonal > 0).all():
+                raise GramError(
+                    "its kernel with itself is zero, so it cannot be normalised",
+                    record=int(np.flatnonzero(~(diagonal > 0))[0]) + 1,
+                    remedy="leave it out, or choose zero_diagonal=zero or normalize=false",
+                )
+        rows, columns = (np.where(diagonal > 0, diagonal, 0.0) for diagonal in (rows, columns))
+        _blocks.normalise(out, rows, columns)
+        return out, np.where(rows > 0, 1.0, 0.0)
+
+    # ---- state -------------------------------------------------------------------------------------------
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays): weights and scales, and the states of the parts that have a weight."""
+        header, arrays = super().fitted_state()
+        if hasattr(self, "weights_"):
+            learned = {"weights": self.weights_.tolist(), "scales": self.scales_.tolist(), "report": self.report_}
+            header = {**header, **learned}
+        return header, arrays
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        if "weights" in header:
+            self.weights_ = np.array(header["weights"])
+            self.scales_ = np.array(header["scales"])
+            self.report_ = header["report"]
+        super().restore_fitted(header, arrays)
+
+    def _given(self):
+        return as_parts(self.name, self.parts)
+
+
+def unique(names):
+    """Return names of which the second and further ones of a kind have their number."""
+    seen, out = {}, []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return out

@@ -1,0 +1,131 @@
+"""What is learned of a training part to combine kernels: a scale and a weight for each."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from seqkern.core.errors import LabelError
+from seqkern.kernels.vectors.combination_alignment import FLAT, learn_alignment
+from seqkern.kernels.vectors.combination_mkl import learn_mkl
+
+RULES = ("uniform", "alignment", "mkl")
+SCALES = ("variance", None)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned of one training part.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (m,)
+        Of the matrices divided by their scales; they sum to 1.
+    scales : ndarray of float64, shape (m,)
+    report : dict
+        ``rule``, and what the rule tells.
+    """
+
+    weights: np.ndarray
+    scales: np.ndarray
+    report: dict
+
+
+def learn_weights(grams, y, *, rule, scale, joint, p, cost, tol, max_iter):
+    """Return the Learned of a training part; see `seqkern.kernels.CombinationKernel` for the parameters.
+
+    Parameters
+    ----------
+    grams : list of m ndarrays of float64, shape (n, n)
+    y : array_like, shape (n,), or None
+        Labels. Numbers of type float with more than two values are real labels, all else are classes.
+
+    Raises
+    ------
+    LabelError
+        If the rule needs labels and there are none, they have one value only, or are real under ``mkl``.
+    """
+    variances = np.array([variance(gram) for gram in grams])
+    scales = np.where(variances > 0, variances, 1.0) if scale == "variance" else np.ones(len(grams))
+    usable = variances > 0 if (variances > 0).any() else np.ones(len(grams), dtype=bool)
+    chosen = [gram for gram, use in zip(grams, usable, strict=True) if use]
+    report = {}
+    if rule == "uniform":
+        weights = np.ones(len(chosen))
+    elif rule == "alignment":
+        weights, report = learn_alignment(chosen, scales[usable], targets(y, len(grams[0])), joint=joint)
+        found = np.zeros(len(grams))
+        found[usable] = report["alignments"]
+        report["alignments"] = found.tolist()
+    else:
+        signs = class_signs(y, len(grams[0]))
+        weights, report = learn_mkl(chosen, scales[usable], signs, cost=cost, p=p, tol=tol, max_iter=max_iter)
+        _tell_convergence(report)
+    if not weights.any():
+        warnings.warn("no kernel is aligned with the labels: all have equal weights", stacklevel=2)
+        weights = np.ones(len(chosen))
+    every = np.zeros(len(grams))
+    every[usable] = weights / weights.sum()
+    return Learned(every, scales, {"rule": rule, **report})
+
+
+def variance(gram):
+    """Return the mean squared distance of the units from their centre, trace(HKH) / n; 0 if that is rounding only."""
+    size = float(np.trace(gram)) / len(gram)
+    found = size - float(gram.mean(axis=1).mean())
+    return found if found > FLAT * abs(size) else 0.0
+
+
+def _tell_convergence(report):
+    """Warn of a gap that is wider than was asked for."""
+    if not report["converged"]:
+        warnings.warn(
+            f"multiple kernel learning stopped after {report['iterations']} weights with a relative duality gap of "
+            f"{report['relative_gap']:.2g}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def targets(y, n):
+    """Return rows Z of mean zero, float64 (c, n), of which ZᵀZ is the centred kernel of the labels.
+
+    Of real labels, and of two classes, one row; of more classes one for each, so that the kernel before centring is 1
+    for two units of one class and 0 for others.
+    """
+    y, values, codes = _examined(y, n)
+    rows = [y] if _are_real(y, values) else [codes == c for c in range(1 if len(values) == 2 else 0, len(values))]
+    rows = np.array(rows, dtype=np.float64)
+    return rows - rows.mean(axis=1, keepdims=True)
+
+
+def class_signs(y, n):
+    """Return −1 and 1, float64 (machines, n): one machine for two classes, for more each class against the rest."""
+    y, values, codes = _examined(y, n)
+    if _are_real(y, values):
+        raise LabelError(
+            "weights=mkl are learned for classes, and the labels are numbers", remedy="choose weights=alignment"
+        )
+    first = 1 if len(values) == 2 else 0
+    return np.array([np.where(codes == c, 1.0, -1.0) for c in range(first, len(values))])
+
+
+def _examined(y, n):
+    """Return (labels, their values, the place of each among them), checked."""
+    if y is None:
+        raise LabelError("weights of kernels are learned from labels", remedy="give labels, or choose weights=uniform")
+    y = np.asarray(y)
+    if y.shape != (n,):
+        raise LabelError(f"labels of shape {y.shape} for {n} units", remedy="give one for each unit")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise LabelError("a label is NaN or inf", remedy="leave units without a label out")
+    values, codes = np.unique(y, return_inverse=True)
+    if len(values) < 2:
+        raise LabelError("all labels of the training part are one", remedy="weights are learned from differences")
+    return y, values, codes
+
+
+def _are_real(y, values):
+    """Tell whether labels are numbers, not classes."""
+    return y.dtype.kind == "f" and len(values) > 2

@@ -1,0 +1,213 @@
+"""The Nyström approximation: features from the kernel with some landmarks (Williams & Seeger, NIPS 13, 2001)."""
+
+import numpy as np
+
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.threads import one_thread
+from seqkern.kernels.feature_blocks import filled
+from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
+from seqkern.kernels.vectors.comparison import LandmarkComparison, exact
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable
+
+PER_CENTRE = 20  # vectors, of which the centres are learned
+KMEANS_BATCH = 4096
+KMEANS_EPOCHS = 10
+
+
+class NystroemKernel(ApproximateKernel):
+    """Features φ of a kernel k by landmarks Z: φ(x) = k(x, Z)·U·Λ^(−1/2), where k(Z, Z) = U·Λ·Uᵀ.
+
+    φ(x)·φ(y) = k(x, Z)·k(Z, Z)⁺·k(Z, y) is the kernel, exact between landmarks. It is what k(Z, Z)^(−1/2) gives, turned
+    so that there is one feature for each eigenvalue that is kept. No step takes more than n·m kernel values for n units
+    and m landmarks.
+
+    `fit` draws the landmarks from the training units. If k is a function of dense vectors (window kernels, those of a
+    table of numbers, ``rbf`` and ``polynomial`` on them), its values are computed in single precision, with an error of
+    about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value, the mean of Z the origin; otherwise in double. φ is rounded to single
+    precision. Its bits depend on x alone, on one kind of processor.
+
+    Parameters
+    ----------
+    base : Kernel
+        k: any kernel of sequences or of numbers.
+    n_components : int
+        Landmarks; all units, where there are fewer.
+    landmarks : {"random", "kmeans"}
+        Training units drawn without replacement; or the centres of k-means clusters of the vectors of at most 20 times
+        as many units, for a kernel of vectors.
+    seed : int
+        Of the drawing.
+    tolerance : float > 0 and < 1
+        Eigenvalues of k(Z, Z) up to this part of the largest are left out.
+    normalize : bool
+        Divide φ by its length.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a unit with φ = 0.
+    n_threads : int, optional
+        By default all cores.
+
+    References
+    ----------
+    Williams, Seeger: Using the Nyström method to speed up kernel machines. NIPS 13, 2001.
+
+    Zhang, Tsang, Kwok: Improved Nyström low-rank approximation and error analysis. ICML 2008 (k-means landmarks).
+    """
+
+    name = "nystroem"
+    plain = "Compares with some landmarks instead of with all training examples."
+    data_dependent = True
+    made_again = (*ApproximateKernel.made_again, "_columns")
+
+    def __init__(
+        self,
+        base,
+        *,
+        n_components=1000,
+        landmarks="random",
+        seed=1,
+        tolerance=1e-6,
+        normalize=False,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.base = base
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.seed = seed
+        self.tolerance = tolerance
+        self.normalize = normalize
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        from seqkern.kernels.specs import build_kernel
+
+        return [
+            cls(build_kernel("window:gamma=0.05"), n_components=6),
+            cls(build_kernel("spectrum:k=2"), normalize=True),
+            cls(build_kernel("pssm_window:vector_kernel=polynomial,gamma=0.01,degree=3"), n_components=5),
+            cls(build_kernel("window:gamma=scale"), n_components=4, landmarks="kmeans", normalize=True),
+            cls(build_kernel("rbf:gamma=scale"), n_components=7),
+        ]
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_integer("n_components", self.n_components, 1)
+        check_choice("landmarks", self.landmarks, ("random", "kmeans"))
+        check_integer("seed", self.seed, 0)
+        check_real("tolerance", self.tolerance, 0, 1, open_low=True, open_high=True)
+        if self.accepts == "similarities":
+            raise ParameterError("similarities have no landmarks", remedy="choose a kernel of sequences or of features")
+        if self.landmarks == "kmeans" and self._given()[0].vector_form() is None:
+            raise ParameterError(
+                f"the units of kernel {self._given()[0].name!r} have no centres, as they are no dense vectors",
+                remedy="choose landmarks=random, or a kernel such as window or pssm_window",
+            )
+
+    # ---- landmarks ------------------------------------------------------------------------------
+
+    def _fit(self, X, y):
+        super()._fit(X, y)
+        if not len(X):
+            raise SequenceError("there are no units to draw landmarks from", remedy="give a training part")
+        rng = np.random.default_rng(self.seed)
+        count = min(self.n_components, len(X))
+        form = self.bases[0].vector_form()
+        if self.landmarks == "kmeans":
+            rows = np.sort(rng.choice(len(X), min(PER_CENTRE * count, len(X)), replace=False))
+            self.landmarks_ = centres(form.vectors(X).gather(rows), count, self.seed)
+        else:
+            drawn = X.take(np.sort(rng.choice(len(X), count, replace=False)))
+            self.landmarks_ = self._alone(drawn) if form is None else form.vectors(drawn).gather()
+        self._columns = None
+        with one_thread():
+            among = self.bases[0].kernel(self.landmarks_) if form is None else exact(form, self.landmarks_)
+            self.map_ = inverse_root(among, self.tolerance)
+
+    def _alone(self, X):
+        """Return a copy of some units, without anything of the others."""
+        if not isinstance(X, SequenceSet):
+            return X
+        return X.replace(tracks={name: X.tracks[name] for name in self.tracks}).compact()
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays): the landmarks, as vectors or units, the map, and the base's state."""
+        header, arrays = super().fitted_state()
+        if not hasattr(self, "map_"):
+            return header, arrays
+        arrays = arrays | {"map": self.map_}
+        if isinstance(self.landmarks_, np.ndarray):
+            return header, arrays | {"landmarks": self.landmarks_}
+        units, own = self.landmarks_.state()
+        return header | {"landmarks": units}, arrays | nest("landmarks", own)
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        super().restore_fitted(header, arrays)
+        if "map" not in arrays:
+            return
+        self.map_, self._columns = arrays["map"], None
+        if "landmarks" in arrays:
+            self.landmarks_ = arrays["landmarks"]
+        else:
+            kind = SequenceSet if self.accepts == "sequences" else FeatureTable
+            self.landmarks_ = kind.from_state(header["landmarks"], unnest("landmarks", arrays))
+
+    def learned(self):
+        """Return how many landmarks and features there are, and what the base learned."""
+        return super().learned() | {"landmarks": len(self.landmarks_), "components": self.map_.shape[1]}
+
+    # ---- values ---------------------------------------------------------------------------------
+
+    def _map(self):
+        return self.map_
+
+    def _values(self, X):
+        if isinstance(self.landmarks_, np.ndarray):
+            return len(self.landmarks_), self._vector_values(X)
+        if getattr(self, "_columns", None) is None:
+            self._columns = self.bases[0].prepare(self.landmarks_)
+        base, cols = self.bases[0], self._columns
+
+        def values(rows):
+            return filled(base.block(base.prepare(X.take(rows), like=cols), cols), CHUNK_ROWS)
+
+        return len(cols), values
+
+    def _vector_values(self, X):
+        """Return the function of `_values` where the kernel is one of vectors."""
+        form = self.bases[0].vector_form()
+        if getattr(self, "_columns", None) is None:
+            self._columns = LandmarkComparison(form, self.landmarks_)
+        compare, table = self._columns, form.vectors(X)
+        if len(X) and table.width != self.landmarks_.shape[1]:
+            raise SequenceError(
+                f"has {table.width} numbers, the landmarks {self.landmarks_.shape[1]}",
+                record=X.ids[0],
+                remedy="cut all windows to one length",
+            )
+        return lambda rows: compare(filled(table.gather(rows), CHUNK_ROWS))
+
+
+def inverse_root(among, tolerance):
+    """Return U·Λ^(−1/2) of the kernel among landmarks, float32 (m, features), without its smallest eigenvalues."""
+    eigenvalues, eigenvectors = np.linalg.eigh(among)
+    kept = np.flatnonzero(eigenvalues > tolerance * max(eigenvalues[-1], 0))[::-1]
+    return (eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])).astype(np.float32)
+
+
+def centres(vectors, count, seed):
+    """Return the centres of k-means clusters of vectors, float32 (count, width)."""
+    from sklearn.cluster import MiniBatchKMeans
+    from threadpoolctl import threadpool_limits
+
+    clusters = MiniBatchKMeans(
+        count, random_state=seed, batch_size=KMEANS_BATCH, n_init=1, max_iter=KMEANS_EPOCHS, reassignment_ratio=0
+    )
+    with threadpool_limits(limits=1):  # of OpenMP too: the order of sums depends on it
+        return clusters.fit(vectors).cluster_centers_.astype(np.float32)

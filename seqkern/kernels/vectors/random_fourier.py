@@ -1,0 +1,148 @@
+"""Random Fourier features of radial basis functions (Rahimi & Recht, NIPS 20, 2007)."""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import check_flag, check_integer
+from seqkern.core.threads import one_thread
+from seqkern.kernels.feature_blocks import filled
+from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
+from seqkern.kernels.vectors.vector import PreparedVectors
+
+
+class RandomFourierKernel(ApproximateKernel):
+    """Features of a radial basis function of vectors: φ(x) = (cos(W·x), sin(W·x))·√(2/d), d the number of features.
+
+    W has random rows, normally distributed with the variance 2γ, so that φ(x)·φ(y) is exp(−γ·‖x − y‖²) on average, with
+    a standard deviation of at most 1/√d. Nothing is learned from data. φ is computed in single precision.
+
+    Parameters
+    ----------
+    base : Kernel
+        A radial basis function of dense vectors: a window kernel with ``vector_kernel=rbf``, or ``rbf`` on a table of
+        numbers, or on such a kernel of vectors.
+    n_components : int
+        d, an even number.
+    orthogonal : bool
+        Rows of W are orthogonal, as many at a time as there are coordinates, with independent lengths as before; then
+        the standard deviation is smaller.
+    seed : int
+        Of W.
+    normalize : bool
+        Divide φ by its length, which is 1 already, up to rounding.
+    zero_diagonal : {"error", "zero"}
+        Of no consequence: no φ is 0.
+    n_threads : int, optional
+        By default all cores.
+
+    References
+    ----------
+    Rahimi, Recht: Random features for large-scale kernel machines. NIPS 20, 2007.
+
+    Yu, Suresh, Choromanski, Holtmann-Rice, Kumar: Orthogonal random features. NIPS 29, 2016.
+    """
+
+    name = "random_fourier"
+    plain = "Compares by random waves, which together fall off with the distance like a bell curve."
+    made_again = (*ApproximateKernel.made_again, "_drawn")
+
+    def __init__(
+        self,
+        base,
+        *,
+        n_components=1000,
+        orthogonal=True,
+        seed=1,
+        normalize=False,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.base = base
+        self.n_components = n_components
+        self.orthogonal = orthogonal
+        self.seed = seed
+        self.normalize = normalize
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        from seqkern.kernels.specs import build_kernel
+
+        return [
+            cls(build_kernel("window:gamma=0.05"), n_components=20),
+            cls(build_kernel("pssm_window:gamma=scale"), n_components=600, orthogonal=False),
+            cls(build_kernel("rbf:gamma=0.3"), n_components=30, normalize=True),
+        ]
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_integer("n_components", self.n_components, 2)
+        check_flag("orthogonal", self.orthogonal)
+        check_integer("seed", self.seed, 0)
+        if self.n_components % 2:
+            raise ParameterError(
+                f"n_components={self.n_components} is odd, and each wave has two components",
+                remedy=f"take {self.n_components + 1}",
+            )
+        form = self._given()[0].vector_form()
+        if form is None or form.kind != "rbf":
+            raise ParameterError(
+                f"kernel {self._given()[0].name!r} is no radial basis function of dense vectors",
+                remedy="choose one such as window or rbf, or the approximation nystroem",
+            )
+
+    def _prepare(self, X, like):
+        prepared = super()._prepare(X, like)
+        width = str(self.bases[0].vector_form().vectors(X).width if len(X) else 0)
+        if like is not None and len(X) and len(like) and like.columns != (width,):
+            raise SequenceError(
+                f"has {width} numbers, others {like.columns[0]}",
+                record=X.ids[0],
+                remedy="cut all windows to one length",
+            )
+        return PreparedVectors(prepared.values, prepared.transposed, (width,))
+
+    def _values(self, X):
+        form = self.bases[0].vector_form()
+        table = form.vectors(X)
+        waves = self._waves(table.width, form.gamma)
+        half = self.n_components // 2
+        height = np.float32(half**-0.5)
+
+        def values(rows):
+            angles = filled(table.gather(rows), CHUNK_ROWS) @ waves
+            out = np.empty((len(angles), 2 * half), dtype=np.float32)
+            np.cos(angles, out=out[:, :half])
+            np.sin(angles, out=out[:, half:])
+            out *= height
+            return out
+
+        return self.n_components, values
+
+    def _waves(self, width, gamma):
+        """Return Wᵀ, float32 (width, d / 2), the same for each call."""
+        key = width, gamma, self.n_components, self.orthogonal, self.seed
+        drawn = getattr(self, "_drawn", None)
+        if drawn is None or drawn[0] != key:
+            self._drawn = drawn = key, draw_waves(*key)
+        return drawn[1]
+
+
+def draw_waves(width, gamma, n_components, orthogonal, seed):
+    """Return random vectors as columns, float32 (width, n_components / 2): normal, with the variance 2·gamma."""
+    rng = np.random.default_rng(seed)
+    half = n_components // 2
+    if not orthogonal:
+        waves = rng.standard_normal((half, width)).T
+    else:
+        parts = []
+        with one_thread():
+            for start in range(0, half if width else 0, max(width, 1)):
+                square, triangle = np.linalg.qr(rng.standard_normal((width, width)))
+                square *= np.sign(np.diagonal(triangle))  # so that all directions are equally likely
+                lengths = np.sqrt(rng.chisquare(width, size=width))
+                parts.append((square * lengths)[:, : half - start])
+        waves = np.hstack(parts) if parts else np.zeros((width, half))
+    return np.ascontiguousarray(waves * np.sqrt(2 * gamma), dtype=np.float32)

@@ -1,0 +1,1 @@
+"""Kernels of windows around residues: letters, PSSM rows, physico-chemical properties."""

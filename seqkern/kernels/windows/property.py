@@ -1,0 +1,285 @@
+"""The property kernel: scales of the physico-chemical properties of letters, in windows or as covariances."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_choice, check_flag, check_integer
+from seqkern.kernels.base import Plan
+from seqkern.kernels.planner import Workload
+from seqkern.kernels.windows.property_scales import PropertyScales, ScaleParameter
+from seqkern.kernels.windows.window_table import LetterCoding
+from seqkern.kernels.windows.window_vectors import (
+    END,
+    FUNCTION_SECONDS,
+    PRODUCT_SECONDS,
+    WindowTable,
+    WindowVectorKernel,
+    WindowVectors,
+)
+
+WINDOW, COVARIANCE = "window", "covariance"
+PRODUCT_NS = 1.2  # a product of two values of a sequence, added up
+LAG_NS = 1e4  # a distance of a sequence, besides
+
+
+class PropertyKernel(ScaleParameter, WindowVectorKernel):
+    """Kernel between properties of sequences: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
+
+    A letter has a value on each scale; scales are standardised to mean 0 and variance 1 over the letters that they
+    list. A masked letter, or one that is not listed, has none.
+
+    With the form ``"window"``, for windows of one length, φ(x) has for each position the values of its letter, and one
+    more number that is 1 where there is none: beyond the ends of the chain, and where a letter is masked; there the
+    others are 0.
+
+    With ``"covariance"``, for sequences of any length L, φ(x) has for each distance g from 1 to `lag` and each two
+    scales s and t the mean of (v_s(i) − mean v_s)·(v_t(i + g) − mean v_t) over the L − g places i where both letters
+    have values, 0 if there are none. With s = t it is the auto-covariance, else the cross-covariance, which is not
+    symmetric in s and t.
+
+    Parameters
+    ----------
+    form : {"window", "covariance"}
+    scales : str or list of str
+        ``"all"``; some of ``hydrophobicity``, ``charge``, ``mass``, ``volume``, ``polarity`` and ``bulkiness``, scales
+        of the amino acids whose sources are in resources/README.md; or the path of a file like
+        resources/property_scales.tsv with scales of your own, for any letters.
+    lag : int
+        The largest distance, of covariances only.
+    cross : bool
+        Whether there are cross-covariances, besides auto-covariances.
+    vector_kernel : {"rbf", "polynomial", "linear"}
+        k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` has features.
+    gamma : float > 0 or "scale"
+        γ; ``"scale"``, of ``"rbf"`` only, is 1 / the total variance of the training vectors.
+    degree : int
+    coef0 : float
+    position_weights : {"flat", "triangle", "gaussian"} or list of float
+        Of the positions of a window, as for the kernel ``window``.
+    normalize : bool
+        Divide by sqrt(K(x, x)·K(y, y)); of ``"rbf"`` that changes nothing.
+    alphabet : str, optional
+        The alphabet that sequences must have, and that strings are encoded with.
+    zero_diagonal : {"error", "zero"}
+        What to do, when normalising, about a sequence whose K(x, x) is zero.
+    n_threads : int, optional
+        By default all cores.
+
+    References
+    ----------
+    Wold, Jonsson, Sjöström, Sandberg, Rännar: DNA and peptide sequences and chemical processes multivariately modelled
+    by principal component analysis and partial least-squares projections to latent structures. Analytica Chimica Acta
+    277, 1993 (auto- and cross-covariances).
+
+    Dong, Zhou, Guan: A new taxonomy-based protein fold recognition approach based on autocross-covariance
+    transformation. Bioinformatics 25, 2009.
+    """
+
+    name = "property"
+    plain = "Compares proteins by what their letters are like: how greasy, charged, large or polar, and where."
+
+    def __init__(
+        self,
+        form=WINDOW,
+        *,
+        scales="all",
+        lag=10,
+        cross=True,
+        vector_kernel="rbf",
+        gamma=0.05,
+        degree=2,
+        coef0=1.0,
+        position_weights="flat",
+        normalize=False,
+        alphabet=None,
+        zero_diagonal="error",
+        n_threads=None,
+    ):
+        self.form = form
+        self.scales = scales
+        self.lag = lag
+        self.cross = cross
+        self.vector_kernel = vector_kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.position_weights = position_weights
+        self.normalize = normalize
+        self.alphabet = alphabet
+        self.zero_diagonal = zero_diagonal
+        self.n_threads = n_threads
+
+    @classmethod
+    def examples(cls):
+        """Return kernels for the contract suite."""
+        return [
+            cls(alphabet="protein"),
+            cls(
+                scales=["hydrophobicity", "charge"],
+                vector_kernel="linear",
+                position_weights="triangle",
+                normalize=True,
+                alphabet="protein",
+                zero_diagonal="zero",
+            ),
+            cls(COVARIANCE, lag=4, gamma="scale", alphabet="protein"),
+            cls(COVARIANCE, lag=3, vector_kernel="linear", normalize=True, alphabet="protein"),
+        ]
+
+    @property
+    def equal_lengths(self):
+        """Whether sequences must have one length: windows must."""
+        return self.form == WINDOW
+
+    def min_length(self):
+        """Return the letters of the shortest sequence with a covariance; 0 for windows."""
+        return 2 if self.form == COVARIANCE else 0
+
+    def _check_parameters(self):
+        check_choice("form", self.form, (WINDOW, COVARIANCE))
+        check_integer("lag", self.lag, 1)
+        check_flag("cross", self.cross)
+        super()._check_parameters()
+        if not self.files():
+            self.property_scales()
+        if self.form == COVARIANCE and not (isinstance(self.position_weights, str) and self.position_weights == "flat"):
+            raise ParameterError("covariances have no position_weights", remedy="leave them out, or choose form=window")
+
+    def coerce(self, X):
+        """Return `X` as a SequenceSet, checked: the scales must be of its letters."""
+        X = super().coerce(X)
+        self.property_scales().standardised(X.alphabet)
+        return X
+
+    @property
+    def coding(self):
+        """What knows the numbers of a letter."""
+        return PropertyCoding(self.property_scales())
+
+    # ---- covariances, where windows have positions -----------------------------------------------
+
+    def table(self, X, dtype=np.float64):
+        """Return the table of the vectors φ; see `WindowVectorKernel.table`."""
+        if self.form == WINDOW:
+            return super().table(X, dtype)
+        return Covariances(self.coding, self.lag, self.cross).table(X, dtype)
+
+    def _linear(self):
+        if self.form == WINDOW:
+            return super()._linear()
+        return Covariances(self.coding, self.lag, self.cross)
+
+    def feature_names(self, alphabet=None, length=None):
+        """Return the names of the features: ``-3:charge``, …, or ``charge:lag1``, ``charge×volume:lag2``, ….
+
+        Parameters
+        ----------
+        alphabet : Alphabet, optional
+        length : int, optional
+            Letters of a window.
+        """
+        if self.form == WINDOW:
+            return super().feature_names(alphabet, length)
+        self._check_linear()
+        return self._linear().names()
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`)."""
+        if self.form == WINDOW:
+            return super().plan(X, Y)
+        self.check_parameters()
+        X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
+        work = Workload.of(X, Y)
+        width = len(self._linear().names())
+        total = work.output(self.n_threads)
+        own = (PRODUCT_NS * work.letters * width + LAG_NS * work.records * self.lag) * 1e-9
+        own += work.pairs * (PRODUCT_SECONDS * width + FUNCTION_SECONDS * (self.vector_kernel != "linear"))
+        return Plan("vectors", total.seconds + own, total.bytes + 16 * width * work.records)
+
+
+@dataclass(frozen=True)
+class PropertyCoding(LetterCoding):
+    """The numbers of a letter: its standardised values on some scales.
+
+    Attributes
+    ----------
+    scales : PropertyScales
+    """
+
+    scales: PropertyScales
+
+    def lookup(self, alphabet):
+        """Return the numbers of each letter and, in the last row, of a masked one, float64 (size + 1, scales + 1)."""
+        values = self.scales.standardised(alphabet)
+        unknown = np.isnan(values).any(axis=1)
+        return np.column_stack([np.where(unknown[:, None], 0.0, values), unknown])
+
+    def columns(self, alphabet):
+        """Return the names of the numbers, one str each."""
+        return [*self.scales.names, END]
+
+
+class Covariances(WindowVectors):
+    """φ(x)·φ(y) of covariances, exactly; the part of `PropertyKernel` that kernels of vectors are functions of.
+
+    Parameters
+    ----------
+    coding : PropertyCoding
+    lag : int
+    cross : bool
+    """
+
+    def __init__(self, coding, lag, cross):
+        self.coding = coding
+        self.lag = lag
+        self.cross = cross
+
+    def names(self):
+        """Return the names of the covariances: distance after distance, all pairs of scales."""
+        names = self.coding.scales.names
+        pairs = [s if s == t else f"{s}×{t}" for s in names for t in names if self.cross or s == t]
+        return [f"{pair}:lag{lag}" for lag in range(1, self.lag + 1) for pair in pairs]
+
+    def table(self, X, dtype=np.float64):
+        """Return the vectors of n sequences as the table of windows of one position."""
+        size = len(self.coding.scales.names)
+        values = np.zeros((len(X), self.lag, size, size) if self.cross else (len(X), self.lag, size))
+        pattern = "si,ti->st" if self.cross else "si,si->s"
+        for record, (deviations, known) in enumerate(self._deviations(X)):
+            for lag in range(1, min(self.lag, len(known) - 1) + 1):
+                pairs = np.count_nonzero(known[:-lag] & known[lag:])
+                # einsum, not BLAS: the same bits at any number of threads.
+                sums = np.einsum(pattern, deviations[:, :-lag], deviations[:, lag:])
+                values[record, lag - 1] = sums / max(pairs, 1)
+        return WindowTable(values.reshape(len(X), len(self.names())).astype(dtype), np.arange(len(X)), np.ones(1))
+
+    def _table(self, X):
+        return self.table(X)
+
+    def _deviations(self, X):
+        """Yield for each sequence the deviations from its means, float64 (scales, letters), and where letters count."""
+        lookup = np.ascontiguousarray(self.coding.lookup(X.alphabet).T)
+        for start, stop in zip(X.starts, X.stops, strict=True):
+            values = lookup[:, np.minimum(X.codes[start:stop], X.alphabet.size)]
+            known = values[-1] == 0
+            means = values[:-1].sum(axis=1) / max(np.count_nonzero(known), 1)
+            yield np.where(known, values[:-1] - means[:, None], 0.0), known
+
+    def _attribute(self, X, support, coefficients):
+        """Share the product of two deviations equally by their letters; the means are taken as given."""
+        size = len(self.coding.scales.names)
+        weights = (coefficients @ self.table(support).gather()).reshape(self.lag, size, -1)
+        weights = weights if self.cross else weights * np.eye(size)
+        shares = [np.zeros(0)]
+        for deviations, known in self._deviations(X):
+            total = np.zeros(len(known))
+            for lag in range(1, min(self.lag, len(known) - 1) + 1):
+                pairs = np.count_nonzero(known[:-lag] & known[lag:])
+                weighted = np.einsum("st,si->ti", weights[lag - 1], deviations[:, :-lag])
+                products = (weighted * deviations[:, lag:]).sum(axis=0) / max(pairs, 1)
+                total[:-lag] += 0.5 * products
+                total[lag:] += 0.5 * products
+            shares.append(total)
+        return np.concatenate(shares)

@@ -1,0 +1,191 @@
+"""Scales of the physico-chemical properties of letters: those of the amino acids that come with seqkern, or one's own.
+
+`resources/property_scales.tsv` has six of the amino acids, and tells where each is from. A file of one's own looks the
+same: tab-separated, lines that begin with # are comments, the first column of the header may be called anything, each
+other one is the name of a scale, and each line has a letter and its value on each scale.
+"""
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from seqkern.core.errors import FileError, ParameterError, SequenceError
+from seqkern.core.resource_files import resource_path
+from seqkern.core.text_files import open_lines
+from seqkern.sequences.alphabets import DNA, RNA
+
+OWN = "property_scales.tsv"
+
+
+@dataclass(frozen=True)
+class PropertyScales:
+    """Values of some letters on some scales.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the scales.
+    letters : str
+    values : ndarray of float64, shape (letters, scales)
+    file : str or None
+        Where they were read; None for those of the amino acids that come with seqkern.
+    """
+
+    names: tuple
+    letters: str
+    values: np.ndarray = field(repr=False)
+    file: str | None = None
+
+    def choose(self, names):
+        """Return the PropertyScales of some scales, in their order; ParameterError for one that is not there."""
+        for name in names:
+            if name not in self.names:
+                raise ParameterError(
+                    f"there is no scale {name!r}", remedy=f"choose all, some of {', '.join(self.names)}, or a file"
+                )
+        if not len(names) or len(set(names)) < len(names):
+            raise ParameterError(f"scales={list(names)!r} is not possible", remedy="give each scale once")
+        return PropertyScales(tuple(names), self.letters, self.values[:, [self.names.index(name) for name in names]])
+
+    def standardised(self, alphabet):
+        """Return the values by the codes of an alphabet, each scale with mean 0 and variance 1 over its letters.
+
+        Returns
+        -------
+        ndarray of float64, shape (size + 1, scales)
+            NaN in the row of a letter that has no values, and in the last one, for masked letters.
+
+        Raises
+        ------
+        ParameterError
+            If the scales are those of the amino acids and the alphabet is DNA or RNA, no letter of the alphabet has
+            values, or a scale has but one.
+        """
+        if self.file is None and alphabet in (DNA, RNA):
+            raise ParameterError(
+                f"the scales are of amino acids, the alphabet is {alphabet.name}",
+                remedy="give the file of scales of your own, or proteins",
+            )
+        if not set(alphabet.letters) & set(self.letters):
+            raise ParameterError(
+                f"no letter of the alphabet {alphabet.name} is on the scales", remedy="give a file with its letters"
+            )
+        spread = self.values.std(axis=0)
+        if not (spread > 0).all():
+            raise ParameterError(
+                f"all letters have the same value on the scale {self.names[int(np.argmin(spread > 0))]!r}",
+                remedy="leave the scale out",
+            )
+        table = np.full((alphabet.size + 1, len(self.names)), np.nan)
+        for code, letter in enumerate(alphabet.letters):
+            if letter in self.letters:
+                place = self.letters.index(letter)
+                table[code] = (self.values[place] - self.values.mean(axis=0)) / spread
+        return table
+
+
+@lru_cache(maxsize=1)
+def amino_acid_scales():
+    """Return the PropertyScales of the 20 amino acids."""
+    names, letters, values = _parse(resource_path(OWN))
+    values.flags.writeable = False
+    return PropertyScales(names, letters, values)
+
+
+def read_scales(path):
+    """Read PropertyScales from a file, compressed or not.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read, or is no such table.
+    """
+    return PropertyScales(*_parse(path), str(path))
+
+
+def _parse(path):
+    """Return names, letters and values of a file."""
+    try:
+        with open_lines(path) as (lines, name):
+            rows = [(i, line.rstrip("\r\n").split("\t")) for i, line in enumerate(lines, start=1)]
+    except SequenceError as error:  # it is empty
+        raise FileError(error.problem, file=error.file, remedy=error.remedy) from error
+    rows = [(i, row) for i, row in rows if row != [""] and not row[0].startswith("#")]
+
+    def bad(problem, remedy):
+        return FileError(problem, file=name, remedy=remedy)
+
+    names = tuple(cell.strip() for cell in rows[0][1][1:]) if rows else ()
+    if not names or not all(names) or len(set(names)) < len(names):
+        raise bad("has no header with the names of scales", "give a tab-separated table as in property_scales.tsv")
+    letters, values = "", []
+    for number, (letter, *cells) in rows[1:]:
+        letter = letter.strip().upper()
+        if len(letter) != 1 or letter in letters:
+            raise bad(f"line {number}: {letter!r} is not one new letter", "give one line for each letter")
+        try:
+            row = [float(cell) for cell in cells]
+        except ValueError:
+            row = [math.nan]
+        if len(row) != len(names) or not all(map(math.isfinite, row)):
+            raise bad(f"line {number} is not a letter and {len(names)} numbers", "give one value for each scale")
+        letters += letter
+        values.append(row)
+    if len(letters) < 2:
+        raise bad("has values of fewer than two letters", "give one line for each letter")
+    return names, letters, np.array(values)
+
+
+class ScaleParameter:
+    """Mixin of kernels with a parameter that names scales, `scale_parameter`: chosen, or read from a file once.
+
+    The values that were read from a file are part of the kernel's identity and of saved models.
+    """
+
+    missing_file_remedy = "check the path, or choose scales such as hydrophobicity"
+    scale_parameter = "scales"
+    other_choices = ()  # values of the parameter that have nothing to do with scales
+    _read = None
+
+    def property_scales(self):
+        """Return the PropertyScales that the parameter names."""
+        chosen = getattr(self, self.scale_parameter)
+        if self.files():
+            if self._read is None or self._read[0] != chosen:
+                self.check_files()
+                self._read = chosen, read_scales(chosen)
+            return self._read[1]
+        known = amino_acid_scales()
+        if isinstance(chosen, str):
+            return known if chosen == "all" else known.choose([chosen])
+        if not isinstance(chosen, (list, tuple)):
+            raise ParameterError(
+                f"{self.scale_parameter}={chosen!r} is not possible", remedy="give all, a list of scales, or a file"
+            )
+        return known.choose(list(chosen))
+
+    def files(self):
+        """Return the path of the file of scales, if there is one."""
+        chosen = getattr(self, self.scale_parameter)
+        own = ("all", *amino_acid_scales().names, *self.other_choices)
+        return (chosen,) if isinstance(chosen, str) and chosen not in own else ()
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays): what was read from a file."""
+        header, arrays = super().fitted_state()
+        if not self.files():
+            return header, arrays
+        scales = self.property_scales()
+        told = {"names": list(scales.names), "letters": scales.letters}
+        return header | {"scales": told}, arrays | {"scales": scales.values}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        super().restore_fitted(header, arrays)
+        if "scales" in header:
+            chosen = getattr(self, self.scale_parameter)
+            values = np.array(arrays["scales"], dtype=np.float64)
+            told = header["scales"]
+            self._read = chosen, PropertyScales(tuple(told["names"]), told["letters"], values, str(chosen))

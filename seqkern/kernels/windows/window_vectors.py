@@ -1,0 +1,259 @@
+"""Kernels between windows of one length: a function of vectors φ(x) that hold some numbers for each position.
+
+A kernel gives a `coding`, which knows the numbers of a letter, such as `LetterCoding` or that of PSSM rows. Of all
+codings the last number is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
+there the other numbers are 0.
+"""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.kernels.additive import attributions, fold
+from seqkern.kernels.base import Kernel, Plan
+from seqkern.kernels.composite import PreparedParts
+from seqkern.kernels.vector_form import VectorForm
+from seqkern.kernels.vectors.vector import LinearKernel, PolynomialKernel, PreparedVectors, RBFKernel
+from seqkern.kernels.windows.window_table import WindowTable, total_variance
+
+VECTOR_KERNELS = ("rbf", "polynomial", "linear")
+SHAPES = ("flat", "triangle", "gaussian")
+END = "end"  # name of the coordinate of positions without a residue
+PRODUCT_SECONDS = 7e-11  # of CPU, for one product of two numbers in `_vector.products`
+FUNCTION_SECONDS = 1e-8  # for one exponential or power
+
+
+def position_weights(weights, length):
+    """Return the weight of each position of a window, float64 (length,).
+
+    Parameters
+    ----------
+    weights : {"flat", "triangle", "gaussian"} or list of float
+        All 1; in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²), d the distance to the centre and h that of the
+        ends of the window, with a mean of 1; or one for each position.
+    length : int
+
+    Raises
+    ------
+    ParameterError
+        If a list has another length.
+    """
+    if length == 0:
+        return np.zeros(0)
+    if not isinstance(weights, str):
+        if len(weights) != length:
+            raise ParameterError(
+                f"position_weights has {len(weights)} weights, a window {length} positions",
+                remedy="give one for each position, or the name of a shape",
+            )
+        return np.array(weights, dtype=np.float64)
+    half = max((length - 1) / 2, 0.5)
+    distances = np.abs(np.arange(length) - (length - 1) / 2)
+    shape = {"flat": np.ones(length), "triangle": 1 - distances / (half + 1)}
+    values = np.exp(-((2 * distances / half) ** 2)) if weights == "gaussian" else shape[weights]
+    return values / values.mean()
+
+
+def check_position_weights(weights):
+    """Raise ParameterError unless `weights` is the name of a shape or a list of numbers ≥ 0, not all 0."""
+    if isinstance(weights, str):
+        check_choice("position_weights", weights, SHAPES)
+        return
+    if not isinstance(weights, (list, tuple, np.ndarray)) or len(weights) == 0:
+        remedy = f"choose {', '.join(SHAPES)}, or give a list of numbers"
+        raise ParameterError(f"position_weights={weights!r} is not possible", remedy=remedy)
+    for weight in weights:
+        check_real("position_weights", weight, 0)
+    if not any(weights):
+        raise ParameterError("position_weights are all 0", remedy="give one position at least a weight")
+
+
+def window_table(X, coding, weights, dtype=np.float64):
+    """Return the `WindowTable` of windows of one length, for weights as `position_weights` takes them."""
+    return WindowTable.of(X, coding, position_weights(weights, int(X.lengths.max(initial=0))), dtype)
+
+
+class WindowVectorKernel(Kernel):
+    """Base of the kernels between windows: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
+
+    A subclass has the parameters `vector_kernel`, `gamma`, `degree`, `coef0` and `position_weights` besides those of
+    every kernel, and writes `coding`.
+    """
+
+    equal_lengths = True
+
+    @property
+    def coding(self):
+        """What knows the numbers of a letter, and their names: ``vectors(X, positions)`` and ``columns(alphabet)``."""
+        raise NotImplementedError
+
+    def _seen(self, X):
+        """Return `X` as the coding takes it."""
+        return X
+
+    @property
+    def data_dependent(self):
+        """Whether gamma is learned."""
+        return self.vector_kernel == "rbf" and self.gamma == "scale"
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_choice("vector_kernel", self.vector_kernel, VECTOR_KERNELS)
+        check_position_weights(self.position_weights)
+        if self.vector_kernel == "polynomial":
+            check_integer("degree", self.degree, 1)
+            check_real("coef0", self.coef0, 0)
+        if isinstance(self.gamma, str) and not self.data_dependent:
+            remedy = "give a number > 0" + (" or scale" if self.vector_kernel == "rbf" else "")
+            raise ParameterError(f"gamma={self.gamma!r} is not possible", remedy=remedy)
+        if not isinstance(self.gamma, str):
+            check_real("gamma", self.gamma, 0, open_low=True)
+
+    def _fit(self, X, y):
+        super()._fit(X, y)
+        if WindowVectorKernel.data_dependent.fget(self):
+            variance = total_variance(self.table(self._seen(X)))
+            self.gamma_ = 1.0 / variance if variance > 0 else 1.0
+
+    def fitted_state(self):
+        """Return (JSON dict, dict of arrays): gamma, where it is learned."""
+        header, arrays = super().fitted_state()
+        return (header | {"gamma": self.gamma_} if hasattr(self, "gamma_") else header), arrays
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        super().restore_fitted(header, arrays)
+        if "gamma" in header:
+            self.gamma_ = header["gamma"]
+
+    def learned(self):
+        """Return gamma, where it is learned."""
+        return super().learned() | ({"gamma": self.gamma_} if hasattr(self, "gamma_") else {})
+
+    # ---- vectors --------------------------------------------------------------------------------
+
+    def table(self, X, dtype=np.float64):
+        """Return the `WindowTable` of windows that the coding can take."""
+        return window_table(X, self.coding, self.position_weights, dtype)
+
+    def vector_form(self):
+        """Return how this kernel is a function of vectors; None if it is normalised, unless that changes nothing."""
+        if self.normalize and self.vector_kernel != "rbf":
+            return None
+        gamma = getattr(self, "gamma_", None) if isinstance(self.gamma, str) else self.gamma
+
+        def vectors(X, dtype=np.float32):
+            return self.table(self._seen(self.coerce(X)), dtype)
+
+        return VectorForm(self.vector_kernel, vectors, gamma, self.degree, self.coef0)
+
+    def features(self, X):
+        """Return φ, float64 (n, positions · columns), with the roots of the weights; only for linear."""
+        self._check_linear()
+        self.check_parameters()
+        return self.table(self._seen(self.coerce(X))).gather()
+
+    def feature_names(self, alphabet=None, length=None):
+        """Return ``-7:A``, … for the features: place from the centre of the window, and letter or ``end``.
+
+        Parameters
+        ----------
+        alphabet : Alphabet, optional
+            By default the kernel's own.
+        length : int
+            Letters of a window.
+        """
+        self._check_linear()
+        alphabet = self.alphabet if alphabet is None else alphabet
+        columns = self.coding.columns(alphabet)
+        return [f"{place - length // 2}:{column}" for place in range(length) for column in columns]
+
+    def check_features(self):
+        """Raise ParameterError unless the kernel is linear."""
+        self._check_linear()
+
+    def _check_linear(self):
+        if self.vector_kernel != "linear":
+            raise ParameterError(
+                f"kernel {self.name!r} with vector_kernel={self.vector_kernel} has no explicit features",
+                remedy="choose vector_kernel=linear, or approximate it: nystroem:base=(…)",
+            )
+
+    # ---- exact blocks ---------------------------------------------------------------------------
+
+    def _linear(self):
+        """Return the kernel φ(x)·φ(y), of which `between` is a function."""
+        return WindowVectors(self.coding, self.position_weights)
+
+    @property
+    def between(self):
+        """The exact kernel between windows, before the normalisation."""
+        vectors = self._linear()
+        if self.vector_kernel == "rbf":
+            gamma = self.gamma_ if isinstance(self.gamma, str) else self.gamma
+            return RBFKernel(gamma=gamma, base=vectors)
+        if self.vector_kernel == "polynomial":
+            return PolynomialKernel(degree=self.degree, gamma=self.gamma, coef0=self.coef0, base=vectors)
+        return vectors
+
+    def _prepare(self, X, like):
+        windows = self.between.prepare(self._seen(X), None if like is None else like.parts[0])
+        return PreparedParts((windows,), windows.diagonal)
+
+    def _block(self, rows, cols, out):
+        self.between.block(rows.parts[0], cols.parts[0], out)
+
+    def _fold(self, columns, coefficients):
+        values = fold(self.between, columns.parts[0], coefficients)
+        return None if values is None else lambda rows: values(rows.parts[0])
+
+    def _attribute(self, X, support, coefficients):
+        return attributions(self.between, self._seen(X), self._seen(support), coefficients)
+
+    def plan(self, X, Y=None):
+        """Return the Plan for this kernel on `X` (against `Y`): products of vectors, kept as rows and as columns."""
+        self.check_parameters()
+        sets = [self.coerce(Z) for Z in (X, Y) if Z is not None]
+        columns = len(self.coding.columns(sets[0].alphabet))
+        width = int(max((Z.lengths.max(initial=0) for Z in sets), default=0)) * columns
+        rows, cols = len(sets[0]), len(sets[-1])
+        pairs = rows * cols / (2 if Y is None else 1)
+        seconds = pairs * (PRODUCT_SECONDS * width + FUNCTION_SECONDS * (self.vector_kernel != "linear"))
+        return Plan("vectors", seconds, 16 * width * sum(map(len, sets)))
+
+
+class WindowVectors(Kernel):
+    """φ(x)·φ(y) of windows, exactly; the part of `WindowVectorKernel` that kernels of vectors are functions of."""
+
+    def __init__(self, coding, position_weights):
+        self.coding = coding
+        self.position_weights = position_weights
+
+    def _table(self, X):
+        return window_table(X, self.coding, self.position_weights)
+
+    def _prepare(self, X, like):
+        table = self._table(X)
+        if like is not None:
+            wanted = like.values.shape[1]
+            if len(table) and len(like) and wanted != table.width:
+                raise SequenceError(
+                    f"is a window of {len(table.factors)} letters, others have {wanted // table.values.shape[1]}",
+                    record=X.ids[0],
+                    remedy="cut all windows to one length",
+                )
+            values = table.gather() if len(table) else np.zeros((0, wanted))
+        else:
+            values = table.gather()
+        return PreparedVectors(values, np.ascontiguousarray(values.T), ())
+
+    def _block(self, rows, cols, out):
+        if len(cols):  # no windows have no length, either
+            LinearKernel._block(self, rows, cols, out)
+
+    _fold = LinearKernel._fold
+
+    def _attribute(self, X, support, coefficients):
+        shape = (-1, int(X.lengths.max(initial=0)), len(self.coding.columns(X.alphabet)))
+        weights = (coefficients @ self._table(support).gather()).reshape(shape[1:])
+        return np.einsum("nlc,lc->nl", self._table(X).gather().reshape(shape), weights).reshape(-1)

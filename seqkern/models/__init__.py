@@ -1,0 +1,1 @@
+"""Models: trained, saved, loaded, applied to new sequences, slid along long ones."""

@@ -1,0 +1,339 @@
+"""Model files of LS-GKM (Lee, Bioinformatics 2016): read, applied and written.
+
+The text of ``gkmtrain`` is LIBSVM's with a header of its own and a sequence for each support vector::
+
+    svm_type c_svc
+    kernel_type gkm_esttrunc
+    L 10
+    k 6
+    d 3
+    norc 0
+    nr_class 2
+    total_sv 958
+    rho 0.379216
+    label 1 -1
+    nr_sv 435 523
+    SV
+    0.3963236613005489 GCGGGCGCGGAGG…
+
+A decision is Σ coefficient · K(x, support vector) − rho with the normalised kernel; above zero it means the first
+label. ``norc 1`` is one strand; files without the line are older and of both. LS-GKM reads letters other than ACGT as
+A, in its support vectors too. Its kernels are those of `GappedKmerKernel`:
+
+============= ============================================
+kernel_type   kernel
+============= ============================================
+gkm_cnt       ``estimator="count"``
+gkm_estfull   ``estimator="full"``
+gkm_esttrunc  ``estimator="truncated"``
+wgkm          ``truncated`` with ``center_weighted=True``
+gkmrbf        exp(gamma · (K − 1)) of ``gkm_esttrunc``
+wgkmrbf       the same of ``wgkm``
+============= ============================================
+"""
+
+import gzip
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+
+from seqkern.core.archive import atomic_write
+from seqkern.core.errors import FileError, ModelError, SeqkernError
+from seqkern.core.text_files import open_lines
+from seqkern.kernels import GappedKmerKernel, RBFKernel
+from seqkern.kernels.kmer.gapped import HALVING, LARGEST_WEIGHT
+from seqkern.models.model import Model
+from seqkern.sequences.alphabets import DNA
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers import CSVC, solver_from_state
+
+FIRST = "svm_type"
+KERNELS = {
+    "gkm_cnt": ("count", False, False),
+    "gkm_estfull": ("full", False, False),
+    "gkm_esttrunc": ("truncated", False, False),
+    "wgkm": ("truncated", True, False),
+    "gkmrbf": ("truncated", False, True),
+    "wgkmrbf": ("truncated", True, True),
+}
+NEEDED = ("svm_type", "kernel_type", "L", "k", "d", "nr_class", "total_sv", "rho", "label", "nr_sv")
+OPTIONAL = ("norc", "gamma", "M", "H", "probA", "probB")
+AMBIGUOUS = str.maketrans(dict.fromkeys("RYSWKMBDHVN", "A"))
+LONGEST_WORD = 12  # its tables have 4^L entries
+MOST_MISMATCHES = 11
+LONGEST_SEQUENCE = 2047
+
+
+def is_lsgkm(path):
+    """Return whether a file, plain or compressed, begins as LS-GKM's models do."""
+    try:
+        if not Path(path).is_file():
+            return False
+        with open_lines(path) as (lines, _):
+            return next(lines).split()[:1] == [FIRST]
+    except (SeqkernError, OSError, ValueError):
+        return False
+
+
+def read_lsgkm(path):
+    """Read a model of ``gkmtrain``, plain or compressed.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    Model
+        Its classes are named by the labels: ``("-1", "1")``. What the file does not tell is C (the largest coefficient
+        stands for it) and how many sequences there were.
+
+    Raises
+    ------
+    ModelError
+        If the file is damaged, or a model of something else than two classes and a kernel of these.
+    FileError
+        If it cannot be read.
+    """
+    with open_lines(path) as (lines, _):
+        try:
+            model = _as_model(*_parse(lines))
+            len(model.columns)  # sequences that the kernel cannot take are a fault of the file
+            return model
+        except FileError:
+            raise
+        except (SeqkernError, ValueError) as error:
+            where = f"support vector {error.record}: " if getattr(error, "record", None) else ""
+            reason = where + (getattr(error, "problem", None) or str(error))
+            raise ModelError(
+                f"is no LS-GKM model that can be used: {reason}", file=path, remedy="make it again with gkmtrain"
+            ) from error
+
+
+def write_lsgkm(model, path):
+    """Write a model as ``gkmpredict`` reads it; compressed if the name ends in ``.gz``.
+
+    The positive class becomes the label 1, the other −1.
+
+    Parameters
+    ----------
+    model : Model
+        A C-SVM on DNA with a normalised `GappedKmerKernel`, or the `RBFKernel` of a truncated one.
+    path : path-like
+
+    Raises
+    ------
+    ModelError
+        If LS-GKM has no such models.
+    FileError
+        If the file cannot be written.
+    """
+    check_lsgkm(model.kernel, [model.solver.spec()], model.transforms, model.alphabet, model.kind)
+    header = _header(model.kernel)
+    coefficients = np.asarray(model.solver.dual_coef_)
+    support = model.support.take(model.solver.support_)
+    _check_support(support, coefficients, model.solver.intercept_, header["L"])
+    order = np.argsort(coefficients <= 0, kind="stable")
+    positive = int(np.count_nonzero(coefficients > 0))
+    header |= {
+        "nr_class": 2,
+        "total_sv": len(order),
+        "rho": repr(-float(model.solver.intercept_)),
+        "label": "1 -1",
+        "nr_sv": f"{positive} {len(order) - positive}",
+    }
+    lines = [f"{key} {value}" for key, value in header.items()] + ["SV"]
+    lines += [f"{float(coefficients[i])!r} {support.string(i)}" for i in order]
+    text = ("\n".join(lines) + "\n").encode("ascii")
+    with atomic_write(path) as file:
+        file.write(gzip.compress(text, mtime=0) if str(path).endswith(".gz") else text)
+
+
+def check_lsgkm(kernel, solvers, transforms, alphabet, kind):
+    """Raise ModelError, before any training, if LS-GKM has no such models.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    solvers : list of dict
+        Specs.
+    transforms : list of GramTransform
+    alphabet : Alphabet or None
+    kind : {"binary", "multiclass", "real"}
+        Of the labels.
+    """
+    _header(kernel)
+    other = next((spec["solver"] for spec in solvers if spec["solver"] != CSVC.name), None)
+    if other is not None:
+        raise ModelError(f"the solver {other!r} has no place in an LS-GKM model", remedy="choose csvc")
+    if transforms:
+        raise ModelError("transforms of the kernel matrix have no place in an LS-GKM model", remedy="leave them out")
+    if kind != "binary" or alphabet != DNA:
+        raise ModelError("LS-GKM models are of two classes of DNA", remedy="choose the format seqkern")
+
+
+def _header(kernel):
+    """Return the kernel's lines of the header, a dict; ModelError if LS-GKM has no such kernel."""
+    radial = isinstance(kernel, RBFKernel)
+    gapped = kernel.bases[0] if radial and kernel.base is not None else kernel
+    if not isinstance(gapped, GappedKmerKernel):
+        raise ModelError(
+            f"the kernel {kernel.name!r} has no place in an LS-GKM model",
+            remedy="choose gapped_kmer, or rbf with such a base",
+        )
+    kernel.check_parameters()
+    kind = (gapped.estimator, bool(gapped.center_weighted), radial)
+    name = next((name for name, described in KERNELS.items() if described == kind), None)
+    if name is None or not gapped.normalize or (radial and kernel.gamma == "scale"):
+        raise ModelError(
+            "LS-GKM has center_weighted and rbf with estimator=truncated only, all normalised, gamma a number",
+            remedy="choose such a kernel",
+        )
+    d = gapped.d
+    if d is None:
+        d = gapped.l - gapped.k if gapped.estimator == "count" else gapped.l
+    if not 2 <= gapped.l <= LONGEST_WORD or d > MOST_MISMATCHES:
+        raise ModelError(
+            f"LS-GKM has l from 2 to {LONGEST_WORD} and d up to {MOST_MISMATCHES}, not l={gapped.l}, d={d}",
+            remedy="choose a smaller l or d",
+        )
+    header = {"svm_type": "c_svc", "kernel_type": name, "L": gapped.l, "k": gapped.k, "d": d}
+    header["norc"] = 0 if gapped.reverse_complement else 1
+    if radial:
+        header["gamma"] = repr(2 * float(kernel.gamma))
+    if gapped.center_weighted:
+        header |= {"M": LARGEST_WEIGHT, "H": HALVING}
+    return header
+
+
+def _check_support(support, coefficients, intercept, length):
+    """Raise ModelError for numbers or sequences that LS-GKM would not read as they are."""
+    if not len(support):
+        raise ModelError("the model has no support sequences", remedy="train with a larger C")
+    for name, size, string in zip(support.ids, support.lengths, support.strings(), strict=True):
+        if "*" in string or not length <= size <= LONGEST_SEQUENCE:
+            raise ModelError(
+                f"LS-GKM cannot take it: {size} letters, ACGT alone and {length} to {LONGEST_SEQUENCE} are possible",
+                record=name,
+                remedy="leave it out of the training",
+            )
+    if not np.isfinite([*coefficients, intercept]).all():
+        raise ModelError("a coefficient is not finite", remedy="train it again")
+
+
+def _parse(lines):
+    """Return (dict of header words, coefficients, sequences) of a file's lines; ValueError if they do not fit."""
+    header, coefficients, sequences = {}, [], []
+    for line in lines:
+        if not line.strip():
+            continue
+        key, *words = line.split()[:4]
+        if key == "SV" and not words:
+            break
+        if key not in NEEDED + OPTIONAL or key in header:
+            raise ValueError(f"unexpected line {line[:40].strip()!r} in its header")
+        header[key] = words
+    else:
+        raise ValueError("it ends within its header")
+    for key in NEEDED:
+        if key not in header:
+            raise ValueError(f"its header has no {key}")
+    for number, line in enumerate((line for line in lines if line.strip()), start=1):
+        words = line.split()
+        if len(words) != 2:
+            raise ValueError(f"support vector {number} is not a number and a sequence")
+        sequence = words[1].upper().translate(AMBIGUOUS)
+        odd = re.search("[^ACGT]", sequence)
+        if odd:
+            raise ValueError(f"support vector {number} has the letter {words[1][odd.start()]!r}")
+        coefficients.append(_number(words[0], f"support vector {number}"))
+        sequences.append(sequence)
+    return header, coefficients, sequences
+
+
+def _as_model(header, coefficients, sequences):
+    """Return the Model of a file's content."""
+    kernel = _kernel(header)
+    if header["svm_type"] != ["c_svc"] or header["nr_class"] != ["2"]:
+        raise ValueError("only models of svm_type c_svc with two classes are read")
+    labels = [_integer(header, "label", place, 2) for place in range(2)]
+    counts = [_integer(header, "nr_sv", place, 2) for place in range(2)]
+    n = _integer(header, "total_sv")
+    if not n == sum(counts) == len(sequences) or min(counts) < 0 or n == 0:
+        raise ValueError(f"it tells of {n} and {counts[0]} + {counts[1]} support vectors, and has {len(sequences)}")
+    if labels[0] == labels[1]:
+        raise ValueError("its two labels are equal")
+    coefficients = np.array(coefficients)
+    cost = float(np.abs(coefficients).max()) or 1.0
+    solver = solver_from_state(
+        {
+            "spec": CSVC(C=cost).spec(),
+            "columns": n,
+            "report": {"converged": True, "iterations": 0, "n_support": n},
+            "learned": {"intercept": -_real(header, "rho")},
+        },
+        {"support": np.arange(n), "coef": coefficients, "classes": np.array([-1.0, 1.0])},
+    )
+    return Model(
+        kernel=kernel,
+        transforms=[],
+        solver=solver,
+        support=SequenceSet.from_strings(sequences, "dna"),
+        diagonal=np.ones(n),
+        kind="binary",
+        classes=(str(labels[1]), str(labels[0])),
+        policies={},
+        record={"lsgkm": {key: " ".join(words) for key, words in header.items()}},
+    )
+
+
+def _kernel(header):
+    """Return the kernel that a header tells of."""
+    name = " ".join(header["kernel_type"])
+    if name not in KERNELS:
+        raise ValueError(f"its kernel_type {name!r} is unknown")
+    estimator, centred, radial = KERNELS[name]
+    if "norc" in header and header["norc"] not in (["0"], ["1"]):
+        raise ValueError("norc is neither 0 nor 1")
+    if centred and (_real(header, "M"), _real(header, "H")) != (LARGEST_WEIGHT, HALVING):
+        raise ValueError(f"only M {LARGEST_WEIGHT} and H {HALVING} are possible here")
+    kernel = GappedKmerKernel(
+        _integer(header, "L"),
+        _integer(header, "k"),
+        d=_integer(header, "d"),
+        estimator=estimator,
+        center_weighted=centred,
+        reverse_complement=header.get("norc") != ["1"],
+        alphabet="dna",
+    )
+    if radial:
+        kernel = RBFKernel(gamma=_real(header, "gamma") / 2, base=kernel)
+    kernel.check_parameters()
+    return kernel
+
+
+def _integer(header, key, place=0, words=1):
+    """Return an integer of the header; ValueError if there are more or fewer words, or it is none."""
+    if len(header.get(key, ())) != words or not re.fullmatch(r"[+-]?[0-9]{1,18}", header[key][place]):
+        raise ValueError(f"{key} {' '.join(header.get(key, ['is missing']))!r} is not as it should be")
+    return int(header[key][place])
+
+
+def _real(header, key):
+    """Return the one number of a line of the header."""
+    if len(header.get(key, ())) != 1:
+        raise ValueError(f"{key} is not one number")
+    return _number(header[key][0], key)
+
+
+def _number(word, what):
+    """Return a finite float; ValueError if the word is none."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{what} has the number {word[:40]!r}")
+    return value

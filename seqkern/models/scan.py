@@ -1,0 +1,216 @@
+"""Scan sequences of any length for candidate sites, and decide about each: every place where some letters stand.
+
+Where the kernel has weights at positions (`seqkern.kernels.window_values`) a candidate is decided by those, without
+the support sequences; else its window is cut out and the model applied to it. Who calls whom::
+
+    Scanner.scan(source) ─▶ iter_pieces ─▶ AtHand.add, decide ─▶ Scanner.values
+
+The convention of positions and strands is that of `seqkern.sequences.sequence_set.windows`.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from seqkern.core.errors import ModelError, ParameterError
+from seqkern.core.parameters import check_choice
+from seqkern.kernels.window_values import WindowValues
+from seqkern.sequences.candidates import FORWARD, REVERSE, AtHand
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.streaming import BLOCK, iter_pieces
+from seqkern.sequences.windows import Window, as_window, site_codes
+
+AT_ONCE = 1 << 14
+
+
+class Scanner:
+    """A model that is slid along sequences.
+
+    Parameters
+    ----------
+    model : Model
+        Of sequences of one alphabet.
+    site : str
+        The letters of a candidate.
+    window : Window, str or dict, optional
+        What a candidate is decided by; by default the window that the model was trained on.
+    strand : {"both", "+", "-"}
+    masked : {"skip", "score"}
+        What to do about windows with masked letters: leave them out, or decide by the others.
+    lower : {"letters", "skip"}
+        Lower case: letters like others, or candidates with such a letter are left out.
+    n_threads : int, optional
+
+    Attributes
+    ----------
+    window : Window
+    fast : bool
+        Whether candidates are decided by weights at positions (see `position_scorer`); else, and always with several
+        classes, by the support sequences.
+    counts : Counter of str to int
+        What was met in the last scan: candidates left out, by the reason.
+    bare : list of str
+        The ids of the records of the last scan that hold masked letters only.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot decide about windows, or its window is not known.
+    ParameterError
+        If the site or the window does not fit the model.
+    """
+
+    def __init__(self, model, site, window=None, *, strand="both", masked="skip", lower="letters", n_threads=None):
+        check_choice("strand", strand, ("both", "+", "-"))
+        check_choice("masked", masked, ("skip", "score"))
+        check_choice("lower", lower, ("letters", "skip"))
+        if model.alphabet is None:
+            raise ModelError("was trained on a table of features", remedy="scan with a model of sequences")
+        if model.projects:
+            raise ModelError("projects on components, and decides about no site", remedy="scan with a classifier")
+        if model.kernel.tracks:
+            raise ModelError(
+                f"kernel {model.kernel.name!r} needs the track {model.kernel.tracks[0]!r}",
+                remedy="scan with a model of sequences alone",
+            )
+        self.model, self.masked, self.lower = model, masked, lower
+        self.window = model_window(model, window, site)
+        self.site = site_codes(self.window.site, model.alphabet)
+        self.strands = {"both": (FORWARD, REVERSE), "+": (FORWARD,), "-": (REVERSE,)}[strand]
+        if REVERSE in self.strands and model.alphabet.complement is None:
+            if strand == "-":
+                model.alphabet.complement_codes  # noqa: B018 - raises the error that says so
+            self.strands = (FORWARD,)
+        self.n_threads = n_threads
+        self._weights = position_scorer(model)
+        self.fast = self._weights is not None
+        self.counts, self.bare = Counter(), []
+
+    def scan(self, source, *, ids="header", block=BLOCK, progress=None):
+        """Decide about every candidate.
+
+        Parameters
+        ----------
+        source : path-like, ``"-"`` or file object
+            FASTA, plain or compressed.
+        ids, block
+            As in `seqkern.sequences.streaming.iter_pieces`. The block changes no decision.
+        progress : callable, optional
+            Called with the number of letters read.
+
+        Yields
+        ------
+        Candidates
+            Of one record after the other, along each; never none.
+
+        Raises
+        ------
+        FileError, SequenceError
+            As `seqkern.sequences.streaming.iter_pieces`.
+        """
+        self.counts, self.bare = Counter(), []
+        at_hand, done = AtHand(self), 0
+        for piece in iter_pieces(source, self.model.alphabet, ids=ids, block=block):
+            at_hand.add(piece)
+            if at_hand.fresh >= block:
+                yield from at_hand.decide()
+            done += len(piece.codes)
+            if progress is not None:
+                progress(done)
+        yield from at_hand.decide()
+
+    def values(self, codes, starts, names):
+        """Return the decisions about windows without masked letters, ``codes[start:start + length]``, starts ascending.
+
+        `names` are the ids of their records, an array.
+        """
+        if self.fast:
+            return self._weights(codes, starts, self.n_threads)
+        return self.by_model(codes, starts, names)
+
+    def by_model(self, codes, starts, names):
+        """Return the decisions about any windows, through `Model.decision`."""
+        shape = (len(self.model.classes),) if self.model.kind == "multiclass" else ()
+        out = np.empty((len(starts), *shape))
+        for first in range(0, len(starts), AT_ONCE):
+            some = starts[first : first + AT_ONCE]
+            ids = names[first : first + AT_ONCE].tolist()
+            windows = SequenceSet(codes, some, some + self.window.length, ids, self.model.alphabet)
+            out[first : first + AT_ONCE] = self.model.decision(windows, n_threads=self.n_threads)
+        return out
+
+
+def model_window(model, window, site):
+    """Return the Window by which candidates are decided.
+
+    Parameters
+    ----------
+    model : Model
+    window : Window, str or dict, or None
+        By default the one that the model was trained on.
+    site : str
+        The letters of a candidate.
+
+    Raises
+    ------
+    ModelError
+        If `window` is None and the model knows none.
+    ParameterError
+        If the window or the site is another than the model's.
+    """
+    known = model.window
+    site = str(site).upper()
+    if not site:
+        raise ParameterError("a candidate needs letters", remedy="write them like AG")
+    if window is None and known is None:
+        raise ModelError(
+            "the model does not say which windows it was trained on",
+            remedy="give letters before and after a site's first letter, such as --window -60:+80",
+        )
+    given = known if window is None else as_window(window)
+    if known is not None and (given.left, given.right) != (known.left, known.right):
+        raise ParameterError(f"the model was trained on windows {known}, not {given}", remedy="leave out the window")
+    if known is not None and known.site not in ("", site):
+        raise ParameterError(
+            f"the model was trained on sites {known.site!r}, not {site!r}", remedy=f"scan for {known.site}"
+        )
+    lengths = set(model.support.lengths.tolist())
+    if len(lengths) == 1 and lengths != {given.length}:
+        raise ParameterError(
+            f"the window {given} has {given.length} letters, the model's sequences {lengths.pop()}",
+            remedy="give the window that they were cut by",
+        )
+    return Window(given.left, given.right, site)
+
+
+def position_scorer(model):
+    """Return what decides about windows without masked letters by weights at positions, or None.
+
+    There are weights for weighted degree kernels, on a part of the windows too, and for sums of such kernels. A model
+    of several classes has none: it votes with a decision for each pair of them.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    callable or None
+        ``decide(codes, starts, n_threads)`` returns float64 (n,), as `Model.decision` of the windows.
+    """
+    kernel, support = model.kernel, model.support
+    if not kernel.has_weights_at_positions or len(np.unique(support.lengths)) != 1:
+        return None
+    try:
+        form = model.form()
+    except ParameterError:
+        return None
+    values = WindowValues(kernel, support, form.coefficients, model.columns)
+
+    def decide(codes, starts, n_threads):
+        found = values.scan(codes, starts, n_threads)
+        if form.dividing:
+            found = form.divided(found, values.diagonal(codes, starts))
+        return found + form.constant
+
+    return decide

@@ -1,0 +1,81 @@
+"""Candidates as text: BED, bedGraph and tables. Numbers have 10 significant digits."""
+
+import numpy as np
+
+from seqkern.core.errors import ModelError
+from seqkern.sequences._lines import lines as make_lines
+
+AT_ONCE = 1 << 15
+STRANDS = "+-"
+
+
+def header(form, model):
+    """Return the first line of a file, empty but for a table."""
+    if form != "tsv":
+        return ""
+    return "\t".join(["record", "position", "strand", *decision_columns(model)]) + "\n"
+
+
+def decision_columns(model):
+    """Return the names of the columns of decisions, and of the probability where the model is calibrated."""
+    if model.projects:
+        return [f"component:{name}" for name in model.classes]
+    if model.kind == "multiclass":
+        return [f"decision:{name}" for name in model.classes]
+    return ["decision"] + ["probability"] * (model.calibration is not None)
+
+
+def lines(form, found, model, site):
+    """Yield the lines of some candidates.
+
+    Parameters
+    ----------
+    form : {"bed", "bedgraph", "tsv"}
+    found : Candidates
+    model : Model
+    site : str
+        The letters of a candidate.
+
+    Yields
+    ------
+    str
+        Many lines each.
+    """
+    record = f"{found.record}\t".encode()
+    for first in range(0, len(found), AT_ONCE):
+        columns = FORMS[form](found.take(slice(first, first + AT_ONCE)), model, site)
+        yield make_lines(record, *columns).decode()
+
+
+def _bed(found, model, site):
+    """Return the columns of BED6 with the decision, and the probability if there is one."""
+    places, values = np.column_stack([found.starts, found.starts + found.width]), _values(found, model)
+    top = 0 if model.calibration is None else 1000
+    scores = np.rint(top * values[:, -1]).astype(np.int32) if top else 0
+    texts = [f"{site}\t{score}\t{strand}\t".encode() for strand in STRANDS for score in range(top + 1)]
+    return places, texts, found.reverse * np.int32(top + 1) + np.int32(scores), values
+
+
+def _bedgraph(found, model, site):
+    """Return the columns of a candidate's own first letter: the letters of two candidates may overlap, these do not."""
+    places = np.column_stack([found.positions - 1, found.positions])
+    return places, [b""], np.zeros(len(found), dtype=np.int32), np.ascontiguousarray(found.decisions[:, None])
+
+
+def _table(found, model, site):
+    """Return the columns of a table."""
+    texts = [f"{strand}\t".encode() for strand in STRANDS]
+    return found.positions[:, None], texts, found.reverse.astype(np.int32), _values(found, model)
+
+
+def _values(found, model):
+    """Return decisions, and the probability behind them if there is one, float64 (n, columns)."""
+    values = found.decisions if found.decisions.ndim == 2 else found.decisions[:, None]
+    if model.calibration is not None:
+        values = np.column_stack([values, model.calibration.probabilities(found.decisions)])
+    if not np.isfinite(values).all():
+        raise ModelError("its decisions are too large for numbers", remedy="train it again")
+    return np.ascontiguousarray(values)
+
+
+FORMS = {"bed": _bed, "bedgraph": _bedgraph, "tsv": _table}

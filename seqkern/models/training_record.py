@@ -1,0 +1,48 @@
+"""What a model keeps of how it was made, besides its parts."""
+
+import math
+import platform
+
+import numpy as np
+
+from seqkern import __version__
+from seqkern.core.build import build_digest
+from seqkern.evaluation.selection import AUTO
+
+
+def class_names(labels, machine):
+    """Return the names of the classes, or components, in the order of the solver's decisions."""
+    if labels.kind == "multiclass":
+        return tuple(labels.classes[int(code)] for code in machine.classes_)
+    if not hasattr(machine, "predict"):
+        return tuple(str(number) for number in range(1, machine.report_["components"] + 1))
+    return labels.classes
+
+
+def search_record(choice, metric, folds, kind, rule):
+    """Return what was compared and found, or None if there was nothing to choose."""
+    if math.isnan(choice.score):
+        return None
+    return {
+        "metric": AUTO[kind] if metric == "auto" else metric,
+        "folds": folds,
+        "rule": rule,
+        "specs": [spec for _, spec in choice.candidates],
+        "scores": choice.scores.tolist(),
+        "score": choice.score,
+    }
+
+
+def versions():
+    """Return the versions of what computed the model."""
+    import scipy
+    import sklearn
+
+    return {
+        "seqkern": __version__,
+        "build": build_digest(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }

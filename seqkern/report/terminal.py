@@ -1,0 +1,216 @@
+"""Comparisons as plain text for the terminal: the same findings as on the page."""
+
+import textwrap
+
+from seqkern.core.markup import text_of
+from seqkern.evaluation.comparison import least_p
+from seqkern.evaluation.contests import metrics_with_test
+from seqkern.evaluation.intervals import metrics_with_interval, score_interval
+from seqkern.report.comparisons import LEVEL, ComparedChains, Contested, lead, told_apart
+from seqkern.report.rank_diagram import groups, shown_p
+from seqkern.report.single_task_tests import caveat, contest_notes, pairs_sentence, several_metrics, test_sentences
+from seqkern.report.verdict_words import contrary, verdict
+from seqkern.report.verdicts import dependence
+from seqkern.report.words import metric
+
+WIDTH = 100
+VERBS = {
+    "better": "is better than",
+    "worse": "is better than",
+    "differs": "differs from",
+    "not told apart": "is not told from",
+}
+"""What stands between two methods, the one that is ahead first."""
+SHAPES = {"single": "one test part", "folds": "{} folds", "five_by_two": "five times two halves"}
+
+
+def plain(method):
+    """Return ``kernel with solver``."""
+    return f"{method.kernel} with {method.solver}"
+
+
+def told(found, title):
+    """Return the lines about one data set.
+
+    Parameters
+    ----------
+    found : dict of str to Compared or Contested
+    title : str
+    """
+    first = next(iter(found.values()))
+    if isinstance(first, Contested):
+        shape = SHAPES[first.shape].format(first.parts)
+        head = f"{title}: {len(first.methods)} methods on {first.units} test units, {shape}"
+    else:
+        head = f"{title}: {len(first.methods)} methods on {first.tasks} {first.words}"
+    lines = [head, "=" * len(head)]
+    for one in found.values():
+        lines += ["", *(_contested(one) if isinstance(one, Contested) else _compared(one))]
+    notes = [caveat(first) if isinstance(first, Contested) else "", several_metrics(found)]
+    note = " ".join(filter(None, notes))
+    return [*lines, "", *_wrapped(note)] if note else lines
+
+
+def _contested(contested):
+    """Return the lines about methods on one task."""
+    text = text_of(pairs_sentence(contested))
+    rows = [_row(contested, one) for one in _shown(contested)]
+    lines = _wrapped(f"By {metric(contested.key).name}. {test_sentences(contested)} {text}")
+    return [*lines, "", *_intervals(contested), *_table(rows), *_macro_auc(contested)]
+
+
+def _macro_auc(contested):
+    """Return the lines about the mean AUC of several classes where there is no test of it; else none."""
+    trial = contested.trial
+    if trial.kind != "multiclass" or "auc" in metrics_with_test(trial):
+        return []
+    means = {}
+    for method in contested.methods:
+        values = [value for (_, name), value in trial.scores.get(method, {}).items() if name == "auc"]
+        if values:
+            means[method] = sum(values) / len(values)
+    order = sorted(means, key=means.get, reverse=True)
+    text = ", ".join(f"{plain(method)} {means[method]:.3f}" for method in order)
+    return ["", *_wrapped(f"Macro AUC, of which there is no test: {text}.")] if order else []
+
+
+def _intervals(contested):
+    """Return a line for each method: its score, with a 95 % interval; none where the score has no interval."""
+    if contested.key not in metrics_with_interval(contested.trial):
+        return []
+    trial, higher = contested.trial, metric(contested.key).higher
+    scored = {method: score_interval(trial, method, contested.key) for method in contested.methods}
+    return _scored(scored, higher)
+
+
+def _scored(scored, higher=True):
+    """Return the lines of `_intervals` from {method: ScoreInterval}."""
+    rows = []
+    for method, found in sorted(scored.items(), key=lambda item: item[1].score, reverse=higher):
+        ends = f"95 % interval {found.low:.3f} to {found.high:.3f}" if found.low == found.low else "no interval"
+        rows.append([plain(method), f"{found.score:.3f}", ends])
+    return [*_table(rows), ""]
+
+
+def _compared(compared):
+    """Return the lines about methods over tasks."""
+    score, count = metric(compared.key).name, sum(map(told_apart, compared.found))
+    over, differ = f"{compared.tasks} {compared.words}", "differs" if count == 1 else "differ"
+    text = (
+        f"By {score}, medians shown. Wilcoxon's signed-rank test of each pair over {over}, p corrected by Holm's "
+        f"method: of {_pairs(compared)}, {count or 'none'} {differ} beyond chance (corrected p of at most {LEVEL})."
+    )
+    if compared.hopeless:
+        least = least_p(compared.tasks)
+        corrected = min(1.0, least * len(compared.found))
+        text += (
+            f" With {over} the least p possible is {shown_p(least)}, after correction {shown_p(corrected)}: not even a "
+            "method that is always better could be told from another."
+        )
+    rows, intervals = [_row(compared, one) for one in _shown(compared)], []
+    if isinstance(compared, ComparedChains):
+        text += f" {dependence(compared)} The intervals of all residues together are by chain too."
+        intervals = _scored({method: own[compared.key] for method, own in compared.intervals.items()})
+    return [*_wrapped(text), "", *intervals, *_table(rows), *_ranked(compared)]
+
+
+def _pairs(table):
+    """Return ``3 pairs`` or ``1 pair``."""
+    return f"{len(table.found)} pair{'s' * (len(table.found) != 1)}"
+
+
+def _shown(table):
+    """Return the comparisons that are printed: the best method (or the control) with each other, or all if few."""
+    if table.control is not None or len(table.found) <= 10:
+        return table.found
+    return [one for one in table.found if one.first == table.methods[0]]
+
+
+def _row(table, one):
+    """Return the cells of one pair, the method that is ahead first: what is true, by how much, and how sure it is."""
+    verb = VERBS[verdict(one)]
+    if isinstance(table, Contested):
+        ahead = one if lead(one) >= 0 else one.turned()
+        first, second, p = ahead.first, ahead.second, one.p
+        values, rest = _on_units(table, ahead)
+    else:
+        forward = lead(one) >= 0
+        first, second = (one.first, one.second) if forward else (one.second, one.first)
+        p, (means, medians) = one.test.p, table.averages(one)
+        values = medians if forward else medians[::-1]
+        rest = _over_tasks(one.test, forward)
+        if told_apart(one):
+            turn = slice(None, None, 1 if forward else -1)
+            rest += contrary(table.key, 1, means[turn], medians[turn])
+    scores = " : ".join(f"{value:.3f}" for value in values)
+    return [plain(first), verb, plain(second), scores, rest, _p("p", p), _p("Holm", one.p_holm)]
+
+
+def _on_units(table, one):
+    """Return the two scores and what else is known of a Contest."""
+    found = [contest_notes(table, one)]
+    if one.low == one.low:
+        found.insert(0, f"by {one.difference:.3f} ({one.low:.3f} to {one.high:.3f})")
+    elif one.test == "five_by_two_f":
+        found.insert(0, f"by {one.difference:.3f}")
+    return (one.value, one.other_value), "; ".join(filter(None, found))
+
+
+def _over_tasks(test, forward):
+    """Return in how many tasks the method that is ahead is better."""
+    ahead, behind = (test.wins, test.losses) if forward else (test.losses, test.wins)
+    rest = f"better in {ahead}, worse in {behind}, equal in {test.ties}"
+    return rest + (f", {test.left_out} left out" if test.left_out else "")
+
+
+def _p(name, p):
+    """Return ``p = 0.031``, or that there is none."""
+    return f"{name} = {shown_p(p)}" if p == p else f"{name}: none"
+
+
+def _ranked(compared):
+    """Return the lines about mean ranks; none without Friedman's test."""
+    test = compared.friedman
+    if test is None:
+        return []
+    differ = "differ" if test.p <= LEVEL else "do not differ"
+    how = "exact" if test.exact else f"Iman and Davenport's F = {test.f:.2f}"
+    text = (
+        f"Friedman's test over {test.tasks} {compared.words}: χ² = {test.statistic:.2f}, p = {shown_p(test.p)} "
+        f"({how}): the mean ranks {differ} beyond chance."
+    )
+    order = sorted(compared.ranks.items(), key=lambda item: item[1])
+    lines = [
+        "",
+        *_wrapped(text),
+        *_wrapped("Mean ranks: " + ", ".join(f"{plain(m)} {rank:.2f}" for m, rank in order) + "."),
+    ]
+    if test.p > LEVEL:
+        return lines
+    if compared.control is not None:
+        return lines + _wrapped(_against_control(compared))
+    joined = [", ".join(plain(test.methods[i]) for i in members) for members in groups(compared)]
+    text = f"Nemenyi's critical difference is {compared.critical_difference:.2f}. "
+    text += f"Not told apart: {'; '.join(joined)}." if joined else "Every two methods are told apart."
+    return lines + _wrapped(text)
+
+
+def _against_control(compared):
+    """Return which methods' mean ranks differ from the control's by more than Bonferroni and Dunn's difference."""
+    ranks, limit = compared.ranks, compared.critical_difference
+    own = ranks[compared.control]
+    better = [plain(method) for method, rank in ranks.items() if own - rank > limit]
+    worse = [plain(method) for method, rank in ranks.items() if rank - own > limit]
+    text = f"Bonferroni and Dunn's critical difference from {plain(compared.control)} is {limit:.2f}: better are "
+    return text + f"{', '.join(better) or 'none'}; worse are {', '.join(worse) or 'none'}."
+
+
+def _wrapped(text):
+    """Return a text in lines."""
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _table(rows):
+    """Return rows of cells, aligned."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,1 @@
+"""Sequences as integer codes: alphabets, FASTA, streaming, tracks, windows, labels, tables."""

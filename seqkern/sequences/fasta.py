@@ -1,0 +1,292 @@
+"""FASTA files become sequence sets, whole or in chunks; what is wrong or unusual follows a named policy.
+
+The policies: `unknown` (letters outside the alphabet), `empty` (records without a sequence) and `ids`
+(repeated or missing ids). What a policy touched is counted in `SequenceSet.counts`.
+"""
+
+import itertools
+from collections import namedtuple
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqkern.core.errors import SequenceError
+from seqkern.core.parameters import check_choice
+from seqkern.core.text_files import open_lines, source_name
+from seqkern.sequences.alphabets import (
+    MASK,
+    PROTEIN,
+    as_alphabet,
+    count_letters,
+    guess_by_counts,
+    letter_error,
+    to_bytes,
+)
+from seqkern.sequences.sequence_set import SequenceSet, unique_ids
+
+CHUNK = 1 << 22
+RECORD_COST = 64  # letters that a record counts for besides its own, so that chunks of short ones are bounded too
+
+Policies = namedtuple("Policies", ["unknown", "ids", "empty"])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What `read_records` found.
+
+    Attributes
+    ----------
+    sequences : SequenceSet, n records
+    headers : list of str, length n
+        The whole header line of each record, without ``>``.
+    sources : ndarray of int64, shape (n,)
+        The file of each record, counted from 0.
+    left_out : list of str
+        The ids of the records that a policy left out.
+    """
+
+    sequences: SequenceSet
+    headers: list
+    sources: np.ndarray
+    left_out: list
+
+
+def read_fasta(source, alphabet=None, *, unknown="error", ids="header", empty="error"):
+    """Read and encode FASTA.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"``, file object, or list of these
+        Plain text or compressed with gzip, bzip2 or xz; ``"-"`` is standard input. The files of a list are
+        read one after the other.
+    alphabet : str or Alphabet, optional
+        ``"dna"``, ``"rna"``, ``"protein"`` or letters; by default guessed from the letters.
+        Lower case is folded.
+    unknown : {"error", "skip", "mask"}
+        Letters outside the alphabet: an error, the record is left out, or the letter is masked.
+    ids : {"header", "number", "suffix"}
+        The first word of the header, where a repeated or missing one is an error; the number of the record;
+        or the first word, with ``.2``, ``.3``, … on repeats.
+    empty : {"error", "skip"}
+        Records without a sequence: an error, or left out.
+
+    Returns
+    -------
+    SequenceSet
+        With what the policies touched in `counts`.
+
+    Raises
+    ------
+    FileError
+        If a file is missing, truncated, damaged or not text.
+    SequenceError
+        If a file is empty or no FASTA, or holds a record that the policies do not allow.
+    """
+    return _read(source, alphabet, _policies(unknown, ids, empty), keep_headers=False).sequences
+
+
+def read_records(source, alphabet=None, *, unknown="error", ids="header", empty="error"):
+    """Read FASTA as `read_fasta` does, and keep the header lines.
+
+    Returns
+    -------
+    Reading
+    """
+    return _read(source, alphabet, _policies(unknown, ids, empty), keep_headers=True)
+
+
+def iter_fasta(source, alphabet, *, unknown="error", ids="header", empty="error", chunk=CHUNK):
+    """Read FASTA in sets of bounded size: for files that do not fit in memory.
+
+    Parameters
+    ----------
+    source, alphabet, unknown, ids, empty
+        As in `read_fasta`, but the alphabet must be given, and repeated ids are not looked for (`ids` is
+        ``"header"`` or ``"number"``).
+    chunk : int
+        Letters in one set, about; a longer record makes a longer set.
+
+    Yields
+    ------
+    SequenceSet
+        Each with its own `counts`; it has no record where all were left out.
+    """
+    policies = _policies(unknown, ids, empty, ("header", "number"))
+    alphabet = as_alphabet(alphabet)
+    for raw in _raw_chunks(source, ids, chunk):
+        codes, kept, counts = _encode(raw, alphabet, policies)
+        offsets = np.concatenate(([0], np.cumsum(raw.lengths[kept])))
+        names = [raw.record(i, ids) for i in kept]
+        yield SequenceSet.from_offsets(codes, offsets, names, alphabet, counts=counts)
+
+
+def _policies(unknown, ids, empty, id_choices=("header", "number", "suffix")):
+    """Return the policies, or raise ParameterError for one that does not exist."""
+    check_choice("unknown", unknown, ("error", "skip", "mask"))
+    check_choice("ids", ids, id_choices)
+    check_choice("empty", empty, ("error", "skip"))
+    return Policies(unknown, ids, empty)
+
+
+# ---- text ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Raw:
+    """Some records as text: first words and whole lines of their headers, lengths, letters, where from."""
+
+    name: str
+    file: int
+    before: int
+    words: list
+    headers: list
+    lengths: np.ndarray
+    text: bytes
+
+    def record(self, i, ids):
+        """Return the id of record `i` under a policy."""
+        return str(self.before + i + 1) if ids == "number" else self.words[i]
+
+
+def _raw_chunks(source, ids, chunk):
+    """Yield the records of one or more files as `_Raw`s of about `chunk` letters."""
+    number = 0
+    for file, one in enumerate(_files(source)):
+        with open_lines(one) as (lines, name):
+            records, before_file = _parse(lines, name), number
+            while headers := _gather(records, chunk, strings := []):
+                raw = _raw(name, file, number, headers, strings)
+                if ids != "number" and "" in raw.words:
+                    raise SequenceError(
+                        f"header {number - before_file + raw.words.index('') + 1} has no id",
+                        file=name,
+                        remedy="write '>id', or choose the policy ids=number",
+                    )
+                yield raw
+                number += len(headers)
+
+
+def _files(source):
+    """Return one or several sources as a list."""
+    return source if isinstance(source, (list, tuple)) else [source]
+
+
+def _parse(lines, name):
+    """Return an iterator over the (header, letters) of each record."""
+    from Bio.SeqIO.FastaIO import SimpleFastaParser
+
+    first = next(lines)
+    if not first.startswith(">"):
+        raise SequenceError(
+            f"is not FASTA: its first line is {first.strip()[:40]!r}",
+            file=name,
+            remedy="a record starts with a line '>id', its sequence follows",
+        )
+    return SimpleFastaParser(itertools.chain([first], lines))
+
+
+def _gather(records, chunk, strings):
+    """Take about `chunk` letters from an iterator of records; append to `strings`, return the headers."""
+    headers, size = [], 0
+    for header, string in records:
+        headers.append(header)
+        strings.append(string)
+        size += len(string) + RECORD_COST
+        if size >= chunk:
+            break
+    return headers
+
+
+def _raw(name, file, before, headers, strings):
+    """Return a `_Raw` of some records; `before` records were read earlier."""
+    lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
+    words = [header.split(None, 1)[0] if header.strip() else "" for header in headers]
+    return _Raw(name, file, before, words, headers, lengths, to_bytes("".join(strings)))
+
+
+# ---- codes -----------------------------------------------------------------------------------------------
+
+
+def _encode(raw, alphabet, policies):
+    """Return (codes of the records kept, their places in `raw`, counts) under the policies."""
+    codes = alphabet.encode(raw.text)
+    letters = np.frombuffer(raw.text, dtype=np.uint8)
+    counts = {"lower-case letters": int(np.count_nonzero((letters >= ord("a")) & (letters <= ord("z"))))}
+    keep = raw.lengths > 0
+    if not keep.all():
+        if policies.empty == "error":
+            raise SequenceError(
+                "has no sequence",
+                file=raw.name,
+                record=raw.record(int(np.argmin(keep)), policies.ids),
+                remedy="mend it, or choose the policy empty=skip",
+            )
+        counts["records without sequence left out"] = int(np.count_nonzero(~keep))
+    masked = np.flatnonzero(codes == MASK)
+    if len(masked):
+        stops = np.cumsum(raw.lengths)
+        records = np.searchsorted(stops, masked, side="right")
+        if policies.unknown == "error":
+            first = int(records[0])
+            position = int(masked[0] - stops[first] + raw.lengths[first]) + 1
+            letter = chr(letters[masked[0]])
+            record = raw.record(first, policies.ids)
+            raise letter_error(letter, position, alphabet, file=raw.name, record=record)
+        if policies.unknown == "skip":
+            left_out = np.unique(records)
+            keep[left_out] = False
+            counts["records with unknown letters left out"] = len(left_out)
+        else:
+            counts["masked letters"] = len(masked)
+    if not keep.all():
+        codes = codes[np.repeat(keep, raw.lengths)]
+    return codes, np.flatnonzero(keep), {key: count for key, count in counts.items() if count}
+
+
+def _guess(raws, ids):
+    """Return the alphabet of all the letters; an error names the first record that no alphabet fits."""
+    try:
+        return guess_by_counts(sum(count_letters(raw.text) for raw in raws))
+    except SequenceError as error:
+        for raw in raws:
+            odd = np.flatnonzero(PROTEIN.encode(raw.text) == MASK)
+            if len(odd):
+                record = int(np.searchsorted(np.cumsum(raw.lengths), odd[0], side="right"))
+                error.file, error.record = raw.name, raw.record(record, ids)
+                break
+        raise
+
+
+def _read(source, alphabet, policies, keep_headers):
+    """Read everything and return a Reading, its headers empty unless kept."""
+    raws = _raw_chunks(source, policies.ids, CHUNK)
+    if alphabet is None:
+        raws = list(raws)
+        alphabet = _guess(raws, policies.ids)
+    alphabet = as_alphabet(alphabet)
+    codes, lengths, words, numbers, headers, files = bytearray(), [], [], [], [], []
+    left_out, counts = [], {}
+    for raw in raws:
+        part, kept, touched = _encode(raw, alphabet, policies)
+        codes += part.data
+        lengths.append(raw.lengths[kept])
+        numbers.append(raw.before + kept)
+        files.append(np.full(len(kept), raw.file))
+        words += [raw.words[i] for i in kept]
+        left_out += [raw.record(i, policies.ids) for i in np.setdiff1d(np.arange(len(raw.words)), kept)]
+        headers += [raw.headers[i] for i in kept] if keep_headers else []
+        for key, count in touched.items():
+            counts[key] = counts.get(key, 0) + count
+    where = ", ".join(map(source_name, _files(source)))
+    if not words:
+        raise SequenceError("every record was left out", file=where, remedy="mend the file or choose other policies")
+    ids, repeats = unique_ids(words, policies.ids, file=where)
+    if policies.ids == "number":
+        ids = [str(number + 1) for number in np.concatenate(numbers)]
+    if repeats:
+        counts["repeated ids"] = repeats
+    offsets = np.zeros(len(ids) + 1, dtype=np.int64)
+    np.cumsum(np.concatenate(lengths), out=offsets[1:])
+    codes = np.frombuffer(codes, dtype=np.uint8)
+    sequences = SequenceSet.from_offsets(codes, offsets, ids, alphabet, counts=counts)
+    return Reading(sequences, headers, np.concatenate(files), left_out)

@@ -1,0 +1,162 @@
+"""FASTA piece by piece: the letters of records of any length, in bounded memory."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqkern.core.errors import SequenceError
+from seqkern.core.text_files import open_text
+from seqkern.sequences.alphabets import (
+    AMBIGUOUS_BASES,
+    AMBIGUOUS_RESIDUES,
+    DNA,
+    MASK,
+    PROTEIN,
+    RNA,
+    letter_error,
+    to_bytes,
+)
+
+BLOCK = 1 << 22
+SPACE = b" \t\r\n\v\f"
+STRANGE = 254
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some letters of a record that lie next to each other.
+
+    Attributes
+    ----------
+    record : str
+        The id of the record.
+    codes : ndarray of uint8, shape (n,)
+    lower : ndarray of bool, shape (n,)
+        Where the letters are in lower case.
+    last : bool
+        Whether the record ends here; its last piece has no letters.
+    """
+
+    record: str
+    codes: np.ndarray
+    lower: np.ndarray
+    last: bool = False
+
+
+def iter_pieces(source, alphabet, *, ids="header", block=BLOCK):
+    """Read FASTA in pieces: each record's letters, then an empty last piece.
+
+    Letters that stand for several (``N``) are masked, and in an alphabet of one's own any other letter.
+
+    Parameters
+    ----------
+    source : path-like, ``"-"`` or file object
+    alphabet : Alphabet
+    ids : {"header", "number"}
+        The first word of the header, or the number of the record.
+    block : int
+        Characters that are read at once.
+
+    Yields
+    ------
+    Piece
+
+    Raises
+    ------
+    FileError
+        As `seqkern.core.text_files.open_lines`.
+    SequenceError
+        If the source is empty or no FASTA, a record has no id, one that occurred before, or no sequence.
+    LetterError
+        For other letters outside the alphabet.
+    """
+    table = _letter_table(alphabet)
+    seen, record, length = set(), None, 0
+    with open_text(source) as (text, name):
+        for header, letters in _parts(text, name, block):
+            if header is not None:
+                if record is not None:
+                    yield _end(record, length, name)
+                record, length = _id(header, len(seen), ids, name, seen), 0
+            if letters:
+                codes = np.frombuffer(letters.translate(table), dtype=np.uint8)
+                strange = codes == STRANGE
+                if strange.any():
+                    place = int(np.argmax(strange))
+                    error = letter_error(chr(letters[place]), length + place + 1, alphabet, file=name, record=record)
+                    error.remedy = f"{error.remedy.partition(', or choose')[0]}, or write N in its place"
+                    raise error
+                text_codes = np.frombuffer(letters, dtype=np.uint8)
+                yield Piece(record, codes, (text_codes >= ord("a")) & (text_codes <= ord("z")))
+                length += len(codes)
+        yield _end(record, length, name)
+
+
+def _end(record, length, name):
+    """Return the last piece of a record; SequenceError if it has no letters."""
+    if not length:
+        raise SequenceError("has no sequence", file=name, record=record, remedy="leave the record out")
+    return Piece(record, np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=bool), last=True)
+
+
+def _id(header, number, ids, name, seen):
+    """Return the id of a record, and note it in `seen`."""
+    words = header.split(None, 1)
+    record = str(number + 1) if ids == "number" else words[0] if words else ""
+    if not record:
+        raise SequenceError(
+            f"header {number + 1} has no id", file=name, remedy="write '>id', or choose the policy ids=number"
+        )
+    if record in seen:
+        raise SequenceError(
+            "id occurs twice", file=name, record=record, remedy="rename one, or choose the policy ids=number"
+        )
+    seen.add(record)
+    return record
+
+
+def _letter_table(alphabet):
+    """Return the code of each byte: masked where it stands for several letters, `STRANGE` where for none."""
+    table = alphabet.code_table.copy()
+    if alphabet in (DNA, RNA, PROTEIN):
+        table[table == MASK] = STRANGE
+        for letter in AMBIGUOUS_RESIDUES if alphabet == PROTEIN else AMBIGUOUS_BASES:
+            for byte in (ord(letter), ord(letter.lower())):
+                table[byte] = MASK if table[byte] == STRANGE else table[byte]
+    return table.tobytes()
+
+
+def _parts(text, name, block):
+    """Yield (header or None, letters) in order; a header comes with no letters, at the start of its record."""
+    rest, heading, started = "\n", None, False  # every header begins with a line's end and ">"
+    while data := text.read(block):
+        data, rest, at = rest + data, "", 0
+        while at < len(data):
+            if heading is not None:
+                end = data.find("\n", at)
+                heading += data[at:] if end < 0 else data[at:end]
+                if end < 0:
+                    break
+                yield heading, b""
+                heading, at = None, end
+            begin = data.find("\n>", at)
+            stop = begin
+            if begin < 0:
+                rest = "\n" if data.endswith("\n") else ""
+                stop = len(data) - len(rest)
+            letters = to_bytes(data[at:stop]).translate(None, SPACE)
+            if letters:
+                if not started:
+                    raise SequenceError(
+                        f"is not FASTA: it starts with {letters[:40].decode()!r}",
+                        file=name,
+                        remedy="a record starts with a line '>id', its sequence follows",
+                    )
+                yield None, letters
+            if begin < 0:
+                break
+            heading, at, started = "", begin + 2, True
+    if heading is not None:
+        yield heading, b""
+    if not started:
+        raise SequenceError("is empty", file=name, remedy="check how the file was made")

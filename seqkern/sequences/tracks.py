@@ -1,0 +1,99 @@
+"""Tracks from files: one annotation letter for each letter of a sequence, found by the sequence's id."""
+
+import itertools
+
+import numpy as np
+
+from seqkern.core.errors import SequenceError
+from seqkern.core.text_files import check_columns, open_lines, read_cells
+
+PROFILE_TRACKS = ("pssm", "profile")
+
+
+def track_option(name):
+    """Return the command-line option that gives a track."""
+    if name in PROFILE_TRACKS:
+        return "--profiles PATH; in a study by profiles: of the data set"
+    return f"--track {name}=FILE"
+
+
+class Track:
+    """The annotation letters of sequences.
+
+    Parameters
+    ----------
+    name : str
+        Of the track.
+    source : path-like
+        A file like FASTA, with annotation letters in place of sequences, or a table with the columns ``id`` and
+        `name`, separated by tabs; plain or compressed.
+
+    Raises
+    ------
+    FileError, SequenceError
+        If it cannot be read, or an id occurs twice.
+    """
+
+    def __init__(self, name, source):
+        self.name, self.file = name, str(source)
+        self._letters = {}
+        for record, letters in self._records(source):
+            if record in self._letters:
+                raise SequenceError("occurs twice", file=self.file, record=record, remedy="leave one out")
+            if not letters.isascii():
+                raise SequenceError(
+                    "has annotation letters outside ASCII",
+                    file=self.file,
+                    record=record,
+                    remedy="write others in their place",
+                )
+            self._letters[record] = letters.encode("ascii")
+
+    def _records(self, source):
+        """Return (id, letters) of each record or row."""
+        with open_lines(source) as (lines, _):
+            first = next(lines)
+            if first.startswith(">"):
+                from Bio.SeqIO.FastaIO import SimpleFastaParser
+
+                records = SimpleFastaParser(itertools.chain([first], lines))
+                return [(header.split(None, 1)[0] if header.strip() else "", letters) for header, letters in records]
+        header, *rows = read_cells(source)
+        check_columns(header, self.file)
+        for column in ("id", self.name):
+            if column not in header:
+                raise SequenceError(
+                    f"is not like FASTA, and a table without the column {column!r}",
+                    file=self.file,
+                    remedy=f"give lines '>id' with annotation letters below, or the columns id and {self.name}",
+                )
+        place, value = header.index("id"), header.index(self.name)
+        return [(row[place], row[value]) for row in rows]
+
+    def add_to(self, X):
+        """Return a SequenceSet with this track besides its own.
+
+        Raises
+        ------
+        SequenceError
+            If a sequence has no annotation, or one of another length.
+        """
+        codes = np.zeros(len(X.codes), dtype=np.uint8)
+        for record, start, stop in zip(X.ids, X.starts, X.stops, strict=True):
+            letters = self._letters.get(record)
+            if letters is None:
+                raise SequenceError(
+                    f"has no annotation of the track {self.name!r}",
+                    file=self.file,
+                    record=record,
+                    remedy="add it under the id of the sequence",
+                )
+            if len(letters) != stop - start:
+                raise SequenceError(
+                    f"has {len(letters)} annotation letters, the sequence {stop - start} letters",
+                    file=self.file,
+                    record=record,
+                    remedy="give one annotation letter for each letter",
+                )
+            codes[start:stop] = np.frombuffer(letters, dtype=np.uint8)
+        return X.replace(tracks={**X.tracks, self.name: codes})

@@ -1,0 +1,1 @@
+"""Baselines on explicit features: what a kernel method has to beat."""

@@ -1,0 +1,187 @@
+"""Least squares on the best subset of a few features, with an interval for each coefficient."""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.threads import one_thread
+from seqkern.solvers.base import AnyClassSolver
+from seqkern.solvers.baselines.basis_moments import independent
+from seqkern.solvers.baselines.basis_search import (
+    CRITERIA,
+    MAX_BRUTE,
+    SEARCHES,
+    Criterion,
+    brute_force,
+    local,
+    stepwise,
+)
+from seqkern.solvers.baselines.basis_sums import TrainingSums
+from seqkern.solvers.feature_rows import as_blocks, order_by_content, weighted_features
+
+
+class BestBasis(AnyClassSolver):
+    """Least squares with a constant on a subset of the features, chosen for each class.
+
+    The target of a class is 1 for its rows and −1 for the others; for two classes that of the second. Of each subset S
+    of the features Σ_i (y_i − w·x_iS − b)² has its least value RSS; chosen is the S with the least criterion:
+    n ln(RSS/n) + 2p (``aic``), n ln(RSS/n) + p ln n (``bic``), RSS/σ² − n + 2p (``cp``; σ² from all features), p the
+    number of features and the constant, or the mean squared error of inner cross-validation (``cv``).
+
+    Parameters
+    ----------
+    search : {"brute_force", "stepwise", "local"}
+        Look at all subsets, of at most 20 features; or from none on take features in and out while that helps; or also
+        swap them, from none and from `restarts` random subsets on.
+    criterion : {"aic", "bic", "cp", "cv"}
+    folds : int
+        Of the cross-validation; groups stay together.
+    restarts : int
+        ≥ 0.
+    level : float
+        Of the confidence intervals, between 0 and 1.
+    seed : int
+        Of the folds and the random subsets.
+
+    Attributes
+    ----------
+    support_ : ndarray of int64, shape (s,)
+        The features in the basis of any class.
+    coef_ : ndarray of float64, shape (1, s) for two classes, else (c, s)
+        w; 0 for a feature that is not in the basis of the class.
+    intercept_ : ndarray of float64, shape (1,) or (c,)
+    table_ : ndarray of float64, shape (1 or c, d, 6)
+        Of each feature: w and both ends of its interval in the basis (NaN for one that is not in it), and the same in
+        the full basis of all features that do not depend on those before them.
+    report_ : dict
+        ``objective`` is the sum of the criteria, ``looked_at`` (int) the number of subsets.
+
+    Notes
+    -----
+    Hocking, Biometrics 32:1-49, 1976; Furnival & Wilson, Technometrics 16:499-511, 1974. All is computed from sums of
+    squares and products, one pass over the features for all subsets. The intervals allow for targets of two values, and
+    for rows of one group that are alike (Liang & Zeger, Biometrika 73:13-22, 1986; t with groups − 1 degrees of
+    freedom). Those in the chosen basis are conditional on the choice: as the same rows made it, they are too narrow
+    (Berk, Brown, Buja, Zhang & Zhao, Ann. Stat. 41:802-837, 2013). Those in the full basis are valid, and wider.
+    """
+
+    name = "best_basis"
+    plain = "Least squares on the subset of features that is best by a criterion, with intervals for the coefficients."
+    input = "features"
+    takes_blocks = True
+    takes_groups = True
+
+    def __init__(self, *, search="brute_force", criterion="bic", folds=5, restarts=5, level=0.95, seed=1):
+        self.search = search
+        self.criterion = criterion
+        self.folds = folds
+        self.restarts = restarts
+        self.level = level
+        self.seed = seed
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_choice("search", self.search, SEARCHES)
+        check_choice("criterion", self.criterion, CRITERIA)
+        check_integer("folds", self.folds, 2)
+        check_integer("restarts", self.restarts, 0)
+        check_real("level", self.level, 0, 1, open_low=True, open_high=True)
+        check_integer("seed", self.seed, 0, 2**63 - 1)
+
+    def check_labels(self, y, groups=None):
+        """Raise ParameterError where there are too few records, or groups, for the folds."""
+        count = len(y) if groups is None else len(np.unique(np.asarray(groups)))
+        if self.criterion == "cv" and count < self.folds:
+            what = "records" if groups is None else "groups"
+            raise ParameterError(
+                f"folds={self.folds} is not possible with {count} {what}", remedy="give fewer, or another criterion"
+            )
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(search="stepwise"), cls(criterion="cv", folds=3), cls(search="local", criterion="cp", restarts=1)]
+
+    def _fit(self, K, y, groups=None):
+        """Choose a basis for each class, and learn its coefficients."""
+        d = K.shape[1]
+        if self.search == "brute_force" and d > MAX_BRUTE:
+            raise ParameterError(
+                f"search=brute_force looks at all subsets, too many of {d} features",
+                remedy=f"give at most {MAX_BRUTE} features, or search=stepwise or local",
+            )
+        y = y.astype(np.int64)
+        classes = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        targets = np.stack([np.where(y == k, 1.0, -1.0) for k in classes], axis=1)
+        codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        data = TrainingSums(as_blocks(K), targets)
+        with one_thread():
+            sums = data.sums(self._folds(K, y, codes))
+            bases, values, counts = zip(
+                *(self._choose(data, sums, place) for place in range(len(classes))), strict=True
+            )
+            full = [independent(data.part(sums, 0).learned)] * len(classes)
+            tables = [data.intervals(sums, chosen, codes, self.level) for chosen in (bases, full)]
+        self.table_ = np.concatenate(tables, axis=2)
+        weights = np.nan_to_num(self.table_[:, :, 0])
+        self.support_ = np.unique(np.concatenate(bases))
+        self.coef_ = np.ascontiguousarray(weights[:, self.support_])
+        self.intercept_ = data.intercepts(weights)
+        return {
+            "converged": True,
+            "iterations": 1,
+            "residual": data.residual(sums, weights, bases),
+            "objective": float(sum(values)),
+            "looked_at": int(sum(counts)),
+        }
+
+    def _folds(self, K, y, codes):
+        """Return the inner fold of each row, int64 (n,); all 0 where no criterion asks for them."""
+        if self.criterion != "cv":
+            return np.zeros(len(y), dtype=np.int64)
+        order = order_by_content(K, y, self.seed) if codes is None else None
+        shuffled = order if codes is None else np.random.default_rng(self.seed).permutation(codes.max() + 1)
+        folds = np.empty(len(shuffled), dtype=np.int64)
+        folds[shuffled] = np.arange(len(shuffled)) % self.folds
+        return folds if codes is None else folds[codes]
+
+    def _choose(self, data, sums, place):
+        """Return the basis of one class, its criterion, and how many were looked at."""
+        whole = data.part(sums, place)
+        every = independent(whole.learned)
+        noise = float(whole.errors(every[None])[0]) / max(whole.n - len(every) - 1, 1)
+        parts = [data.part(sums, place, held) for held in range(len(sums[0]))] if self.criterion == "cv" else []
+        criterion = Criterion(self.criterion, whole, parts, max(noise, 1e-12 * whole.learned[-1, -1] / whole.n))
+        if self.search == "brute_force":
+            found = brute_force(criterion)
+        else:
+            found = stepwise(criterion) if self.search == "stepwise" else local(criterion, self.restarts, self.seed)
+        return *found, criterion.looked_at
+
+    def _decide(self, K, columns):
+        """Return w·x + b of each class."""
+        out = weighted_features(K, columns, self.coef_.T) + self.intercept_
+        return out[:, 0] if out.shape[1] == 1 else out
+
+    def linear(self):
+        """Return (coefficients, constant) for two classes."""
+        return (self._on_columns(self.coef_[0]), float(self.intercept_[0])) if len(self.coef_) == 1 else None
+
+    def weights_by_class(self):
+        """Return the coefficients of several classes, (c, s)."""
+        return None if len(self.coef_) == 1 else self.coef_
+
+    def intervals(self):
+        """Return `table_`."""
+        return self.table_
+
+    def fitted_state(self):
+        """Return the coefficients and their intervals."""
+        known = np.isfinite(self.table_)  # a model file holds finite numbers
+        table = {"table": np.where(known, self.table_, 0.0), "known": known}
+        return {}, {"coef": self.coef_, "intercept": self.intercept_, **table}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
+        self.table_ = np.where(arrays["known"], arrays["table"], np.nan)

@@ -1,0 +1,180 @@
+"""Fisher's linear discriminant on features: Gaussian classes of one covariance."""
+
+import numbers
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_real
+from seqkern.core.threads import one_thread
+from seqkern.solvers.base import AnyClassSolver
+from seqkern.solvers.feature_rows import as_blocks, weighted_features
+
+FLAT = 1e-10
+"""Directions in which the variance within classes is at most this share of the largest one are left out."""
+
+
+class LinearDiscriminant(AnyClassSolver):
+    """Linear discriminant analysis: each class is a Gaussian, all have one covariance.
+
+    With class means μ_k, shares π_k of the training rows and the covariance within classes Σ = Σ_k π_k Σ_k, the
+    decision of class k is δ_k(x) = xᵀΣ⁻¹μ_k − ½ μ_kᵀΣ⁻¹μ_k + ln π_k; that of two classes is δ_1 − δ_0, the log odds.
+
+    Parameters
+    ----------
+    shrinkage : float or {"auto"}, optional
+        s in (1 − s) Σ_k + s (tr Σ_k / d) I, from 0 to 1; "auto" finds it in each class for its standardised features by
+        the formula of Ledoit & Wolf. Without it directions without variance within the classes are left out.
+
+    Attributes
+    ----------
+    coef_ : ndarray of float64, shape (d, c), or (d, 1) for two classes
+    intercept_ : ndarray of float64, shape (c,) or (1,)
+        The decisions are ``X @ coef_ + intercept_``.
+    means_ : ndarray of float64, shape (c, d)
+    report_ : dict
+        ``objective`` is the quotient of Fisher, the variance of the class means over that within the classes, summed
+        over its directions; ``directions`` (int) the rank of Σ.
+
+    Notes
+    -----
+    Fisher, Ann. Eugenics 7:179-188, 1936; Rao 1948; Ledoit & Wolf, J. Multivar. Anal. 88:365-411, 2004. The decisions
+    are those of scikit-learn's LinearDiscriminantAnalysis (solver="lsqr"), which needs all features at once; here sums
+    over blocks of them are enough. Memory: c + 1 matrices of d × d. Time: n d² + d³ multiplications.
+    """
+
+    name = "linear_discriminant"
+    plain = "Fisher's linear discriminant: the direction in which class means are far apart and each class is narrow."
+    input = "features"
+    takes_blocks = True
+    selects = False
+
+    def __init__(self, *, shrinkage=None):
+        self.shrinkage = shrinkage
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        if self.shrinkage is not None and self.shrinkage != "auto":
+            if isinstance(self.shrinkage, str):
+                raise ParameterError(
+                    f"shrinkage={self.shrinkage!r} is not possible", remedy="give auto, or a number from 0 to 1"
+                )
+            check_real("shrinkage", self.shrinkage, 0, 1)
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of shrinkage that a search tries."""
+        return {"shrinkage": [0.0, 0.01, 0.1, 0.5]}
+
+    def complexity(self):
+        """Return (−shrinkage,): the more, the smoother the decision."""
+        return (-float(self.shrinkage) if isinstance(self.shrinkage, (int, float)) else 0.0,)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(), cls(shrinkage=0.3), cls(shrinkage="auto")]
+
+    def _fit(self, K, y):
+        """Sum up the classes, and invert what they share."""
+        with one_thread():
+            return self._discriminant(as_blocks(K), y.astype(np.int64))
+
+    def _discriminant(self, K, y):
+        """Set what the decision needs, and return the report."""
+        counts, means, covariances = class_moments(K, y)
+        shares = counts / len(y)
+        if self.shrinkage == "auto":
+            covariances = _ledoit_wolf(K, y, means, covariances)
+        within = np.tensordot(shares, covariances, axes=1)
+        if isinstance(self.shrinkage, numbers.Real):
+            within = _towards_identity(within, self.shrinkage)
+        variances, directions = np.linalg.eigh(within)
+        kept = variances > FLAT * max(variances[-1], 0.0)
+        if not kept.any():
+            raise ParameterError("the features do not vary within the classes", remedy="choose other features")
+        whitening = directions[:, kept] / np.sqrt(variances[kept])
+        centred = (means - shares @ means) @ whitening
+        coef = whitening @ (whitening.T @ means.T)
+        intercept = -0.5 * np.einsum("kd,dk->k", means, coef) + np.log(shares)
+        two = len(counts) == 2
+        self.support_ = np.arange(K.shape[1])
+        self.means_ = means
+        self.coef_ = coef[:, 1:] - coef[:, :1] if two else coef
+        self.intercept_ = intercept[1:] - intercept[:1] if two else intercept
+        quotient = float(shares @ np.square(centred).sum(axis=1))
+        error = np.abs(whitening.T @ within @ whitening - np.eye(kept.sum())).max()
+        return {
+            "converged": True,
+            "iterations": 1,
+            "residual": float(error),
+            "objective": quotient,
+            "directions": int(kept.sum()),
+        }
+
+    def _decide(self, K, columns):
+        """Return X @ coef + intercept."""
+        out = weighted_features(K, columns, self.coef_) + self.intercept_
+        return out[:, 0] if out.shape[1] == 1 else out
+
+    def linear(self):
+        """Return (coefficients, constant) for two classes."""
+        return (self._on_columns(self.coef_[:, 0]), float(self.intercept_[0])) if self.coef_.shape[1] == 1 else None
+
+    def weights_by_class(self):
+        """Return the coefficients of several classes, (c, d)."""
+        return None if self.coef_.shape[1] == 1 else self.coef_.T
+
+    def fitted_state(self):
+        """Return the coefficients, the intercepts and the means."""
+        return {}, {"coef": self.coef_, "intercept": self.intercept_, "means": self.means_}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.coef_, self.intercept_, self.means_ = arrays["coef"], arrays["intercept"], arrays["means"]
+
+
+def class_moments(K, y):
+    """Return number, mean (c, d) and covariance (c, d, d), divisor the number, of the rows of each class."""
+    counts = np.bincount(y)
+    means = np.zeros((len(counts), K.shape[1]))
+    for part, block in K.blocks():
+        for k, mean in enumerate(means):
+            mean += block[y[part] == k].sum(axis=0, dtype=np.float64)
+    means /= counts[:, None]
+    covariances = np.zeros((len(counts), K.shape[1], K.shape[1]))
+    for part, block in K.blocks():
+        for k, covariance in enumerate(covariances):
+            centred = block[y[part] == k] - means[k]
+            covariance += centred.T @ centred
+    return counts, means, covariances / counts[:, None, None]
+
+
+def _towards_identity(covariance, amount):
+    """Return a covariance, shrunk towards a multiple of the identity of the same trace."""
+    out = (1.0 - amount) * covariance
+    out[np.diag_indices_from(out)] += amount * np.trace(covariance) / len(out)
+    return out
+
+
+def _ledoit_wolf(K, y, means, covariances):
+    """Return the covariances of the classes, each shrunk by what the formula of Ledoit & Wolf says of its correlations.
+
+    The formula needs, besides the correlations, the sum of ‖z‖⁴ over the standardised rows z of the class.
+    """
+    deviations = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+    deviations = np.where(deviations > 0, deviations, 1.0)
+    fourth = np.zeros(len(means))
+    for part, block in K.blocks():
+        for k in range(len(means)):
+            own = (block[y[part] == k] - means[k]) / deviations[k]
+            fourth[k] += np.square(np.einsum("ij,ij->i", own, own)).sum()
+    shrunk = np.empty_like(covariances)
+    for k, n in enumerate(np.bincount(y)):
+        correlations = covariances[k] / np.outer(deviations[k], deviations[k])
+        squares, d = np.square(correlations).sum(), len(correlations)
+        noise = (fourth[k] / n - squares) / n
+        distance = squares - np.trace(correlations) ** 2 / d
+        amount = min(noise / distance, 1.0) if noise > 0 and distance > 0 else 0.0
+        shrunk[k] = _towards_identity(correlations, amount) * np.outer(deviations[k], deviations[k])
+    return shrunk

@@ -1,0 +1,226 @@
+"""Nearest neighbours in feature space, from kernel values alone."""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_integer
+from seqkern.solvers.base import ClassSolver, RealSolver, Solver
+from seqkern.solvers.linear_algebra import ROWS
+
+
+class Neighbors(Solver):
+    """What the two solvers share: squared distances, and who is a neighbour."""
+
+    def __init__(self, *, n_neighbors=5):
+        self.n_neighbors = n_neighbors
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_integer("n_neighbors", self.n_neighbors, 1)
+
+    def check_labels(self, y, groups=None):
+        """Raise ParameterError where there are too few training records for so many neighbours."""
+        if len(y) <= self.n_neighbors:
+            raise ParameterError(
+                f"n_neighbors={self.n_neighbors} is not possible with {len(y)} training records",
+                remedy=f"give an integer from 1 to {len(y) - 1}",
+            )
+
+    @classmethod
+    def default_grid(cls):
+        """Return the numbers of neighbours that a search tries."""
+        return {"n_neighbors": [1, 3, 5, 9, 15]}
+
+    def complexity(self):
+        """Return (−k,): the more neighbours, the smoother the decision."""
+        return (-float(self.n_neighbors),)
+
+    def _remember(self, K):
+        """Keep the diagonal of the training matrix; every training row may become a neighbour."""
+        self.support_ = np.arange(len(K))
+        self.diagonal_ = np.diagonal(K).copy()
+
+    def _distances(self, K, columns):
+        """Yield (rows as a slice, K(z, z) − 2 K(x, z)): squared distances less K(x, x), which ranks nothing."""
+        for start in range(0, len(K), ROWS):
+            part = slice(start, min(start + ROWS, len(K)))
+            distances = np.take(K[part], columns, axis=1)
+            distances *= -2.0
+            distances += self.diagonal_
+            yield part, distances
+
+    def _left_out(self, K):
+        """Yield the same for the training rows, each infinitely far from itself."""
+        for part, distances in self._distances(K, self.support_):
+            distances[np.arange(part.stop - part.start), np.arange(part.start, part.stop)] = np.inf
+            yield part, distances
+
+    def _neighbors(self, distances):
+        """Return who is nearer than the k-th neighbour, who is as near, and the vote that each of the latter has.
+
+        Returns
+        -------
+        nearer, tied : ndarray of bool, shape (m, n)
+        share : ndarray of float64, shape (m,)
+        """
+        last = np.partition(distances, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1, None]
+        nearer, tied = distances < last, distances == last
+        return nearer, tied, (self.n_neighbors - nearer.sum(axis=1)) / tied.sum(axis=1)
+
+
+class KernelNeighbors(Neighbors, ClassSolver):
+    """Classification by the k nearest neighbours in feature space, for two classes or more.
+
+    The squared distance is K(x, x) − 2 K(x, z) + K(z, z). Of it, only the part without K(x, x) is needed to rank the
+    training rows z, so that the kernel values of x with them, and their own diagonal, are enough.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        k; less than the number of training rows.
+
+    Attributes
+    ----------
+    diagonal_ : ndarray of float64, shape (n,)
+        K(z, z) of the training rows.
+    codes_ : ndarray of int64, shape (n,)
+        Their classes, as places in `classes_`.
+    report_ : dict
+        ``objective`` is the share of training rows that the others misclassify (leave-one-out).
+
+    Notes
+    -----
+    Cover & Hart 1967; from kernel values, Yu, Ji & Zhang 2002. Any matrix will do: with an indefinite K squared
+    distances may be negative, and rank as they are. Rows that are as near as the k-th neighbour share the votes that
+    are left, so that nothing depends on the order of the training rows. All training rows are needed to predict.
+    Memory: 256 rows at a time, no copy of K.
+    """
+
+    name = "kernel_neighbors"
+    plain = "Nearest neighbours: the majority among the k most similar training records, by kernel distance."
+    targets = ("binary", "multiclass")
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(), cls(n_neighbors=1), cls(n_neighbors=8)]
+
+    def predict(self, K):
+        """Return the predicted class of each row of `K`, shape (m,)."""
+        decisions = self.decision_function(K)
+        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
+
+    def decision_function(self, K):
+        """Return a value for the second of two classes, or for each of more.
+
+        Parameters
+        ----------
+        K : array_like of float64, shape (m, n)
+
+        Returns
+        -------
+        ndarray of float64, shape (m,), or (m, classes) for more than two classes
+            v/k + t / (2kn (1 + |t|)), v the votes of the class, and for two classes the difference of that, above zero
+            for the second. t = (the least d of another class − d of this class) / mean |K(z, z)|, d the mean squared
+            distance to the k nearest of a class: it orders the rows of equal votes, for a ROC curve, breaks ties of
+            votes, and outweighs none.
+        """
+        return super().decision_function(K)
+
+    def _fit(self, K, y):
+        """Remember the training rows, and classify each by the others."""
+        self._remember(K)
+        self.codes_ = y.astype(np.int64)
+        wrong = 0
+        for part, distances in self._left_out(K):
+            wrong += int(np.sum(self._scores(distances).argmax(axis=1) != y[part]))
+        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": wrong / len(K)}
+
+    def _scores(self, distances):
+        """Return the value of each class for each row of squared distances, shape (m, classes)."""
+        k = self.n_neighbors
+        nearer, tied, share = self._neighbors(distances)
+        votes = np.empty((len(distances), len(self.classes_)))
+        means = np.empty_like(votes)
+        for code in range(len(self.classes_)):
+            members = np.flatnonzero(self.codes_ == code)
+            votes[:, code] = nearer[:, members].sum(axis=1) + share * tied[:, members].sum(axis=1)
+            means[:, code] = _mean_of_least(distances[:, members], k)
+        two = np.sort(means, axis=1)[:, :2]
+        others = np.where(means == two[:, :1], two[:, 1:], two[:, :1])
+        scale = np.abs(self.diagonal_).mean() or 1.0
+        # a class whose only member is left out is infinitely far
+        t = np.clip((others - means) / scale, -1e300, 1e300)
+        return (votes + t / (1.0 + np.abs(t)) / (2 * len(self.codes_))) / k
+
+    def _decide(self, K, columns):
+        """Return the votes, with what breaks their ties."""
+        scores = np.empty((len(K), len(self.classes_)))
+        for part, distances in self._distances(K, columns):
+            scores[part] = self._scores(distances)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def fitted_state(self):
+        """Return the diagonal and the classes of the training rows."""
+        return {}, {"diagonal": self.diagonal_, "codes": self.codes_}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.diagonal_, self.codes_ = arrays["diagonal"], arrays["codes"]
+
+
+class KernelNeighborsRegressor(Neighbors, RealSolver):
+    """Regression by the k nearest neighbours in feature space: the mean of their values.
+
+    Distances, ties, parameters and notes are those of `KernelNeighbors`.
+
+    Attributes
+    ----------
+    diagonal_, values_ : ndarray of float64, shape (n,)
+        K(z, z) and y of the training rows.
+    report_ : dict
+        ``objective`` is the mean squared error for training rows, each predicted from the others (leave-one-out).
+    """
+
+    name = "kernel_neighbors_regressor"
+    plain = "Nearest neighbours for real labels: the mean over the k most similar training records."
+
+    def _fit(self, K, y):
+        """Remember the training rows, and predict each from the others."""
+        self._remember(K)
+        self.values_ = y
+        errors = np.empty(len(K))
+        for part, distances in self._left_out(K):
+            errors[part] = self._means(distances) - y[part]
+        return {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(np.mean(errors**2))}
+
+    def _means(self, distances):
+        """Return the mean of the neighbours' values for each row of squared distances."""
+        nearer, tied, share = self._neighbors(distances)
+        # not a product of matrices: its bits would depend on the number of rows
+        sums = [np.where(chosen, self.values_, 0.0).sum(axis=1) for chosen in (nearer, tied)]
+        return (sums[0] + share * sums[1]) / self.n_neighbors
+
+    def _decide(self, K, columns):
+        """Return the means."""
+        return np.concatenate([self._means(distances) for _, distances in self._distances(K, columns)])
+
+    def fitted_state(self):
+        """Return the diagonal and the values of the training rows."""
+        return {}, {"diagonal": self.diagonal_, "values": self.values_}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.diagonal_, self.values_ = arrays["diagonal"], arrays["values"]
+
+
+def _mean_of_least(values, k):
+    """Return the mean of the k least of each row, of those that are finite; inf where none is."""
+    k = min(k, values.shape[1])
+    least = np.sort(np.partition(values, k - 1, axis=1)[:, :k], axis=1)
+    finite = np.isfinite(least)
+    total = np.zeros(len(values))
+    for place in range(k):
+        total += np.where(finite[:, place], least[:, place], 0.0)
+    count = finite.sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.inf)

@@ -1,0 +1,76 @@
+"""The linear program of the 1-norm support vector machine."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csc_array, hstack, identity
+
+from seqkern.core.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class OneNorm:
+    """A solution.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (d,)
+    intercept : float
+    nearness : ndarray of float64, shape (d,)
+        |Σ_i α_i y_i x_ij|, at most 1 but for rounding: how near feature j is to being taken, α the dual solution.
+    objective : float
+        ‖w‖₁ + C Σ ξ.
+    gap : float
+        Between that and Σ α_i, the value of the dual, as a share of it.
+    iterations : int
+    """
+
+    weights: np.ndarray
+    intercept: float
+    nearness: np.ndarray
+    objective: float
+    gap: float
+    iterations: int
+
+
+def solve_one_norm(X, y, C):
+    """Solve min_{w,b} ‖w‖₁ + C Σ_i max(0, 1 − y_i (w·x_i + b)).
+
+    Parameters
+    ----------
+    X : ndarray of float64, shape (n, d)
+    y : ndarray of float64, shape (n,)
+        −1 and 1.
+    C : float
+
+    Returns
+    -------
+    OneNorm
+
+    Raises
+    ------
+    ParameterError
+        If it cannot be solved.
+    """
+    from scipy.optimize import linprog
+
+    n, d = X.shape
+    signed = y[:, None] * X
+    # w⁺, w⁻, b, ξ: −y (w·x + b) − ξ ≤ −1
+    table = hstack([csc_array(-signed), csc_array(signed), csc_array(-y[:, None]), -identity(n)], format="csc")
+    cost = np.concatenate((np.ones(2 * d), [0.0], np.full(n, float(C))))
+    bounds = np.zeros((len(cost), 2))
+    bounds[:, 1] = np.inf
+    bounds[2 * d, 0] = -np.inf
+    found = linprog(cost, A_ub=table, b_ub=-np.ones(n), bounds=bounds, method="highs-ds")
+    if found.status != 0:
+        raise ParameterError(f"the linear program of the 1-norm SVM: {found.message}", remedy="choose another C")
+    alpha = -found.ineqlin.marginals
+    return OneNorm(
+        weights=found.x[:d] - found.x[d : 2 * d],
+        intercept=float(found.x[2 * d]),
+        nearness=np.abs(alpha @ signed),
+        objective=float(found.fun),
+        gap=float(abs(found.fun - alpha.sum()) / max(abs(found.fun), 1e-300)),
+        iterations=int(found.nit),
+    )

@@ -1,0 +1,157 @@
+"""Nearest neighbours among whitened features."""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_integer
+from seqkern.core.threads import one_thread
+from seqkern.solvers.base import AnyClassSolver
+from seqkern.solvers.feature_rows import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content
+
+FLAT = 1e-10
+"""Directions whose variance is at most this share of the largest one are left out."""
+
+
+class WhitenedNeighbors(AnyClassSolver):
+    """The k nearest training rows vote, features whitened before (scikit-learn's KNeighborsClassifier).
+
+    The features are projected on the principal components of all training rows and divided by the standard deviation
+    along each, so that scales and correlations of the features do not count.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        k, less than the number of training rows.
+    n_components : int, optional
+        So many components, those of the largest variance; by default all that vary.
+    max_units : int
+        Of more training rows than that so many are drawn to be neighbours; the whitening learns from all.
+    seed : int
+        Of what is drawn.
+
+    Attributes
+    ----------
+    mean_ : ndarray of float64, shape (d,)
+    whitening_ : ndarray of float64, shape (d, components)
+    points_ : ndarray of float64, shape (m, components)
+        The whitened training rows.
+    codes_ : ndarray of int64, shape (m,)
+        Their classes, as places in `classes_`.
+    report_ : dict
+        ``objective`` is the share of these rows that it misclassifies, each voting for itself too; ``units`` (int) m.
+
+    Notes
+    -----
+    Cover & Hart 1967. The decision is the share of votes of each class; for two classes that of the second less that of
+    the first. The rows are sorted by content first: of equally distant ones others may vote than in another order, but
+    not in another order of the training rows.
+    """
+
+    name = "whitened_neighbors"
+    plain = "Nearest neighbours: the majority among the k most similar training records, features whitened before."
+    input = "features"
+    takes_blocks = True
+    selects = False
+
+    def __init__(self, *, n_neighbors=15, n_components=None, max_units=20_000, seed=1):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.max_units = max_units
+        self.seed = seed
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_integer("n_neighbors", self.n_neighbors, 1)
+        if self.n_components is not None:
+            check_integer("n_components", self.n_components, 1)
+        check_integer("max_units", self.max_units, 2)
+        check_integer("seed", self.seed, 0, 2**63 - 1)
+
+    def check_labels(self, y, groups=None):
+        """Raise ParameterError where there are too few training records for so many neighbours."""
+        units = min(len(y), self.max_units)
+        if units <= self.n_neighbors:
+            raise ParameterError(
+                f"n_neighbors={self.n_neighbors} is not possible with {units} training records",
+                remedy=f"give an integer from 1 to {units - 1}",
+            )
+
+    @classmethod
+    def default_grid(cls):
+        """Return the numbers of neighbours that a search tries."""
+        return {"n_neighbors": [1, 5, 15, 50, 150]}
+
+    def complexity(self):
+        """Return (−k,): the more neighbours, the smoother the decision."""
+        return (-float(self.n_neighbors),)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(n_neighbors=3), cls(n_neighbors=1, n_components=2, max_units=30)]
+
+    def _fit(self, K, y):
+        """Find the components, and whiten the rows that are drawn."""
+        drawn = order_by_content(K, y, self.seed)[: self.max_units]
+        self.support_ = np.arange(K.shape[1])
+        with one_thread():
+            self._learn_whitening(as_blocks(K))
+        self.codes_ = y[drawn].astype(np.int64)
+        self.points_ = self._whitened(gathered(K, drawn), self.support_)
+        self._search = self._made()
+        wrong = np.mean(self._votes(self.points_).argmax(axis=1) != self.codes_)
+        report = {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(wrong)}
+        return {**report, "components": self.whitening_.shape[1], "units": len(drawn)}
+
+    def _learn_whitening(self, K):
+        """Set the mean and the whitening."""
+        mean, covariance = np.zeros(K.shape[1]), np.zeros((K.shape[1], K.shape[1]))
+        for _, block in K.blocks():
+            mean += block.sum(axis=0, dtype=np.float64)
+        mean /= len(K)
+        for _, block in K.blocks():
+            centred = block - mean
+            covariance += centred.T @ centred
+        variances, directions = np.linalg.eigh(covariance / len(K))
+        kept = np.flatnonzero(variances > FLAT * max(variances[-1], 0.0))[::-1][: self.n_components]
+        if not len(kept):
+            raise ParameterError("the features do not vary", remedy="choose other features")
+        self.mean_ = mean
+        self.whitening_ = directions[:, kept] / np.sqrt(variances[kept])
+
+    def _whitened(self, K, columns):
+        """Return the whitened rows, float64 (n, components)."""
+        out = np.empty((K.shape[0], self.whitening_.shape[1]))
+        with one_thread():
+            for part, block in blocks_of_columns(K, columns):
+                out[part] = fixed_product(block - self.mean_, self.whitening_)
+        return out
+
+    def _made(self):
+        """Return scikit-learn's search for neighbours among the training rows."""
+        from sklearn.neighbors import KNeighborsClassifier
+
+        return KNeighborsClassifier(self.n_neighbors).fit(self.points_, self.codes_)
+
+    def _votes(self, points):
+        """Return the share of votes of each class, float64 (n, c)."""
+        found = self._search.predict_proba(points)
+        out = np.zeros((len(points), len(self.classes_)))
+        out[:, self._search.classes_] = found
+        return out
+
+    def _decide(self, K, columns):
+        """Return the share of votes of each class, or the difference of those of two."""
+        votes = self._votes(self._whitened(K, columns))
+        return votes[:, 1] - votes[:, 0] if len(self.classes_) == 2 else votes
+
+    def fitted_state(self):
+        """Return the whitening and the training rows."""
+        whitening = {"mean": self.mean_, "whitening": np.ascontiguousarray(self.whitening_)}
+        return {}, {**whitening, "points": self.points_, "codes": self.codes_}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.mean_, self.whitening_ = arrays["mean"], arrays["whitening"]
+        self.points_, self.codes_ = arrays["points"], arrays["codes"]
+        self._search = self._made()

@@ -1,0 +1,27 @@
+"""Which solvers decide by a weighted sum of kernel values, so that letters can share their decisions."""
+
+from seqkern.core.errors import ParameterError
+
+
+def check_solver(solver):
+    """Raise ParameterError if no machine of a solver, fitted or not, decides by a weighted sum of kernel values."""
+    if solver.targets == ("multiclass",) and not hasattr(solver, "machine"):
+        raise no_two_class_solver(solver)
+    if "binary" in solver.holds:
+        return check_solver(solver.binary)
+    if solver.input == "features" or not solver.has_linear():
+        by = "by features, not by" if solver.input == "features" else "by no weighted sums of"
+        raise ParameterError(
+            f"solver {solver.name!r} decides {by} kernel values with training sequences, and cannot be "
+            "explained letter by letter",
+            remedy="choose a solver that can, such as csvc or psvc with a Gram matrix",
+        )
+    return None
+
+
+def no_two_class_solver(solver):
+    """Return the error for a solver of several classes at once."""
+    return ParameterError(
+        f"the solver {solver.name!r} has no machine for two classes that could be explained",
+        remedy="train a binary solver, such as csvc, which learns several classes by pairs",
+    )

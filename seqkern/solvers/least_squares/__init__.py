@@ -1,0 +1,1 @@
+"""Solvers by linear algebra on a Gram matrix: least squares, discriminants, principal components, spheres."""

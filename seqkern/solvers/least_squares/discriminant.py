@@ -1,0 +1,206 @@
+"""The kernel Fisher discriminant: class means far apart, members of a class close together."""
+
+import numpy as np
+
+from seqkern.core.errors import GramError
+from seqkern.core.parameters import check_choice, check_real
+from seqkern.core.threads import one_thread
+from seqkern.solvers.base import BinarySolver
+from seqkern.solvers.expansion import KernelExpansion
+from seqkern.solvers.linear_algebra import ROWS, Definite, check_symmetric
+
+
+class KernelFisher(KernelExpansion, BinarySolver):
+    """Kernel Fisher discriminant, as a regularised quotient or as a quadratic program.
+
+    With m± = K 1±/l± the means of the classes, N = K H K their scatter within (H takes away from every entry of a
+    vector the mean over its class) and P(α) = ‖α‖² or αᵀKα:
+
+    Quotient (Mika, Rätsch, Weston, Schölkopf & Müller 1999): maximise (αᵀ(m₊ − m₋))² / (αᵀNα + ε P(α)), whose
+    direction is α ∝ (N + εI)⁻¹(m₊ − m₋), or (N + εK)⁻¹(m₊ − m₋). It has no length of its own. Here it is that of the
+    linear discriminant with the pooled covariance (divisor l − 2), so that f(x) is the log odds of two Gaussians of
+    one covariance and equal priors.
+
+    Program (Mika, Rätsch & Müller 2001): minimise ‖ξ‖² + ε P(α) subject to Kα + b1 = y + ξ and Σ ξ_i = 0 over each
+    class: the means of f over the classes are −1 and 1. As its constraints are equations, the optimum is the direction
+    of the quotient, with another length.
+
+    In both the threshold lies halfway between the projected means, b = −½ αᵀ(m₊ + m₋): in the program that follows from
+    the constraints.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0: the larger, the closer to the direction between the means.
+    form : {"quotient", "program"}
+    penalty : {"coefficients", "function"}
+        P: ‖α‖², or αᵀKα, the squared length of w.
+    epsilon_scale : {"mean", "absolute"}
+        Whether `epsilon` counts in units of the mean of the diagonal of the total scatter K C K (of C K C with
+        ``penalty="function"``), C = I − 11ᵀ/l, so that one value suits kernels and training parts of any size; or as
+        it is.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (s,)
+        The α_i that are not 0.
+    intercept_ : float
+        b.
+    report_ : dict
+        Besides the usual ``epsilon`` (absolute). ``objective`` is the quotient, or the minimum of the program;
+        ``residual`` the largest error of the linear system, as a share of the largest |m₊ − m₋|.
+
+    Notes
+    -----
+    N is always singular, so that ε must be > 0. With ``penalty="coefficients"`` any symmetric K will do, indefinite
+    or singular: N + εI is positive definite. With ``penalty="function"`` H K H + εI must be; of all α of one decision
+    (K may be singular) that of (H K + εI) α = 1₊/l₊ − 1₋/l₋ is taken; of a singular K a very small ε costs digits.
+    It is an error if the class means coincide.
+    Memory: two copies of K. Time: n³/2 + n³/6 multiplications, the former with ``penalty="coefficients"`` only.
+    """
+
+    name = "kernel_fisher"
+    plain = "Kernel Fisher discriminant: a direction in which class means are far apart and each class is narrow."
+
+    def __init__(self, *, epsilon=0.01, form="quotient", penalty="coefficients", epsilon_scale="mean"):
+        self.epsilon = epsilon
+        self.form = form
+        self.penalty = penalty
+        self.epsilon_scale = epsilon_scale
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("epsilon", self.epsilon, 0, open_low=True)
+        check_choice("form", self.form, ("quotient", "program"))
+        check_choice("penalty", self.penalty, ("coefficients", "function"))
+        check_choice("epsilon_scale", self.epsilon_scale, ("mean", "absolute"))
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of epsilon that a search tries."""
+        return {"epsilon": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]}
+
+    def complexity(self):
+        """Return (−ε,): the larger ε, the smoother the decision."""
+        return (-float(self.epsilon),)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [
+            cls(),
+            cls(form="program"),
+            cls(epsilon=0.5, form="program", penalty="function", epsilon_scale="absolute"),
+        ]
+
+    def _fit(self, K, y):
+        """Solve for the direction, then choose its length and the threshold."""
+        check_symmetric(K)
+        with one_thread():
+            return self._discriminant(K, _Classes(y))
+
+    def _discriminant(self, K, classes):
+        """Set α and b, and return the report."""
+        means = K @ classes.averages
+        between = means[:, 1] - means[:, 0]
+        if np.abs(between).max() <= 1e-12 * np.abs(means).max():
+            raise GramError(
+                "the means of the two classes coincide in feature space",
+                remedy="choose another kernel: this one does not tell the classes apart",
+            )
+        epsilon, alpha = (self._of_coefficients if self.penalty == "coefficients" else self._of_function)(
+            K, between, classes
+        )
+        product = K @ alpha
+        deviations = classes.without_means(product)
+        penalised, penalty = (alpha, alpha @ alpha) if self.penalty == "coefficients" else (product, alpha @ product)
+        error = np.abs(K @ deviations + epsilon * penalised - between).max() / np.abs(between).max()
+        quotient = float(alpha @ between)
+        length = max(len(alpha) - 2, 1) if self.form == "quotient" else 2.0 / quotient
+        within = float(deviations @ deviations)
+        self._keep(length * alpha, -0.5 * length * float(alpha @ (means[:, 0] + means[:, 1])))
+        program = length**2 * (within + epsilon * float(penalty))
+        return {
+            "converged": bool(error <= 1e-6),
+            "iterations": 1,
+            "residual": float(error),
+            "objective": quotient if self.form == "quotient" else float(program),
+            "epsilon": float(epsilon),
+            **({} if error <= 1e-6 else {"remark": "the linear system is close to singular; choose a larger epsilon"}),
+        }
+
+    def _absolute(self, total):
+        """Return ε itself, from the trace of the total scatter per row."""
+        return float(self.epsilon) * (total if self.epsilon_scale == "mean" else 1.0)
+
+    def _of_coefficients(self, K, between, classes):
+        """Return ε and α = (N + εI)⁻¹(m₊ − m₋)."""
+        matrix = classes.without_means(K)
+        matrix = matrix.T @ matrix  # K H K, as H is a projection
+        total = (np.trace(matrix) + classes.share * (between @ between)) / len(K)
+        epsilon = self._absolute(total)
+        matrix[np.diag_indices_from(matrix)] += epsilon
+        return epsilon, self._factor(matrix).solve(between)
+
+    def _of_function(self, K, between, classes):
+        """Return ε and the α of (H K + εI) α = t, t = 1₊/l₊ − 1₋/l₋, in two parts: one constant over each class.
+
+        The constant part is t/ε, and for the other, a = H a, (H K H + εI) a = −H K t/ε: a symmetric system.
+        """
+        matrix = classes.centred(K)
+        difference = classes.averages[:, 1] - classes.averages[:, 0]
+        total = (np.trace(matrix) + classes.share * (difference @ between)) / len(K)
+        epsilon = self._absolute(total)
+        if epsilon <= 0:
+            raise _indefinite()
+        matrix[np.diag_indices_from(matrix)] += epsilon
+        other = self._factor(matrix).solve(classes.without_means(between))
+        # of rounding, a constant part would come in again, and K does not take it away
+        return epsilon, (difference - classes.without_means(other)) / epsilon
+
+    def _factor(self, matrix):
+        """Return the Cholesky factor, or say that there is none."""
+        try:
+            return Definite(matrix)
+        except np.linalg.LinAlgError as error:
+            raise _indefinite() from error
+
+
+def _indefinite():
+    """Return the error about a scatter that is not positive definite."""
+    return GramError(
+        "the scatter within the classes is not positive definite, even with epsilon added",
+        remedy="choose a larger epsilon or penalty=coefficients, or repair the matrix (clip, flip, shift)",
+    )
+
+
+class _Classes:
+    """The members of two classes, from labels −1.0 and 1.0; `averages` has a column 1/l± over each class."""
+
+    def __init__(self, y):
+        self.codes = (y > 0).astype(np.int64)
+        self.members = [np.flatnonzero(y < 0), np.flatnonzero(y > 0)]
+        self.averages = np.zeros((len(y), 2))
+        for column, rows in enumerate(self.members):
+            self.averages[rows, column] = 1.0 / len(rows)
+        self.share = len(self.members[0]) * len(self.members[1]) / len(y)
+
+    def centred(self, K):
+        """Return H K H, symmetric to the bit where `K` is."""
+        means = K @ self.averages
+        blocks = self.averages.T @ means
+        result = np.array(K)
+        for start in range(0, len(K), ROWS):
+            part = slice(start, start + ROWS)
+            own = self.codes[part]
+            result[part] -= means[part][:, self.codes] + means[:, own].T
+            result[part] += blocks[own][:, self.codes]
+        return result
+
+    def without_means(self, values):
+        """Return H `values`: each row less the mean of the rows of its class."""
+        means = self.averages.T @ values
+        result = np.array(values)
+        for mean, rows in zip(means, self.members, strict=True):
+            result[rows] -= mean
+        return result

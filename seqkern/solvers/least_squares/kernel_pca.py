@@ -1,0 +1,139 @@
+"""Kernel principal component analysis: the directions of largest variance in feature space."""
+
+import warnings
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.base import TransformerMixin
+
+from seqkern.core.errors import GramError
+from seqkern.core.parameters import check_integer
+from seqkern.core.threads import one_thread
+from seqkern.solvers import _linear
+from seqkern.solvers.base import Solver
+from seqkern.solvers.linear_algebra import centred, check_symmetric
+
+
+class KernelPCA(TransformerMixin, Solver):
+    """Kernel principal component analysis, from the Gram matrix alone.
+
+    With K̄ = C K C, C = I − 11ᵀ/l, and K̄ u_c = λ_c u_c, the projection of x on component c is
+    Σ_i (u_ci / √λ_c) (K(x, x_i) − mean_j K(x_j, x_i)): the training means are the origin, also for new rows.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        At most so many components, of largest variance first; by default all.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (c, s)
+        u_c / √λ_c. The sign is such that the entry of largest |u_ci| is positive.
+    means_ : ndarray of float64, shape (s,)
+        Means of the columns of K on the training rows.
+    explained_variance_ : ndarray of float64, shape (c,)
+        λ_c / l, the variance of the training rows along each component (divisor l).
+    explained_variance_ratio_ : ndarray of float64, shape (c,)
+        The same as a share of the total variance, trace(K̄) / l.
+    report_ : dict
+        ``objective`` is the sum of `explained_variance_`, ``residual`` the largest |K̄ u_c − λ_c u_c| as a share of λ_1.
+
+    Notes
+    -----
+    Schölkopf, Smola & Müller 1998. Labels are not needed, and ignored. Only eigenvalues > 0 (up to rounding) have a
+    component: if there are fewer than `n_components`, a warning says so. Of an indefinite K the directions of negative
+    square are left out, but count in the total, so that shares may sum to more than 1; it is an error if the total is
+    not positive. Memory: one copy of K, with all components two. Time: about 2n³/3 multiplications, with all
+    components more.
+    """
+
+    name = "kernel_pca"
+    plain = "Kernel principal component analysis: shows records along the directions in which they differ most."
+    targets = ("none",)
+
+    def __init__(self, *, n_components=2):
+        self.n_components = n_components
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        if self.n_components is not None:
+            check_integer("n_components", self.n_components, 1)
+
+    def transform(self, K):
+        """Return the projections of new rows, float64 (m, c); `decision_function` is the same.
+
+        Parameters
+        ----------
+        K : array_like of float64, shape (m, n)
+            The kernel of new records (rows) with the training ones (columns).
+        """
+        return self.decision_function(K)
+
+    def _fit(self, K, y):
+        """Keep the eigenvectors of the centred matrix that belong to the largest positive eigenvalues."""
+        check_symmetric(K)
+        n = len(K)
+        wanted = n if self.n_components is None else min(self.n_components, n)
+        with one_thread():
+            self.means_ = K.mean(axis=1)
+            matrix = centred(K, self.means_)
+            trace = float(np.trace(matrix))
+            values, vectors = eigh(
+                matrix.T, subset_by_index=(n - wanted, n - 1), overwrite_a=True, check_finite=False, driver="evr"
+            )
+            values, vectors = values[::-1], vectors[:, ::-1]
+            # of rounding, an eigenvalue of zero has about n ε of the largest
+            positive = values > max(1e-12, n * np.finfo(np.float64).eps) * max(values[0], np.abs(self.means_).max())
+            count = int(positive.sum())
+            self._check(count, trace)
+            values, vectors = values[:count], vectors[:, :count]
+            product = K @ vectors
+        product -= product.mean(axis=0) + values * vectors
+        vectors *= np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(count)] < 0, -1.0, 1.0)
+        self.support_ = np.arange(n)
+        self.dual_coef_ = np.ascontiguousarray((vectors / np.sqrt(values)).T)
+        self.explained_variance_ = values / n
+        self.explained_variance_ratio_ = values / trace
+        return {
+            "converged": True,
+            "iterations": 1,
+            "residual": float(np.abs(product).max() / values[0]),
+            "objective": float(self.explained_variance_.sum()),
+            "components": count,
+        }
+
+    def _check(self, count, trace):
+        """Raise GramError if there is no variance, and warn if there are fewer components than wanted."""
+        if count == 0 or trace <= 0:
+            none = "there is no direction of positive variance to project on"
+            less = f"the total variance in feature space is not positive: the centred matrix has the trace {trace:g}"
+            raise GramError(
+                none if count == 0 else less,
+                remedy="choose another kernel, or repair the matrix (clip, flip, shift)",
+            )
+        if self.n_components is not None and count < self.n_components:
+            warnings.warn(
+                f"the matrix has {count} directions of positive variance, fewer than n_components={self.n_components}",
+                stacklevel=4,
+            )
+
+    def _decide(self, K, columns):
+        """Return the projections."""
+        out = np.empty((len(self.dual_coef_), len(K)))
+        for weights, projections in zip(self.dual_coef_, out, strict=True):
+            _linear.decide(K, columns, self.means_, weights, 0.0, projections)
+        return np.ascontiguousarray(out.T)
+
+    def fitted_state(self):
+        """Return the coefficients, the means, and the variances."""
+        return {}, {
+            "coef": self.dual_coef_,
+            "mean": self.means_,
+            "variance": self.explained_variance_,
+            "ratio": self.explained_variance_ratio_,
+        }
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.dual_coef_, self.means_ = arrays["coef"], arrays["mean"]
+        self.explained_variance_, self.explained_variance_ratio_ = arrays["variance"], arrays["ratio"]

@@ -1,0 +1,215 @@
+"""The Lagrangian support vector machine: the quadratic program ½ αᵀQα − Σα over α ≥ 0.
+
+Q = Y(K + 11ᵀ)Y + D with D = diag(1/(2C_i)). The optimum is where α ≥ 0, Qα − 1 ≥ 0 and their product is zero, and for
+any γ > 0 that is the same as Qα − 1 = ((Qα − 1) − γα)₊. Mangasarian & Musicant (JMLR 1, 2001) iterate this,
+
+    α ← Q⁻¹(((Qα − 1) − γα)₊ + 1),    0 < γ < 1/C,
+
+from one Cholesky factor: linear convergence from anywhere. What is Qα after a step is known from it, so that a step
+costs one solve. With large C the convergence is slow, and α nears zero without ever reaching it. So after a few steps
+Newton's method takes over (Keerthi & DeCoste, JMLR 6, 2005; Chapelle, Neural Computation 19, 2007), for the primal,
+½ βᵀ(K + 11ᵀ)β + Σ C_i (1 − y_i f(x_i))₊² with β = Yα. With A the rows within the margin a step goes towards the
+solution of (K_AA + 11ᵀ + D_AA) β_A = y_A, β = 0 elsewhere, to the best point on the way. It never goes up, and when A
+settles, that is the exact optimum, with exact zeros. Where K + 11ᵀ is indefinite, though Q is not, neither is sure to
+find it.
+"""
+
+import numpy as np
+
+from seqkern.core.errors import GramError
+from seqkern.solvers.linear_algebra import Definite, on_diagonal
+
+FIRST = 20
+"""At most so many steps of the iteration come first; it stops earlier if the rows within the margin stay the same."""
+
+HALVINGS = 50
+"""So often the part of a step that holds its best point is halved."""
+
+
+class _Program:
+    """K, y and C, and the conditions of the optimum."""
+
+    def __init__(self, K, y, cost):
+        self.K = K
+        self.y = y
+        self.cost = cost
+        self.ridge = 0.5 / cost
+        self.gamma = 0.95 / cost.max()
+        self.diagonal = np.diagonal(K) + 1.0 + self.ridge
+
+    def decisions(self, beta):
+        """Return f of the training rows, (K + 11ᵀ)β."""
+        return self.K @ beta + beta.sum()
+
+    def violation(self, alpha, slack):
+        """Return the largest |min(α_i Q_ii, (Qα)_i − 1)|."""
+        return float(np.abs(np.minimum(alpha * self.diagonal, slack)).max())
+
+    def primal(self, beta, f):
+        """Return the primal objective."""
+        return 0.5 * float(beta @ f) + float(self.cost @ np.maximum(1.0 - self.y * f, 0.0) ** 2)
+
+    def within(self, f):
+        """Return the rows within the margin."""
+        return np.flatnonzero(self.y * f < 1.0)
+
+    def target(self, active):
+        """Return the β that a Newton step goes towards."""
+        part = self.K[np.ix_(active, active)]
+        part += 1.0
+        part[np.diag_indices_from(part)] += self.ridge[active]
+        beta = np.zeros(len(self.y))
+        beta[active] = Definite(part).solve(self.y[active])
+        return beta
+
+    def best_part(self, beta, f, other, its_f):
+        """Return the t in [0, 1] with the least primal at (1 − t)(β, f) + t(other, its_f)."""
+        square, mixed, its_square = beta @ f, other @ f, other @ its_f
+        change = self.y * (its_f - f)
+
+        def slope(t):
+            errors = np.maximum(1.0 - self.y * f - t * change, 0.0)
+            return (mixed - square) + t * (square - 2.0 * mixed + its_square) - 2.0 * (self.cost * errors) @ change
+
+        if slope(1.0) <= 0.0:
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if slope(middle) <= 0.0 else (low, middle)
+        return 0.5 * (low + high)
+
+
+def minimise(K, y, cost, *, tol, max_iter):
+    """Minimise ½ αᵀQα − Σα over α ≥ 0.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, n)
+        Symmetric.
+    y : ndarray of float64, shape (n,)
+        −1 and 1.
+    cost : ndarray of float64, shape (n,)
+        C of each row.
+    tol : float
+    max_iter : int
+
+    Returns
+    -------
+    beta : ndarray of float64, shape (n,)
+        α_i y_i.
+    intercept : float
+    report : dict
+
+    Raises
+    ------
+    GramError
+        If Q is not positive definite.
+    """
+    program = _Program(K, y, cost)
+    factor = _factor(program)
+    alpha, iterations = _iterate(program, factor, tol, min(FIRST, max_iter))
+    best, iterations = _descend(program, np.maximum(alpha, 0.0), tol, iterations, max_iter)
+    done = best["residual"] <= tol or 0 <= best["gap"] <= tol
+    if not done and _indefinite(program):
+        raise GramError(
+            "K + 11ᵀ is indefinite, and the optimum was not found",
+            remedy="repair the matrix (clip, flip, shift), lower C, or choose form=equality",
+        )
+    return best["beta"], best["intercept"], _report(best, iterations, tol, stuck=iterations < max_iter)
+
+
+def _factor(program):
+    """Return the Cholesky factor of K + 11ᵀ + D, which is Q but for signs."""
+    try:
+        matrix = on_diagonal(program.K, program.ridge)
+        matrix += 1.0
+        return Definite(matrix)
+    except np.linalg.LinAlgError as error:
+        raise GramError(
+            "K + 11ᵀ + I/(2C) is not positive definite, and the program has no unique solution",
+            remedy="lower C, repair the matrix (clip, flip, shift), or choose form=equality",
+        ) from error
+
+
+def _iterate(program, factor, tol, max_iter):
+    """Return α after steps of Mangasarian & Musicant, and their number.
+
+    They end when α is optimal, or the rows within the margin stay the same.
+    """
+    alpha = program.y * factor.solve(program.y)
+    slack = np.zeros(len(alpha))  # Qα = 1 at first
+    active, iterations = None, 1
+    while iterations < max_iter and program.violation(alpha, slack) > tol:
+        before, active = active, slack <= program.gamma * alpha
+        if np.array_equal(before, active):
+            break
+        slack = np.maximum(slack - program.gamma * alpha, 0.0)
+        alpha = program.y * factor.solve(program.y * (slack + 1.0))
+        iterations += 1
+    return alpha, iterations
+
+
+def _descend(program, alpha, tol, iterations, max_iter):
+    """Return the best certificate that Newton's method finds from α ≥ 0, and the iterations so far."""
+    best = _certificate(program, alpha)
+    beta, f, primal = best["beta"], best["f"], best["primal"]
+    while iterations < max_iter:
+        active = program.within(f)
+        other = program.target(active)
+        its_f = program.decisions(other)
+        iterations += 1
+        found = _certificate(program, np.maximum(program.y * other, 0.0))
+        best = min(best, found, key=lambda one: one["gap"])
+        if np.array_equal(program.within(its_f), active) or found["residual"] <= tol:
+            return found, iterations
+        t = program.best_part(beta, f, other, its_f)
+        beta, f = (1.0 - t) * beta + t * other, (1.0 - t) * f + t * its_f
+        before, primal = primal, program.primal(beta, f)
+        if not primal < before:  # as far as rounding, or an indefinite K, allows
+            break
+    last = _certificate(program, program.y * beta)
+    last["objective"] = best["objective"]  # an α < 0 bounds nothing
+    last["gap"] = (last["primal"] + best["objective"]) / last["primal"]
+    return min(best, last, key=lambda one: one["gap"]), iterations
+
+
+def _indefinite(program):
+    """Return whether K + 11ᵀ is not positive semi-definite, so that the primal is not convex, though the dual is."""
+    matrix = on_diagonal(program.K, 1e-9 * program.diagonal.max())
+    matrix += 1.0
+    try:
+        Definite(matrix)
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+def _certificate(program, alpha):
+    """Return β, b and f of an α, the primal objective, that of the dual as minimised, the gap and the violation."""
+    beta = program.y * alpha
+    f = program.decisions(beta)
+    primal = program.primal(beta, f)
+    dual = float(alpha.sum() - 0.5 * (beta @ f) - 0.5 * (program.ridge @ alpha**2))
+    slack = program.y * f + program.ridge * alpha - 1.0
+    return {
+        "beta": beta,
+        "f": f,
+        "intercept": float(beta.sum()),
+        "primal": primal,
+        "objective": -dual,
+        "gap": (primal - dual) / primal,
+        "residual": program.violation(alpha, slack),
+    }
+
+
+def _report(best, iterations, tol, stuck):
+    """Return the report; `stuck` says that rounding has ended the descent."""
+    converged = best["residual"] <= tol or 0 <= best["gap"] <= tol
+    remark = {"remark": "K and 1/C differ by too many digits; lower C, or normalise the kernel"}
+    return {
+        "converged": bool(converged),
+        "iterations": int(iterations),
+        **{key: float(best[key]) for key in ("residual", "objective", "gap")},
+        **(remark if stuck and not converged else {}),
+    }

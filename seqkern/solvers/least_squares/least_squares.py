@@ -1,0 +1,227 @@
+"""Least-squares support vector machines: a margin error costs its square.
+
+With errors on both sides of the margin counted (equality form), and for real labels, one linear system is the whole
+solution. With errors on the wrong side only (inequality form) a bounded quadratic program is left: lagrangian.py.
+"""
+
+import numpy as np
+
+from seqkern.core.errors import GramError
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.threads import one_thread
+from seqkern.solvers.base import BinarySolver, RealSolver
+from seqkern.solvers.class_weights import check_class_weight, class_factors
+from seqkern.solvers.expansion import KernelExpansion
+from seqkern.solvers.least_squares.lagrangian import minimise
+from seqkern.solvers.linear_algebra import Definite, Indefinite, check_symmetric, on_diagonal
+
+REFINEMENTS = 1
+"""So often what the factor leaves of the right side, by rounding, is solved for once more."""
+
+ENOUGH = 1e-4
+"""The system is solved when no equation is off by more, in units of the largest |y|, at least 1."""
+
+
+class LSSVC(KernelExpansion, BinarySolver):
+    """Least-squares support vector classifier, in the equality or the inequality form.
+
+    Equality form (Suykens & Vandewalle 1999): minimise ½‖w‖² + C Σ ξ_i² subject to y_i f(x_i) = 1 − ξ_i, where
+    f(x) = w·φ(x) + b. With β = (α_i y_i) the solution is that of one linear system,
+    (K + I/(2C)) β + b 1 = y, Σ β_i = 0; every training row has its coefficient.
+
+    Inequality form (Mangasarian & Musicant 2001): minimise ½(‖w‖² + b²) + C Σ ξ_i² subject to y_i f(x_i) ≥ 1 − ξ_i.
+    Its dual is ½ αᵀQα − Σα over α ≥ 0 with Q = Y(K + 11ᵀ)Y + I/(2C), b = Σ α_i y_i; rows beyond the margin have α = 0.
+
+    Parameters
+    ----------
+    C : float
+        Cost of a squared error, > 0. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C.
+    form : {"equality", "inequality"}
+    class_weight : {"balanced"} or dict, optional
+        Factor of C for each class, as in `CSVC`.
+    tol : float
+        The inequality form has converged when no condition of the optimum is violated by more, in units of the margin:
+        the largest |min(α_i Q_ii, (Qα)_i − 1)|; or when the duality gap is at most this share of the primal
+        objective. The equality form is solved in one go.
+    max_iter : int
+        At most so many iterations of the inequality form, one solved system each.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (s,)
+        β of the rows with β ≠ 0.
+    intercept_ : float
+        b.
+    report_ : dict
+        Besides the usual: in the equality form ``definite``, whether K + I/(2C) is positive definite, in the
+        inequality form ``gap``, the duality gap as a share of the primal objective. ``objective`` is that of the
+        primal in the equality form, of the dual in the inequality form; ``residual`` is the largest error of the
+        linear system, or what `tol` bounds. A system whose error is above 1e-4, for want of digits, is reported as
+        not converged.
+
+    Notes
+    -----
+    A singular K does no harm: I/(2C) is added. With an indefinite K the equality form gives the one stationary point
+    (no minimum if K + I/(2C) is indefinite), unless that system is singular, which is an error; the inequality form
+    is an error if Q is not positive definite. Memory: one copy of K, in the inequality form two. Time: n³/6
+    multiplications; the inequality form solves several systems of the size of its support besides.
+    """
+
+    name = "lssvc"
+    plain = "Least-squares support vector machine: like an SVM, but errors cost their square."
+
+    def __init__(self, *, C=1.0, form="equality", class_weight=None, tol=1e-6, max_iter=1000):
+        self.C = C
+        self.form = form
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @property
+    def iterative(self):
+        """Whether the fit goes on until `tol`: the inequality form does."""
+        return self.form == "inequality"
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("C", self.C, 0, open_low=True)
+        check_choice("form", self.form, ("equality", "inequality"))
+        check_class_weight(self.class_weight)
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C that a search tries."""
+        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+
+    def complexity(self):
+        """Return (C,): the cheaper an error, the smoother the decision."""
+        return (float(self.C),)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(), cls(C=3.0, form="inequality"), cls(form="inequality", class_weight="balanced")]
+
+    def _fit(self, K, y):
+        """Solve the system, or the quadratic program."""
+        check_symmetric(K)
+        factors = class_factors(self.class_weight, self.classes_, y)
+        cost = self.C * np.where(y > 0, factors[1], factors[0])
+        with one_thread():
+            if self.form == "equality":
+                coefficients, intercept, report = solve_system(K, y, cost)
+            else:
+                coefficients, intercept, report = minimise(K, y, cost, tol=self.tol, max_iter=self.max_iter)
+        self._keep(coefficients, intercept)
+        return report
+
+
+class LSSVR(KernelExpansion, RealSolver):
+    """Least-squares support vector regression: ridge regression with a free bias.
+
+    Minimises ½‖w‖² + C Σ ξ_i² subject to f(x_i) = y_i − ξ_i, f(x) = w·φ(x) + b: the linear system
+    (K + I/(2C)) β + b 1 = y, Σ β_i = 0 (Saunders, Gammerman & Vovk 1998; Suykens et al. 2002).
+
+    Parameters
+    ----------
+    C : float
+        Cost of a squared error, > 0.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (s,)
+        β of the rows with β ≠ 0.
+    intercept_ : float
+        b.
+    report_ : dict
+        As that of `LSSVC` in the equality form, whose notes hold too.
+    """
+
+    name = "lssvr"
+    plain = "Least-squares support vector regression: ridge regression on a kernel, errors cost their square."
+
+    def __init__(self, *, C=1.0):
+        self.C = C
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("C", self.C, 0, open_low=True)
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C that a search tries."""
+        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+
+    def complexity(self):
+        """Return (C,): the cheaper an error, the smoother the prediction."""
+        return (float(self.C),)
+
+    def _fit(self, K, y):
+        """Solve the system."""
+        check_symmetric(K)
+        with one_thread():
+            coefficients, intercept, report = solve_system(K, y, np.full(len(y), float(self.C)))
+        self._keep(coefficients, intercept)
+        return report
+
+
+def solve_system(K, y, cost):
+    """Solve (K + diag(1/(2 cost))) β + b 1 = y, Σ β = 0.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, n)
+        Symmetric.
+    y, cost : ndarray of float64, shape (n,)
+
+    Returns
+    -------
+    beta : ndarray of float64, shape (n,)
+    intercept : float
+    report : dict
+
+    Raises
+    ------
+    GramError
+        If the system is singular.
+    """
+    ridge = 0.5 / cost
+    singular = GramError(
+        "the linear system of the least-squares SVM is singular",
+        remedy="lower C, or repair the matrix (clip, flip, shift)",
+    )
+    try:
+        factor = Definite(on_diagonal(K, ridge))
+    except np.linalg.LinAlgError:
+        try:
+            factor = Indefinite(on_diagonal(K, ridge))
+        except np.linalg.LinAlgError as error:
+            raise singular from error
+    of_ones = factor.solve(np.ones(len(y)))
+    total = of_ones.sum()
+    if abs(total) <= len(y) * np.finfo(np.float64).eps * np.abs(of_ones).sum():
+        raise singular
+    beta, intercept, left = np.zeros(len(y)), 0.0, y
+    for _ in range(1 + REFINEMENTS):
+        of_left = factor.solve(left)
+        more = (of_left.sum() + beta.sum()) / total
+        beta, intercept = beta + (of_left - more * of_ones), intercept + more
+        product, errors = K @ beta, ridge * beta
+        left = y - product - errors - intercept
+    residual = max(np.abs(left).max(), abs(beta.sum()))
+    converged = bool(residual <= ENOUGH * max(1.0, np.abs(y).max()))
+    remark = {} if converged else {"remark": "K and 1/C differ by too many digits; lower C, or normalise the kernel"}
+    return (
+        beta,
+        intercept,
+        {
+            "converged": converged,
+            "iterations": 1,
+            "residual": float(residual),
+            "objective": float(0.5 * beta @ product + cost @ errors**2),
+            **remark,
+            "definite": factor.definite,
+        },
+    )

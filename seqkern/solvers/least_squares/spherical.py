@@ -1,0 +1,134 @@
+"""The sphered support vector machine: the margin in units in which the training data vary equally in all directions."""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from seqkern.core.errors import GramError
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.threads import one_thread
+from seqkern.solvers.base import BinarySolver, check_cost
+from seqkern.solvers.class_weights import check_class_weight
+from seqkern.solvers.expansion import KernelExpansion
+from seqkern.solvers.linear_algebra import ROWS, Definite, centred, check_symmetric
+from seqkern.solvers.svm.svm import CSVC
+
+
+class SphericalSVC(KernelExpansion, BinarySolver):
+    """Support vector machine on sphered data: the margin is measured where the training data have unit covariance.
+
+    An ordinary SVM depends on the scale of every feature: stretching one moves the widest margin. Sphering takes that
+    away, and is where the P-SVM starts from (Hochreiter & Obermayer 2006). With φ̄(x) = φ(x) − mean_i φ(x_i),
+    Σ = (1/l) Σ φ̄(x_i) φ̄(x_i)ᵀ and s = trace Σ, this is the C-SVM on the kernel
+
+        S(x, z) = φ̄(x)ᵀ M⁻¹ φ̄(z),    M = (Σ + ρ s I) / (1 + ρ).
+
+    ρ → 0: M = Σ, the data are sphered, and an invertible linear map of the features changes nothing. ρ → ∞: M = s I,
+    an ordinary SVM on the centred Gram matrix K̄ = C K C divided by its mean diagonal s. In between the ridge keeps
+    directions of little variance from being blown up. It must be > 0: where the points span l − 1 dimensions, as under
+    an RBF kernel, sphered points all have the same distance, and every labelling would have the same margin.
+
+    All follows from K: on the training rows S = l (1 + ρ) K̄ (K̄ + l ρ s I)⁻¹, and for a new row k̄, centred with the
+    training means, S(x, ·) = l (1 + ρ) k̄ (K̄ + l ρ s I)⁻¹.
+
+    Parameters
+    ----------
+    C : float
+        Cost of a margin error, > 0; infinite for a hard margin.
+    ridge : float
+        ρ > 0.
+    class_weight, tol, max_iter
+        As in `CSVC`.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (s,)
+        Coefficients of K(x, x_i), not of S: all training rows have one.
+    intercept_ : float
+    report_ : dict
+        That of `CSVC` on S; ``n_margin``, the number of its support vectors; ``margin``, the distance of the margin
+        from the separating plane, 1/‖w‖ in the metric M.
+
+    Notes
+    -----
+    Multiplying K by a number changes nothing. A singular K does no harm. It is an error if K̄ + l ρ s I is not
+    positive definite; with a smaller negative eigenvalue of K̄ the solution of the C-SVM may be a local one. S loses
+    about log10(1/ρ) of 16 digits. Memory: two copies of K. Time: n³/2 multiplications and the C-SVM.
+    """
+
+    name = "spherical_svc"
+    plain = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
+    needs_semidefinite = True
+
+    def __init__(self, *, C=1.0, ridge=0.1, class_weight=None, tol=1e-3, max_iter=10_000_000):
+        self.C = C
+        self.ridge = ridge
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_cost(self.C)
+        check_real("ridge", self.ridge, 0, open_low=True)
+        check_class_weight(self.class_weight)
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C and ridge that a search tries."""
+        return {"C": [0.01, 0.1, 1.0, 10.0], "ridge": [0.001, 0.01, 0.1, 1.0]}
+
+    def complexity(self):
+        """Return (C, −ρ): cheap errors and a large ridge give smooth decisions."""
+        return float(self.C), -float(self.ridge)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(tol=1e-6), cls(C=np.inf, ridge=10.0, tol=1e-6), cls(class_weight="balanced", tol=1e-6)]
+
+    def _fit(self, K, y):
+        """Sphere the matrix, train the C-SVM, and fold the sphering into its coefficients."""
+        check_symmetric(K)
+        n = len(K)
+        with one_thread():
+            means = K.mean(axis=1)
+            matrix = centred(K, means)
+            added = float(self.ridge) * float(np.trace(matrix))  # l ρ s
+            matrix[np.diag_indices_from(matrix)] += added
+            try:
+                # for K̄ = 0 rounding may leave any sign
+                if not added > 1e-13 * n * np.abs(means).max():
+                    raise np.linalg.LinAlgError
+                inverse = Definite(matrix).inverse()
+            except np.linalg.LinAlgError as error:
+                raise GramError(
+                    "the covariance in feature space is not positive definite, even with the ridge added",
+                    remedy="choose a larger ridge or another kernel, or repair the matrix (clip, flip, shift)",
+                ) from error
+            sphered = self._sphered(inverse, added)
+        machine = CSVC(C=self.C, class_weight=self.class_weight, tol=self.tol, max_iter=self.max_iter)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(sphered, self.classes_[(y > 0).astype(np.int64)])
+        coefficients, constant = machine.linear()
+        with one_thread():
+            square = float(coefficients @ (sphered @ coefficients))
+            weights = n * (1.0 + self.ridge) * (inverse @ coefficients)
+        # centring a row takes away its mean, so that the mean of the weights goes; the rest is constant
+        weights -= weights.mean()
+        self._keep(weights, constant - float(means @ weights))
+        margin = {"margin": square**-0.5} if square > 0 else {}
+        return {**machine.report_, "n_margin": len(machine.support_), **margin}
+
+    def _sphered(self, inverse, added):
+        """Return S = l (1 + ρ) (I − lρs (K̄ + lρs I)⁻¹) on the training rows."""
+        factor = len(inverse) * (1.0 + self.ridge)
+        result = np.empty_like(inverse)
+        for start in range(0, len(result), ROWS):
+            np.multiply(inverse[start : start + ROWS], -added * factor, out=result[start : start + ROWS])
+        result[np.diag_indices_from(result)] += factor
+        return result

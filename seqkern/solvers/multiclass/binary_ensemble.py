@@ -1,0 +1,147 @@
+"""What the multi-class solvers share that are made of binary machines: training, warm starts, reports, the model."""
+
+import numpy as np
+from sklearn.base import clone
+
+from seqkern.core.archive import nest, unnest
+from seqkern.core.errors import ParameterError
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.implicit import Implicit
+from seqkern.solvers.base import ClassSolver
+from seqkern.solvers.multiclass.meta_solver import OfBinary
+from seqkern.solvers.specs import solver_from_state
+
+
+class BinaryMachines(OfBinary, ClassSolver):
+    """Base of solvers that train several binary machines; a subclass writes `tasks` and `_decide`.
+
+    Attributes
+    ----------
+    machines_ : list of Solver
+        One for each task, restricted to the columns `support_`.
+    """
+
+    targets = ("multiclass",)
+
+    def __init__(self, binary):
+        self.binary = binary
+
+    def tasks(self, classes):
+        """Yield (places, code) of each machine.
+
+        Parameters
+        ----------
+        classes : ndarray, shape (c,)
+
+        Yields
+        ------
+        places : ndarray of int64
+            The places of the classes whose rows it learns.
+        code : callable
+            From the rows' places of classes to their labels, of two classes, in this order.
+        """
+        raise NotImplementedError
+
+    def check_labels(self, y, groups=None):
+        """Raise ParameterError if those of one machine cannot go with the binary solver's parameters."""
+        classes, codes = np.unique(y, return_inverse=True)
+        for places, code in self.tasks(classes):
+            rows = np.isin(codes, places)
+            labels = code(codes[rows])
+            try:
+                self.binary.check_labels(labels, None if groups is None else np.asarray(groups)[rows])
+            except ParameterError as error:
+                second = labels == np.unique(labels)[-1]
+                positive, others = np.asarray(y)[rows][second][0], np.unique(np.asarray(y)[rows][~second])
+                rest = others[0] if len(others) == 1 else "the rest"
+                raise ParameterError(f"{positive} against {rest}: {error.problem}", remedy=error.remedy) from error
+
+    def predict(self, K):
+        """Return the predicted class of each row of `K`, shape (m,)."""
+        best = np.argmax(self.decision_function(K), axis=1)
+        return self.classes_[best]
+
+    def fit_after(self, previous, K, y=None, groups=None):
+        """Fit; each machine may begin with what that of `previous` learned. See `fit`."""
+        self._starts = getattr(previous, "_trained", ()) if type(previous) is type(self) else ()
+        try:
+            return self.fit(K, y, groups)
+        finally:
+            del self._starts
+
+    def _fit(self, K, y, groups=None):
+        """Train the machines."""
+        tasks = list(self.tasks(self.classes_))
+        chain = hasattr(self, "_starts")  # of fits, each after another
+        starts = self._starts if chain and len(self._starts) == len(tasks) else [None] * len(tasks)
+        records = self.input == "gram" or isinstance(K, Implicit)
+        self._trained, columns = [], []
+        for (places, code), start in zip(tasks, starts, strict=True):
+            rows = np.flatnonzero(np.isin(y, places))
+            own_groups = None if groups is None else np.asarray(groups)[rows]
+            machine, data = clone(self.binary), (self._of(K, rows, len(y)), code(y[rows]), own_groups)
+            self._trained.append(machine.fit_after(start, *data) if chain else machine.fit(*data))
+            columns.append(rows[machine.support_] if records else machine.support_)
+        self.support_ = np.unique(np.concatenate(columns))
+        size = len(self.support_)
+        self.machines_ = [
+            machine.renumber(np.searchsorted(self.support_, own), size)
+            for machine, own in zip(self._trained, columns, strict=True)
+        ]
+        return summary([machine.report_ for machine in self.machines_])
+
+    def _of(self, K, rows, n):
+        """Return what the binary solver takes of `K` for some of the n records; of all, `K` itself."""
+        if len(rows) == n:
+            return K
+        return K[np.ix_(rows, rows)] if self.input == "gram" else take_rows(K, rows)
+
+    def __getstate__(self):
+        """Leave out what only the next fit could begin with."""
+        return {key: value for key, value in super().__getstate__().items() if key not in ("_trained", "_starts")}
+
+    def fitted_state(self):
+        """Return the states of the machines."""
+        headers, arrays = [], {}
+        for number, machine in enumerate(self.machines_):
+            header, own = machine.state()
+            headers.append(header)
+            arrays.update(nest(str(number), own))
+        return {"machines": headers}, arrays
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.machines_ = [
+            solver_from_state(one, unnest(str(number), arrays)) for number, one in enumerate(header["machines"])
+        ]
+
+
+def summary(reports):
+    """Return the report of several machines: the worst of each, sums of iterations and objectives."""
+    worst = {
+        key: max(report[key] for report in reports if report.get(key) is not None)
+        for key in ("constant_columns", "gap")
+        if any(report.get(key) is not None for report in reports)
+    }
+    inner = [report["inner_not_converged"] for report in reports if "inner_not_converged" in report]
+    remarks = [report["remark"] for report in reports if "remark" in report]
+    return {
+        **worst,
+        **({"remark": remarks[0]} if remarks else {}),
+        **({"inner_not_converged": sum(inner)} if inner else {}),
+        "converged": all(report["converged"] for report in reports),
+        "iterations": sum(report["iterations"] for report in reports),
+        "residual": max(report["residual"] for report in reports),
+        "objective": sum(report["objective"] for report in reports),
+        "machines": len(reports),
+    }
+
+
+def take_rows(K, rows):
+    """Return some rows of a matrix, dense or sparse, or of an Implicit or FeatureBlocks."""
+    return K.take(rows) if isinstance(K, (Implicit, FeatureBlocks)) else K[rows]
+
+
+def squashed(values):
+    """Return s / (3 (1 + |s|)): the order of the numbers within less than a third, so that they break ties only."""
+    return values / (3 * (1 + np.abs(values)))

@@ -1,0 +1,100 @@
+"""Several classes along a list: each machine tells one class from those that come after it."""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.solvers.base import count_rows
+from seqkern.solvers.class_weights import class_of
+from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines
+
+
+class BinaryTree(BinaryMachines):
+    """One machine fewer than classes: the first tells one class from the rest, the next a second one from what is left.
+
+    Parameters
+    ----------
+    binary : Solver
+        The binary solver; each machine trains a clone on the rows of its class, as 1, and of those after it, as −1.
+    order : sequence of str, optional
+        The classes in the order in which they are asked for; by default that of the labels. With helix, strand and
+        coil, ``[H, E, C]`` first tells helix from the rest, then strand from coil.
+
+    Attributes
+    ----------
+    machines_ : list of Solver
+        One for each class of the order but the last, restricted to the columns `support_`.
+    order_ : ndarray of int64, shape (classes,)
+        The places in `classes_` of the classes in their order.
+
+    Notes
+    -----
+    The tree decoders of protein secondary structure of Hua & Sun 2001: SVM_TREE1 is ``[H, E, C]``, SVM_TREE2
+    ``[E, C, H]``, SVM_TREE3 ``[C, H, E]`` (the order of the last two changes nothing). A class's value is the least
+    decision on the way to it, those for the other branch with the sign changed: the class with the largest is where the
+    decisions lead.
+    """
+
+    name = "binary_tree"
+    plain = "One class is told from the rest, then a second one from what is left, and so on."
+    whole = ("order",)
+
+    def __init__(self, binary, order=None):
+        super().__init__(binary)
+        self.order = order
+
+    def check_parameters(self):
+        """Raise ParameterError unless `binary` is a binary solver, and `order` lists classes once each."""
+        super().check_parameters()
+        good = self.order is None or (isinstance(self.order, (list, tuple)) and len(self.order) > 1)
+        if not good or (self.order is not None and len(set(map(str, self.order))) < len(self.order)):
+            raise ParameterError(
+                f"order={self.order!r} is not possible", remedy="list every class once, like order: [H, E, C]"
+            )
+
+    def check_labels(self, y, groups=None):
+        """Raise ParameterError if the order is not of these classes, or as other machines do."""
+        self._places(np.unique(y))
+        super().check_labels(y, groups)
+
+    def tasks(self, classes):
+        """Yield each class of the order with those after it, and its rows as 1, the others as −1."""
+        order = self._places(classes)
+        for level, own in enumerate(order[:-1]):
+            yield order[level:], lambda y, own=own: np.where(y == own, 1, -1)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        from seqkern.solvers.svm.primal import PrimalSVC
+
+        return [cls(PrimalSVC(tol=1e-9))]
+
+    @property
+    def order_(self):
+        """The places of the classes in their order."""
+        return self._places(self.classes_)
+
+    def _places(self, classes):
+        """Return the places of `classes` in their order, int64 (c,)."""
+        if self.order is None:
+            return np.arange(len(classes))
+        known = classes.tolist()
+        meant = [class_of(name, classes) for name in self.order]
+        if sorted(map(str, meant)) != sorted(map(str, known)):
+            raise ParameterError(
+                f"order={self.order!r} is not of these classes",
+                remedy=f"list each of them once: {', '.join(map(str, known))}",
+            )
+        return np.array([known.index(name) for name in meant])
+
+    def _decide(self, K, columns):
+        """Return the least decision on the way to each class, (m, classes)."""
+        out = np.empty((count_rows(K), len(self.classes_)))
+        rest = np.full(len(out), np.inf)
+        order = self.order_
+        for own, machine in zip(order, self.machines_, strict=False):
+            decision = machine._decide(K, columns[machine.support_])
+            out[:, own] = np.minimum(rest, decision)
+            rest = np.minimum(rest, -decision)
+        out[:, order[-1]] = rest
+        return out

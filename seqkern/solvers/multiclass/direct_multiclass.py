@@ -1,0 +1,177 @@
+"""Several classes in one optimisation: the direct multi-class support vector machine."""
+
+import numpy as np
+
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.solvers.base import ClassSolver
+from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.multiclass import _direct_multiclass
+from seqkern.solvers.svm.libsvm import share_of
+
+ROUNDS = 5
+
+
+class DirectMulticlass(ClassSolver):
+    """Direct multi-class machine: one function for each class, all learned at once; the largest is predicted.
+
+    min ½ Σ_m ‖w_m‖² + C Σ_i Σ_{m ≠ y_i} ξ_im  over  f_{y_i}(x_i) ≥ f_m(x_i) + 2 − ξ_im, ξ ≥ 0,
+    f_m(x) = w_m·φ(x) + b_m.
+
+    Parameters
+    ----------
+    C : float
+        Cost of a margin error, > 0.
+    bias : float
+        How cheap a bias is, ≥ 0: b_m is the weight of a constant feature whose square is `bias` times the mean of K's
+        diagonal. Zero: no bias. The larger, the less of it is paid for, and the slower the fit.
+    tol : float
+        The fit has converged when no condition is violated by more than this; margins are 2.
+    max_iter : int
+        At most so many moves of one row.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (classes, s)
+        β_m of the support vectors: w_m = Σ_i β_mi φ(x_i).
+    intercept_ : ndarray of float64, shape (classes,)
+        b_m.
+
+    Notes
+    -----
+    Weston & Watkins 1998, as the lecture has it, but for the bias: theirs costs nothing, and the dual has an equation
+    for each class, Σ_i β_mi = 0. Here b_m² is paid for like ‖w_m‖², so that the equations are gone and the variables of
+    one row can move alone; the weights and the biases of all classes sum to zero by themselves. The dual,
+    max 2 Σα − ½ Σ_m β_mᵀ(K + σ)β_m over 0 ≤ α_im ≤ C, with β_mi = −α_im and for the row's own class Σ_m α_im, is
+    climbed by the blocks of those rows whose best variables gain most. Two classes give the C-SVM with the same C (and
+    such a bias).
+
+    ``report_`` has ``residual``, the largest violation, ``objective``, that of the dual (negative), and the duality
+    ``gap`` as a share of the primal objective. K must be positive semi-definite for the gap to be a bound.
+    """
+
+    name = "direct_multiclass"
+    plain = "One support vector machine for all classes at once: each row's own class must win by a margin."
+    needs_semidefinite = True
+    targets = ("multiclass",)
+
+    def __init__(self, *, C=1.0, bias=1.0, tol=1e-3, max_iter=10_000_000):
+        self.C = C
+        self.bias = bias
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("C", self.C, 0, open_low=True)
+        check_real("bias", self.bias, 0)
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C that a search tries."""
+        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+
+    def complexity(self):
+        """Return (C,): the cheaper a margin error, the smoother the decision."""
+        return (float(self.C),)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(tol=1e-6), cls(C=20.0, bias=0.0, tol=1e-5)]
+
+    def predict(self, K):
+        """Return the predicted class of each row of `K`, shape (m,)."""
+        best = np.argmax(self.decision_function(K), axis=1)
+        return self.classes_[best]
+
+    def fit_after(self, previous, K, y=None, groups=None):
+        """Fit, beginning with the solution of another C, if `previous` has it for the same rows. See `fit`."""
+        self._start = getattr(previous, "_alpha", None)
+        try:
+            return self.fit(K, y, groups)
+        finally:
+            del self._start
+
+    def _fit(self, K, y):
+        """Descend, and compute from the solution how good it is."""
+        K = np.ascontiguousarray(K)
+        n, c = len(y), len(self.classes_)
+        self._sigma = float(self.bias) * float(np.mean(np.diagonal(K)))
+        alpha = self._first(y, c)
+        room = np.empty(n), np.empty(n), np.empty(c)
+        moves = 0
+        for _ in range(ROUNDS):
+            outputs = self._outputs(K, _weights(alpha, y))  # anew: rounding errors add up over the moves
+            done = _direct_multiclass.descend(
+                K, y, self.C, self._sigma, alpha, outputs, *room, self.tol, self.max_iter - moves
+            )
+            moves += done
+            if done == 0 or moves >= self.max_iter:
+                break
+        weights = _weights(alpha, y)
+        outputs = self._outputs(K, weights)
+        self._alpha = alpha
+        self.support_ = np.flatnonzero(np.any(weights != 0, axis=0)).astype(np.int64)
+        self.dual_coef_ = np.ascontiguousarray(weights[:, self.support_])
+        self.intercept_ = self._sigma * weights.sum(axis=1)
+        residual = _violation(alpha, outputs, y, self.C)
+        square = float(np.sum(weights * outputs))
+        short = np.maximum(0.0, 2 - outputs[y, np.arange(n)] + outputs)
+        primal = 0.5 * square + self.C * (short.sum() - 2 * n)  # each row's own class is short of itself by 2
+        dual = 2 * float(alpha.sum()) - 0.5 * square
+        return {
+            "converged": residual <= self.tol,
+            "iterations": int(moves),
+            "residual": residual,
+            "objective": -dual,
+            "gap": share_of(primal - dual, primal),
+        }
+
+    def _first(self, y, c):
+        """Return the variables to begin with, (c, n): those of the solution before, as far as they are possible."""
+        start = getattr(self, "_start", None)
+        if start is None or start.shape != (c, len(y)) or np.any(start[y, np.arange(len(y))]):
+            return np.zeros((c, len(y)))
+        return np.minimum(start, self.C)
+
+    def _outputs(self, K, weights):
+        """Return f_m of all training rows, (c, n)."""
+        out = np.empty(weights.shape)
+        for m, row in enumerate(weights):
+            support = np.flatnonzero(row).astype(np.int64)
+            out[m] = weighted_sums(K, support, row[support], self._sigma * row.sum())
+        return out
+
+    def _decide(self, K, columns):
+        """Return f_m of each row, (m, classes)."""
+        parts = zip(self.dual_coef_, self.intercept_, strict=True)
+        return np.stack([weighted_sums(K, columns, coef, constant) for coef, constant in parts], axis=1)
+
+    def __getstate__(self):
+        """Leave out what only the next fit could begin with."""
+        return {key: value for key, value in super().__getstate__().items() if key not in ("_alpha", "_start")}
+
+    def fitted_state(self):
+        """Return the coefficients and the intercepts."""
+        return {}, {"coef": self.dual_coef_, "intercept": self.intercept_}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.dual_coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
+
+
+def _weights(alpha, y):
+    """Return β, (c, n), of α, (c, n)."""
+    weights = -alpha
+    weights[y, np.arange(len(y))] = alpha.sum(axis=0)
+    return weights
+
+
+def _violation(alpha, outputs, y, cost):
+    """Return the largest violation of the conditions of the dual."""
+    slope = outputs[y, np.arange(len(y))] - outputs - 2
+    bad = np.where(alpha <= 0, np.maximum(-slope, 0), np.where(alpha >= cost, np.maximum(slope, 0), np.abs(slope)))
+    bad[y, np.arange(len(y))] = 0
+    return float(bad.max())

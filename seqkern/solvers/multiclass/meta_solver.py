@@ -1,0 +1,50 @@
+"""What a solver made of a binary one takes and needs: what the binary one does."""
+
+from seqkern.core.errors import ParameterError
+from seqkern.solvers.contract import Solver
+
+
+class OfBinary:
+    """Mixin of solvers with a parameter `binary`, a solver of two classes that gets the data as they are."""
+
+    holds = ("binary",)
+
+    @property
+    def input(self):
+        """What the binary solver takes."""
+        return getattr(self.binary, "input", "gram")
+
+    @property
+    def takes_sparse(self):
+        """Whether the binary solver takes a sparse matrix of features."""
+        return getattr(self.binary, "takes_sparse", False)
+
+    @property
+    def takes_blocks(self):
+        """Whether the binary solver takes features in blocks."""
+        return getattr(self.binary, "takes_blocks", False)
+
+    @property
+    def selects(self):
+        """Whether the binary solver takes few features of many."""
+        return getattr(self.binary, "selects", True)
+
+    @property
+    def needs_semidefinite(self):
+        """Whether the binary solver needs a positive semi-definite matrix."""
+        return getattr(self.binary, "needs_semidefinite", False)
+
+    @property
+    def takes_groups(self):
+        """Whether the binary solver takes groups."""
+        return getattr(self.binary, "takes_groups", False)
+
+    def check_parameters(self):
+        """Raise ParameterError unless `binary` is a binary solver with good parameters."""
+        if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:
+            raise ParameterError(f"binary={self.binary!r} is not possible", remedy="give a binary solver")
+        self.binary.check_parameters()
+
+    def complexity(self):
+        """Return that of the binary solver."""
+        return self.binary.complexity()

@@ -1,0 +1,229 @@
+"""Several classes from a binary machine for each pair of them: by voting, or along a decision graph."""
+
+import itertools
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from seqkern.solvers.base import count_rows
+from seqkern.solvers.checking import checked_matrix
+from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, squashed, take_rows
+
+CHUNK_ROWS = 4096
+
+
+class MachinesOfPairs(BinaryMachines):
+    """Base of solvers with one machine for each pair of classes; each is trained on the rows of its two classes."""
+
+    def tasks(self, classes):
+        """Yield the pairs, and the names of their classes as labels."""
+        for pair in itertools.combinations(range(len(classes)), 2):
+            yield np.array(pair), lambda y: classes[y]
+
+    def pairs(self):
+        """Return the pairs of places of classes, the smaller first, in the order of `machines_`."""
+        return itertools.combinations(range(len(self.classes_)), 2)
+
+    def machine(self, a, b):
+        """Return the binary solver of the classes at places `a` < `b`, above zero for `b`, for all columns of K."""
+        machine = self.machines_[list(self.pairs()).index((a, b))]
+        return machine.renumber(self.support_[machine.support_], self.n_features_in_)
+
+
+class PairwiseVoting(MachinesOfPairs):
+    """One machine for each pair of classes; the class that wins most of its pairs is predicted.
+
+    Parameters
+    ----------
+    binary : Solver
+        The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).
+
+    Attributes
+    ----------
+    machines_ : list of Solver
+        One for each pair (a, b) of classes, a before b, restricted to the columns `support_`.
+
+    Notes
+    -----
+    Knerr, Personnaz & Dreyfus 1990; Kreßel 1999. Ties between classes with equally many votes are broken by
+    the sum of their decisions against all others, and after that by the order of the classes. `predict` asks no machine
+    of two classes that can no longer win, nor any once one class alone can.
+    """
+
+    name = "pairwise_voting"
+    plain = "One machine for each pair of classes; the class that wins most of its pairs is predicted."
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        from seqkern.solvers.svm.svm import CSVC
+
+        return [cls(CSVC(tol=1e-6))]
+
+    def decision_function(self, K):
+        """Return one value for each class, whose largest is the predicted class.
+
+        Parameters
+        ----------
+        K : array_like of float64, shape (m, n)
+
+        Returns
+        -------
+        ndarray of float64, shape (m, classes)
+            Votes v plus s / (3 (1 + |s|)), s the sum of the class's decisions against the others: sums order
+            the rows within equal votes and never outweigh one. Each column ranks the rows for that class
+            against the rest, as a macro-averaged AUC needs it. The same as scikit-learn's SVC.
+        """
+        return super().decision_function(K)
+
+    def predict(self, K):
+        """Return the predicted class of each row of `K`, shape (m,): the decision function's, with fewer decisions."""
+        check_is_fitted(self)
+        K = checked_matrix(self, K, reset=False)
+        m = count_rows(K)
+        parts = [np.arange(start, min(start + CHUNK_ROWS, m)) for start in range(0, m, CHUNK_ROWS)]
+        return self.classes_[
+            np.concatenate([self._winners(K if len(part) == m else take_rows(K, part)) for part in parts])
+        ]
+
+    def _decide(self, K, columns):
+        """Count votes and break ties."""
+        decisions = np.empty((count_rows(K), len(self.machines_)))
+        for j, machine in enumerate(self.machines_):
+            decisions[:, j] = machine._decide(K, columns[machine.support_])
+        return self._counted(decisions)
+
+    def _counted(self, decisions):
+        """Return votes with ties broken, (m, classes), of decisions of all pairs, (m, pairs); NaN where not asked."""
+        votes = np.zeros((len(decisions), len(self.classes_)))
+        sums = np.zeros_like(votes)
+        for (a, b), decision in zip(self.pairs(), decisions.T, strict=True):
+            votes[:, b] += decision > 0
+            votes[:, a] += decision <= 0
+            known = np.nan_to_num(decision)
+            sums[:, b] += known
+            sums[:, a] -= known
+        return votes + squashed(sums)
+
+    def _winners(self, K):
+        """Return the places of the predicted classes, asking for one more pair of each row until it is settled."""
+        game = Game(len(self.classes_))
+        decisions = np.full((count_rows(K), len(self.machines_)), np.nan)
+        rows = np.arange(len(decisions))
+        while len(rows):
+            asked = game.next_pair(decisions[rows])
+            rows, asked = rows[asked >= 0], asked[asked >= 0]
+            for j in np.unique(asked):
+                own, machine = rows[asked == j], self.machines_[j]
+                part = K if len(own) == len(decisions) else take_rows(K, own)
+                decisions[own, j] = np.nan_to_num(machine._decide(part, self.support_[machine.support_]))
+        counted = self._counted(decisions)
+        # classes that cannot win have not met all others, and their sums mean nothing
+        counted[~game.standing(decisions)[2]] = -np.inf
+        return np.argmax(counted, axis=1)
+
+
+class Game:
+    """Which pairs of classes are still to be asked.
+
+    Attributes
+    ----------
+    first, second : ndarray of int64, shape (pairs,)
+        The classes of each pair.
+    member : ndarray of bool, shape (pairs, c)
+        Which classes are in each pair.
+    """
+
+    def __init__(self, c):
+        self.first, self.second = np.triu_indices(c, 1)
+        self.member = np.zeros((len(self.first), c), dtype=bool)
+        places = np.arange(len(self.first))
+        self.member[places, self.first] = self.member[places, self.second] = True
+
+    def standing(self, decisions):
+        """Return votes, numbers of games left, and whether each class can still win or tie; each (m, c)."""
+        member = self.member.astype(np.float64)
+        won = np.where(decisions > 0, 1.0, 0.0), np.where(decisions <= 0, 1.0, 0.0)
+        c = self.member.shape[1]
+        votes = won[0] @ np.eye(c)[self.second] + won[1] @ np.eye(c)[self.first]
+        left = np.isnan(decisions) @ member
+        return votes, left, votes + left >= votes.max(axis=1, keepdims=True)
+
+    def next_pair(self, decisions):
+        """Return the pair that each row asks next, int64 (m,); −1 where the winner is settled.
+
+        It is one of the class with most votes (of those that can win), against one that can win too if there is one.
+        """
+        votes, left, alive = self.standing(decisions)
+        leader = np.argmax(np.where(alive & (left > 0), votes + 1, 0.0), axis=1)
+        worth = np.isnan(decisions) * (self.member[:, leader].T + (alive @ self.member.T) / 4.0)
+        asked = np.argmax(worth, axis=1)
+        open_ = (alive & (left > 0)).any(axis=1) & (alive.sum(axis=1) > 1)
+        return np.where(open_, asked, -1)
+
+
+class DecisionDAG(MachinesOfPairs):
+    """One machine for each pair of classes, asked along a decision graph: each decision rules one class out.
+
+    Parameters
+    ----------
+    binary : Solver
+        The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).
+
+    Attributes
+    ----------
+    machines_ : list of Solver
+        One for each pair (a, b) of classes, a before b, restricted to the columns `support_`.
+
+    Notes
+    -----
+    Platt, Cristianini & Shawe-Taylor 2000. The classes are a list, of which the first and the last are told apart; the
+    loser leaves the list, until one is left: c − 1 decisions for each row. What is predicted depends on the order of
+    the classes.
+    """
+
+    name = "decision_dag"
+    plain = "One machine for each pair of classes; each decision rules one class out, until one is left."
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        from seqkern.solvers.svm.svm import CSVC
+
+        return [cls(CSVC(tol=1e-6))]
+
+    def decision_function(self, K):
+        """Return one value for each class, whose largest is the predicted class.
+
+        Parameters
+        ----------
+        K : array_like of float64, shape (m, n)
+
+        Returns
+        -------
+        ndarray of float64, shape (m, classes)
+            The number of classes that left before (the one left over: classes − 1), plus s / (3 (1 + |s|)), s the
+            class's own last decision. Each column ranks the rows for that class against the rest.
+        """
+        return super().decision_function(K)
+
+    def _decide(self, K, columns):
+        """Go down the graph, a node for all its rows at a time."""
+        c, m = len(self.classes_), count_rows(K)
+        out = np.zeros((m, c))
+        first, last = np.zeros(m, dtype=np.int64), np.full(m, c - 1)
+        places = {pair: j for j, pair in enumerate(self.pairs())}
+        for gone in range(c - 1):
+            for a in range(gone + 1):
+                b = a + c - 1 - gone
+                rows = np.flatnonzero((first == a) & (last == b))
+                if not len(rows):
+                    continue
+                machine = self.machines_[places[a, b]]
+                decision = machine._decide(take_rows(K, rows), columns[machine.support_])
+                out[rows, a], out[rows, b] = gone + squashed(-decision), gone + squashed(decision)
+                second = decision > 0
+                out[rows, np.where(second, b, a)] += 1  # the winner left later, or not at all
+                first[rows[second]] = a + 1
+                last[rows[~second]] = b - 1
+        return out

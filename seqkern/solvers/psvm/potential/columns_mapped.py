@@ -1,0 +1,258 @@
+"""Columns of a matrix that stays in its file: a stated amount of memory, and reading in the order of the file."""
+
+from collections import OrderedDict
+
+import numpy as np
+
+from seqkern.core.errors import GramError, ParameterError
+from seqkern.solvers import _linear
+from seqkern.solvers.psvm.potential import _columns
+from seqkern.solvers.psvm.potential.columns import Columns
+from seqkern.solvers.psvm.potential.matrix_file import MIB, MatrixFile
+
+
+class ColumnCache:
+    """The columns that were used last.
+
+    Parameters
+    ----------
+    n_columns, n_rows : int
+        Room for so many columns of so many numbers.
+    """
+
+    def __init__(self, n_columns, n_rows):
+        self.store = np.empty((n_columns, n_rows))
+        self.place = OrderedDict()  # of each column in `store`; the one used last at the end
+
+    def missing(self, which):
+        """Return those of the columns `which` that are not here, and keep the others from being dropped next."""
+        out = []
+        for j in which:
+            if j in self.place:
+                self.place.move_to_end(j)
+            else:
+                out.append(j)
+        return np.array(out, dtype=np.int64)
+
+    def reserve(self, which):
+        """Return places in `store` for columns that are not here, in place of those that were used longest ago."""
+        places = []
+        for j in which:
+            free = len(self.place) < len(self.store)
+            place = len(self.place) if free else self.place.popitem(last=False)[1]
+            self.place[j] = place
+            places.append(place)
+        return places
+
+    def get(self, which):
+        """Return a copy of columns that are here, as rows."""
+        return self.store[[self.place[j] for j in which]]
+
+
+class MappedColumns(Columns):
+    """A matrix K in a file, of which at most `cache_size` MiB are in memory at a time.
+
+    A symmetric matrix, and one that is stored by columns, are read by columns: a column is one piece of the file. Of
+    any other, columns lie scattered over the whole file: all that is asked for at a time is read in one go, by blocks
+    of rows. Columns that blocks of Q were made of are kept as long as there is room: half of the memory.
+
+    Parameters
+    ----------
+    file : MatrixFile
+    by_columns : bool
+        Whether row j of the file is column j of K.
+    cache_size : float
+        MiB.
+
+    Raises
+    ------
+    ParameterError
+        If there is no room for sixteen columns.
+    GramError
+        If the matrix contains NaN or inf.
+    """
+
+    def __init__(self, file, by_columns, cache_size):
+        self.file = file
+        self.by_columns = by_columns
+        self.cache_size = cache_size
+        self.n_rows, size = file.shape[::-1] if by_columns else file.shape
+        room = int(cache_size * MIB / 8)
+        longest = max(self.n_rows, *file.stored)
+        if room < 16 * longest:
+            raise ParameterError(
+                f"cache_size={cache_size} MiB has no room for sixteen columns",
+                remedy=f"give at least {int(np.ceil(16 * longest * 8 / MIB))}",
+            )
+        # Half is the cache, an eighth for blocks in transit, the rest for columns that are being multiplied.
+        self.block = room // 8
+        self.batch = max(1, room // 8 // self.n_rows)
+        self.cache = ColumnCache(min(size, room // 2 // self.n_rows), self.n_rows)
+        self.means, self.scales = np.empty(size), np.empty(size)
+        if by_columns:
+            for part, block in file.blocks(self.block):
+                _columns.moments(block, self.means[part], self.scales[part])
+                _check_finite(self.means[part], part.start)
+        else:
+            self._moments_by_rows()
+
+    @classmethod
+    def of(cls, mapped, square, cache_size):
+        """Return the columns of a memory map (see `is_whole_map`), of a Gram matrix if `square`."""
+        file = MatrixFile.of(mapped)
+        by_columns = not mapped.flags.c_contiguous
+        if not by_columns and square:
+            by_columns = file.is_symmetric(int(cache_size * MIB / 8) // 4)
+        return cls(file, by_columns, cache_size)
+
+    def _moments_by_rows(self):
+        """Set means and scales, from those of blocks of rows (Chan, Golub & LeVeque 1983)."""
+        size = self.n_columns
+        mean, squares, largest = np.zeros(size), np.zeros(size), np.zeros(size)
+        for part, block in self.file.blocks(self.block):
+            count = part.stop - part.start
+            np.maximum(largest, np.maximum(block.max(axis=0), -block.min(axis=0)), out=largest)
+            own = block.mean(axis=0)
+            _check_finite(own, 0)
+            block -= own
+            squares += np.einsum("ij,ij->j", block, block)
+            step = own - mean
+            mean += step * (count / part.stop)
+            squares += step * step * (part.start * count / part.stop)
+        self.means[:] = mean
+        scales = np.sqrt(squares / self.n_rows)
+        self.scales[:] = np.where(scales <= 1e-12 * largest, 0, scales)
+
+    def products(self, vector):
+        """Return K̃ᵀv; see `Columns`. Reads the file once."""
+        out = np.zeros(self.n_columns)
+        if self.by_columns:
+            for part, block in self.file.blocks(self.block):
+                _columns.products(block, self.means[part], self.scales[part], None, vector, out[part])
+            return out
+        for part, block in self.file.blocks(self.block):
+            _columns.add_products_by_rows(block, self.means, vector[part], out)
+        return np.divide(out, self.scales, out=np.zeros(self.n_columns), where=self.scales > 0)
+
+    def combine(self, alpha):
+        """Return K̃α; see `Columns`."""
+        out = np.zeros(self.n_rows)
+        which = np.flatnonzero((alpha != 0) & (self.scales > 0)).astype(np.int64)
+        if self.by_columns:
+            for batch in self._batches(which):
+                columns = self._raw(batch)
+                _columns.combine(columns, self.means[batch], self.scales[batch], alpha[batch], out)
+            return out
+        weights = alpha[which] / self.scales[which]
+        for part, block in self.file.blocks(self.block):
+            _linear.decide(block, which, self.means[which], weights, 0.0, out[part])
+        return out
+
+    def products_of(self, which, vector):
+        """Return elements of K̃ᵀv; see `Columns`."""
+        if not self.by_columns and len(self.cache.missing(which)):
+            return self.products(vector)[which]
+        out = np.empty(len(which))
+        for batch, places in zip(self._batches(which), self._batches(np.arange(len(which))), strict=True):
+            part = np.empty(len(batch))
+            _columns.products(self._raw(batch), self.means[batch], self.scales[batch], None, vector, part)
+            out[places] = part
+        return out
+
+    def standardised(self, which):
+        """Return columns of K̃ as rows; see `Columns`."""
+        return self._standardised(which, keep=False)
+
+    def gram(self, a, b):
+        """Return a block of Q; see `Columns`."""
+        if not self.by_columns and len(np.union1d(a, b)) > len(self.cache.store):
+            return self._gram_by_rows(a, b)
+        if not self.by_columns:
+            self._keep(np.union1d(a, b))  # in one go
+        out = np.empty((len(a), len(b)))
+        for right in self._batches(np.arange(len(b))):
+            columns = self._standardised(b[right], keep=True)
+            for left in self._batches(np.arange(len(a))):
+                out[np.ix_(left, right)] = self._standardised(a[left], keep=True) @ columns.T
+        return out
+
+    def _gram_by_rows(self, a, b):
+        """Return a block of Q, in one go through the file, without columns that are kept."""
+        out = np.zeros((len(a), len(b)))
+        for _, block in self.file.blocks(self.block):
+            left, right = block[:, a], block[:, b]
+            left -= self.means[a]
+            right -= self.means[b]
+            out += left.T @ right
+        return out * np.outer(self._inverses(a), self._inverses(b))
+
+    def part(self, rows, columns=None):
+        """Return some rows and columns, standardised anew; see `Columns`."""
+        picked = self.file.part(columns, rows) if self.by_columns else self.file.part(rows, columns)
+        return MappedColumns(picked, self.by_columns, self.cache_size)
+
+    def values(self, rows, which):
+        """Return elements of K; see `Columns`."""
+        out = np.empty((len(rows), len(which)))
+        if self.by_columns:
+            for places in self._batches(np.arange(len(which))):
+                out[:, places] = self._raw(which[places])[:, rows].T
+            return out
+        step = max(1, self.block // self.n_columns)
+        for start in range(0, len(rows), step):
+            out[start : start + step] = self.file.take(rows[start : start + step])[:, which]
+        return out
+
+    def _batches(self, which):
+        """Yield as many of the indices at a time as there is room for columns that are being multiplied."""
+        for start in range(0, len(which), self.batch):
+            yield which[start : start + self.batch]
+
+    def _inverses(self, which):
+        """Return 1 / scale of columns, and 0 for constant ones."""
+        return np.divide(1.0, self.scales[which], out=np.zeros(len(which)), where=self.scales[which] > 0)
+
+    def _standardised(self, which, keep):
+        """Return columns of K̃ as rows."""
+        rows = self._raw(which, keep)
+        rows -= self.means[which, None]
+        rows *= self._inverses(which)[:, None]
+        return rows
+
+    def _raw(self, which, keep=False):
+        """Return a copy of columns of K as rows, from the cache or the file; with `keep`, all are in the cache then."""
+        if keep:
+            self._keep(which)
+        missing = self.cache.missing(which)
+        if not len(missing):
+            return self.cache.get(which)
+        out = np.empty((len(which), self.n_rows))
+        new = np.isin(which, missing)
+        out[~new] = self.cache.get(which[~new])
+        self._read(missing, out, np.flatnonzero(new))
+        return out
+
+    def _keep(self, which):
+        """Read into the cache the columns that are not there; there must be room for all of `which`."""
+        missing = self.cache.missing(which)
+        if len(missing):
+            self._read(missing, self.cache.store, self.cache.reserve(missing))
+
+    def _read(self, which, out, places):
+        """Write columns of K to the rows `places` of `out`, from the file."""
+        if self.by_columns:
+            for j, place in zip(which, places, strict=True):
+                out[place] = self.file.take(np.array([j]))[0]
+            return
+        for part, block in self.file.blocks(self.block):
+            out[places, part] = block[:, which].T
+
+
+def _check_finite(means, first):
+    """Raise GramError if the mean of a column, of those from `first` on, is not finite."""
+    bad = np.flatnonzero(~np.isfinite(means))
+    if len(bad):
+        raise GramError(
+            f"column {first + bad[0]} of the matrix contains NaN or inf",
+            remedy="mend the matrix or leave the record out",
+        )

@@ -1,0 +1,156 @@
+"""Columns of a matrix that is never stored: all that is known of it is how it and its transpose multiply."""
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from seqkern.core.errors import GramError, ParameterError
+from seqkern.solvers.psvm.potential.columns import Columns
+
+
+class OperatorColumns(Columns):
+    """A matrix K given by its products.
+
+    Column j of K is K·e_j, and column j of Q = K̃ᵀK̃ is K̃ᵀ(K̃·e_j): two products. Means and scales take one product
+    for each column of K, once, and a block of Q two for each of its columns.
+
+    Parameters
+    ----------
+    operator : scipy.sparse.linalg.LinearOperator, shape (l, N)
+        With `matvec` (or `matmat`), K·v, and `rmatvec` (or `rmatmat`), Kᵀ·u. `GramOperator` is one, of a kernel's
+        feature vectors.
+    """
+
+    BLOCK = 64  # columns that are there at a time
+
+    def __init__(self, operator):
+        self.operator = aslinearoperator(operator)
+        self.n_rows, size = self.operator.shape
+        self.means, self.scales = np.empty(size), np.empty(size)
+        for start in range(0, size, self.BLOCK):
+            part = np.arange(start, min(start + self.BLOCK, size))
+            columns = self._raw(part)
+            mean = columns.mean(axis=0)
+            largest = np.abs(columns).max(axis=0)
+            columns -= mean
+            scale = np.sqrt(np.einsum("ij,ij->j", columns, columns) / self.n_rows)
+            self.means[part] = mean
+            self.scales[part] = np.where(scale <= 1e-12 * largest, 0, scale)
+        if not (np.isfinite(self.means).all() and np.isfinite(self.scales).all()):
+            raise GramError("a column of the operator contains NaN or inf", remedy="mend its matvec")
+
+    def _raw(self, which):
+        """Return the columns `which` of K, (l, w)."""
+        units = np.zeros((self.n_columns, len(which)))
+        units[which, np.arange(len(which))] = 1.0
+        return np.asarray(self.operator.matmat(units), dtype=np.float64)
+
+    @property
+    def _inverses(self):
+        """1 / scale, and 0 for constant columns."""
+        return np.divide(1.0, self.scales, out=np.zeros(self.n_columns), where=self.scales > 0)
+
+    def products(self, vector):
+        """Return K̃ᵀv; see `Columns`."""
+        raw = np.asarray(self.operator.rmatvec(vector), dtype=np.float64)
+        return (raw - self.means * vector.sum()) * self._inverses
+
+    def combine(self, alpha):
+        """Return K̃α; see `Columns`."""
+        weights = alpha * self._inverses
+        return np.asarray(self.operator.matvec(weights), dtype=np.float64) - self.means @ weights
+
+    def products_of(self, which, vector):
+        """Return elements of K̃ᵀv; see `Columns`."""
+        return self.products(vector)[which]
+
+    def standardised(self, which):
+        """Return columns of K̃ as rows; see `Columns`."""
+        out = np.empty((len(which), self.n_rows))
+        for start in range(0, len(which), self.BLOCK):
+            part = which[start : start + self.BLOCK]
+            out[start : start + self.BLOCK] = (self._raw(part) - self.means[part]).T * self._inverses[part, None]
+        return out
+
+    def gram(self, a, b):
+        """Return a block of Q; see `Columns`."""
+        out = np.empty((len(a), len(b)))
+        for start in range(0, len(b), self.BLOCK):
+            columns = self.standardised(b[start : start + self.BLOCK])
+            raw = np.asarray(self.operator.rmatmat(columns.T), dtype=np.float64)[a]
+            shifted = raw - np.outer(self.means[a], columns.sum(axis=1))
+            out[:, start : start + self.BLOCK] = shifted * self._inverses[a, None]
+        return out
+
+    def part(self, rows, columns=None):
+        """Return some rows and columns, standardised anew; see `Columns`."""
+        columns = np.arange(self.n_columns) if columns is None else columns
+        return OperatorColumns(_Part(self.operator, rows, columns))
+
+    def values(self, rows, which):
+        """Return elements of K; see `Columns`."""
+        out = np.empty((len(rows), len(which)))
+        for start in range(0, len(which), self.BLOCK):
+            out[:, start : start + self.BLOCK] = self._raw(which[start : start + self.BLOCK])[rows]
+        return out
+
+
+class _Part(LinearOperator):
+    """Some rows and columns of an operator."""
+
+    def __init__(self, operator, rows, columns):
+        super().__init__(np.dtype(np.float64), (len(rows), len(columns)))
+        self.whole = operator
+        self.rows = rows
+        self.columns = columns
+
+    def _matvec(self, vector):
+        full = np.zeros(self.whole.shape[1])
+        full[self.columns] = np.ravel(vector)
+        return self.whole.matvec(full)[self.rows]
+
+    def _rmatvec(self, vector):
+        full = np.zeros(self.whole.shape[0])
+        full[self.rows] = np.ravel(vector)
+        return self.whole.rmatvec(full)[self.columns]
+
+
+class GramOperator(LinearOperator):
+    """The kernel matrix between records (rows) and others (columns), of feature vectors that are never stored.
+
+    K = Φ·Φ'ᵀ: a product takes time in proportion to the length of all records together, and not to its square.
+
+    Parameters
+    ----------
+    rows : Implicit
+        As `Kernel.implicit` returns it.
+    columns : Implicit, optional
+        With the same tables; by default `rows`, for a Gram matrix.
+
+    Raises
+    ------
+    ParameterError
+        If the tables are not the same.
+    """
+
+    def __init__(self, rows, columns=None):
+        columns = rows if columns is None else columns
+        if rows.tables is not columns.tables:
+            raise ParameterError(
+                "the feature vectors of rows and columns have other tables", remedy="take both from one Implicit"
+            )
+        super().__init__(np.dtype(np.float64), (len(rows), len(columns)))
+        self.row_vectors = rows
+        self.column_vectors = columns
+
+    def _matvec(self, vector):
+        return _through(self.column_vectors, np.ravel(vector), self.row_vectors)
+
+    def _rmatvec(self, vector):
+        return _through(self.row_vectors, np.ravel(vector), self.column_vectors)
+
+
+def _through(source, coefficients, target):
+    """Return φ'_i · Σ_j coefficients[j]·φ_j."""
+    weights = source.zeros()
+    source.add(weights, coefficients)
+    return target.dots(weights)

@@ -1,0 +1,72 @@
+"""Columns of a sparse matrix, which are standardised without becoming dense."""
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from seqkern.solvers.psvm.potential import _columns_sparse
+from seqkern.solvers.psvm.potential.columns import Columns
+
+
+class SparseColumns(Columns):
+    """A sparse matrix K, such as counts of k-mers: K̃ is dense, but only K is stored.
+
+    Parameters
+    ----------
+    matrix : scipy sparse matrix or array, shape (l, N)
+        Turned into float64 by columns (CSC), and not copied if it is that already, each element stored once.
+    """
+
+    def __init__(self, matrix):
+        matrix = csc_array(matrix, dtype=np.float64)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        self.matrix = matrix
+        self.n_rows = matrix.shape[0]
+        self.means, self.scales = np.empty(matrix.shape[1]), np.empty(matrix.shape[1])
+        _columns_sparse.moments(matrix.data, matrix.indptr, self.n_rows, self.means, self.scales)
+
+    @property
+    def _stored(self):
+        """The arguments that all loops begin with."""
+        return self.matrix.data, self.matrix.indices, self.matrix.indptr, self.means, self.scales
+
+    def products(self, vector):
+        """Return K̃ᵀv; see `Columns`."""
+        out = np.empty(self.n_columns)
+        _columns_sparse.products(*self._stored, None, vector, out)
+        return out
+
+    def combine(self, alpha):
+        """Return K̃α; see `Columns`."""
+        out = np.zeros(self.n_rows)
+        _columns_sparse.combine(*self._stored, alpha, out)
+        return out
+
+    def products_of(self, which, vector):
+        """Return elements of K̃ᵀv; see `Columns`."""
+        out = np.empty(len(which))
+        _columns_sparse.products(*self._stored, which, vector, out)
+        return out
+
+    def standardised(self, which):
+        """Return columns of K̃ as rows; see `Columns`."""
+        out = np.empty((len(which), self.n_rows))
+        _columns_sparse.standardise(*self._stored, which, out)
+        return out
+
+    def gram(self, a, b):
+        """Return a block of Q; see `Columns`. One column of `b` at a time is dense."""
+        out = np.empty((len(b), len(a)))
+        for row, j in zip(out, b, strict=True):
+            _columns_sparse.products(*self._stored, a, self.standardised(np.array([j]))[0], row)
+        return out.T
+
+    def part(self, rows, columns=None):
+        """Return some rows and columns, standardised anew; see `Columns`."""
+        matrix = self.matrix if columns is None else self.matrix[:, columns]
+        return SparseColumns(matrix[rows])
+
+    def values(self, rows, which):
+        """Return elements of K; see `Columns`."""
+        return np.ascontiguousarray(self.matrix[:, which][rows].toarray())

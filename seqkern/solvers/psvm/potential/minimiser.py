@@ -1,0 +1,142 @@
+"""How the dual of the P-SVM is minimised, for one ε or down a path of them.
+
+`minimise` looks at all variables, adds those that violate their conditions most to a `WorkingSet` (working_set.py),
+which minimises over its members, and so on until none outside violates anything. What was found is the start of the
+next problem with the same columns and labels: α, the gradient, and the working set with its Q, so that a path of
+falling ε (ε-annealing) forms each element of Q once and looks at all columns about once for each ε.
+
+Shrinking: a variable that the duality gap proves to be zero at the minimum is not looked at again.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seqkern.core.threads import one_thread
+from seqkern.solvers.psvm.potential.working_set import WorkingSet
+
+INNER = 0.1  # the violation to which a working set is solved, as a share of the worst of all variables
+
+
+@dataclass
+class Minimum:
+    """What `minimise` found.
+
+    Attributes
+    ----------
+    alpha : ndarray of float64, shape (N,)
+    report : dict
+        ``converged``, ``iterations`` (moves of one variable), ``jumps`` (of all free variables), ``residual``
+        (the largest violation, in units of ‖K̃ᵀy‖_∞) and ``gap`` (in units of ½‖y‖²; None where nothing bounds it),
+        ``objective``.
+    residual : ndarray of float64, shape (l,)
+        K̃α − y.
+    gradient : ndarray of float64, shape (N,)
+        K̃ᵀ(K̃α − y); for a variable that was shrunk, its value when it was.
+    shrunk : ndarray of bool, shape (N,)
+    working : WorkingSet
+        Shared with the minima that start from this one.
+    """
+
+    alpha: np.ndarray
+    report: dict
+    residual: np.ndarray
+    gradient: np.ndarray
+    shrunk: np.ndarray
+    working: WorkingSet
+
+
+def minimise(dual, *, tol, max_iter, start=None):
+    """Minimise a `Dual`.
+
+    Parameters
+    ----------
+    dual : Dual
+    tol : float
+        Stop when the largest violation, in units of ‖K̃ᵀy‖_∞, and the duality gap, in units of ½‖y‖², are
+        both at most this; a violation as small as the rounding error of a gradient is none.
+    max_iter : int
+        At most so many moves of one variable.
+    start : Minimum or ndarray of float64, shape (N,), optional
+        The minimum of the problem with the same columns and target and another ε or C, or any α; by default 0.
+
+    Returns
+    -------
+    Minimum
+    """
+    with one_thread():
+        return _minimise(dual, tol, max_iter, start)
+
+
+def _minimise(dual, tol, max_iter, start):
+    """Minimise on one thread; see `minimise`."""
+    now = _begin(dual, start)
+    working, moves, jumps = now.working, now.working.moves, now.working.jumps
+    tolerance = max(tol * dual.unit, dual.rounding)
+    moving = True
+    while True:
+        violations = dual.violations(now.alpha, now.gradient)
+        worst = float(violations.max(initial=0.0))
+        # Where no column is correlated with y, the unit itself is a rounding error, and nothing can be below it.
+        gap = dual.gap(now.alpha, now.residual, now.gradient) if dual.unit > dual.rounding else 0.0
+        converged = worst <= tolerance and (gap is None or gap <= tol * dual.energy)
+        done = working.moves - moves
+        if converged or not moving or done >= max_iter:
+            break
+        _shrink(dual, now, gap)
+        complete = working.extend(dual, now.alpha, violations)
+        # Once it has all that violate, a working set is solved to the end: another look at all columns costs more.
+        inner = min(INNER * worst, 0.5 * tolerance) if complete else INNER * worst
+        moving = working.minimise(dual, now.alpha, now.gradient, inner, max_iter - done)
+        now.residual = dual.residual(now.alpha)
+        _look(dual, now, ~now.shrunk)
+    now.report = {
+        "converged": bool(converged),
+        "iterations": done,
+        "jumps": working.jumps - jumps,
+        "residual": worst / dual.unit,
+        "gap": None if gap is None else gap / dual.energy,
+        "objective": dual.objective(now.alpha, now.residual),
+    }
+    return now
+
+
+def _begin(dual, start):
+    """Return a Minimum to begin with: its α inside the box, its gradient up to date, its report empty."""
+    size = dual.columns.n_columns
+    none = np.zeros(size, dtype=bool)
+    if start is None:
+        return Minimum(np.zeros(size), {}, -dual.target, -dual.correlations, none, WorkingSet(dual.columns))
+    if not isinstance(start, Minimum):
+        start = Minimum(np.where(dual.columns.scales > 0, start, 0.0), {}, None, None, none, WorkingSet(dual.columns))
+        start.working.include(np.flatnonzero(start.alpha))
+    alpha = np.clip(start.alpha, -dual.cost, dual.cost)
+    now = Minimum(alpha, {}, start.residual, start.gradient, none, start.working)
+    if now.residual is None or not np.array_equal(alpha, start.alpha):
+        now.residual = dual.residual(alpha)
+        now.gradient = dual.gradient(now.residual)
+    else:
+        now.gradient = now.gradient.copy()
+        _look(dual, now, start.shrunk)
+    return now
+
+
+def _look(dual, now, which):
+    """Compute the gradient of some variables."""
+    if which.all():
+        now.gradient = dual.gradient(now.residual)
+    elif which.any():
+        places = np.flatnonzero(which)
+        now.gradient[places] = dual.columns.products_of(places, now.residual)
+
+
+def _shrink(dual, now, gap):
+    """Mark the variables that are zero, at the minimum and until then (Ndiaye et al., JMLR 18, 2017).
+
+    The objective is strongly convex in K̃α: with a gap G, K̃α is within √(2G) of its minimum, and so is every later
+    one with a smaller gap. No element of the gradient changes by more than √l times twice that between them.
+    """
+    if gap is not None and dual.epsilon > 0:
+        rounding = len(dual.target) * np.finfo(np.float64).eps * dual.energy
+        margin = 2 * np.sqrt(2 * (gap + rounding) * len(dual.target)) + dual.rounding
+        now.shrunk = now.shrunk | ((np.abs(now.gradient) + margin < dual.epsilon) & (now.alpha == 0))

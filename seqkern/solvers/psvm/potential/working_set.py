@@ -1,0 +1,213 @@
+"""The variables of the P-SVM that move, and how they move.
+
+For them, and not for all columns, Q = K̃ᵀK̃ is stored. The compiled `_descent.descend` moves one variable at a time, the
+one that gains most. Where that is slow, because columns are nearly dependent, a jump moves all variables that are free
+(neither zero nor at a bound) at once, as far as none changes its sign or leaves the box: a damped Newton step. Only it
+makes high accuracy affordable when ε is small.
+"""
+
+import numpy as np
+from scipy.linalg.lapack import dposv
+
+from seqkern.solvers.psvm.potential import _descent
+from seqkern.solvers.psvm.potential.columns import DenseColumns
+
+FIRST = 64  # members that are added at least
+LARGEST = 4096  # members at most, so that Q takes at most 128 MiB
+ROWS = 2**24  # numbers at most of a dense matrix's standardised columns that are kept: 128 MiB
+JUMPS = 8  # Newton steps between two runs of coordinate descent
+DAMPING = (1e-11, 1e-2)  # smallest and first damping, in units of Q's diagonal
+
+
+class WorkingSet:
+    """Some variables and Q for them, which depends on neither ε nor C: one set serves a whole path.
+
+    Parameters
+    ----------
+    columns : Columns
+
+    Attributes
+    ----------
+    members : ndarray of int64, shape (w,)
+    Q : ndarray of float64, shape (w, w)
+        K̃ᵀK̃ of the members; its diagonal is l.
+    moves, jumps : int
+        How often one variable, and all free ones, moved so far.
+    """
+
+    def __init__(self, columns):
+        self.columns = columns
+        self.members = np.empty(0, dtype=np.int64)
+        self.Q = self._room = np.empty((0, 0))
+        self._rows = None
+        if isinstance(columns, DenseColumns):
+            size = min(columns.n_columns, LARGEST, ROWS // columns.n_rows)
+            self._rows = np.empty((size, columns.n_rows))  # takes memory as far as it is filled
+        self.moves = 0
+        self.jumps = 0
+        self.damping = DAMPING[1]
+
+    def include(self, which):
+        """Add those of the variables `which` (int64) that are no members yet, as far as there is room."""
+        new = np.setdiff1d(which, self.members)[: LARGEST - len(self.members)]
+        if len(new):
+            self._add(new)
+
+    def extend(self, dual, alpha, violations):
+        """Add the variables that violate their conditions most, half as many as are not zero.
+
+        A full set is made anew: half of it the worst violators, the rest of it variables that are free.
+
+        Returns
+        -------
+        bool
+            Whether all variables that violate their conditions are now members.
+        """
+        outside = violations > 0
+        outside[self.members] = False
+        outside = np.flatnonzero(outside)
+        room = LARGEST - len(self.members)
+        if not len(outside):
+            return True
+        if room == 0:
+            self._renew(dual, alpha, violations)
+            return False
+        count = min(max(FIRST, np.count_nonzero(alpha) // 2), room)
+        self._add(_largest(violations, outside, count))
+        return count >= len(outside)
+
+    def _renew(self, dual, alpha, violations):
+        """Choose the members of a full set anew; what is known of Q stays."""
+        worst = _largest(violations, np.flatnonzero(violations > 0), LARGEST // 2)
+        others = _free(dual, alpha) & (self.columns.scales > 0)
+        others[worst] = False
+        chosen = np.zeros(len(alpha), dtype=bool)
+        chosen[worst] = True
+        chosen[_largest(violations, np.flatnonzero(others), LARGEST - len(worst))] = True
+        kept = np.flatnonzero(chosen[self.members])
+        self._room[: len(kept), : len(kept)] = self._room[np.ix_(kept, kept)]
+        self._rows = None
+        self.members = self.members[kept]
+        chosen[self.members] = False
+        self._add(np.flatnonzero(chosen))
+
+    def _add(self, new):
+        """Append members and their rows and columns of Q."""
+        old, size = len(self.members), len(self.members) + len(new)
+        self.members = np.concatenate([self.members, new])
+        self._room = _enlarged(self._room, size)
+        if self._rows is not None and size <= len(self._rows):
+            rows = self._rows[old:size]
+            rows[:] = self.columns.standardised(new)
+            np.matmul(self._rows[:old], rows.T, out=self._room[:old, old:size])
+            self._room[old:size, old:size] = rows @ rows.T  # BLAS does half of it
+        else:
+            self._rows = None
+            self._room[:size, old:size] = self.columns.gram(self.members, new)
+        self._room[old:size, :old] = self._room[:old, old:size].T
+        self.Q = self._room[:size, :size]
+        np.fill_diagonal(self.Q, float(self.columns.n_rows))
+
+    def minimise(self, dual, alpha, gradient, tolerance, max_moves):
+        """Lower the objective until no member violates its condition by more than `tolerance`.
+
+        Changes `alpha` (of all variables) in place, and not `gradient`; returns whether it did.
+        """
+        if not len(self.members):
+            return False
+        own, own_gradient = alpha[self.members], gradient[self.members]
+        before, room = own.copy(), np.empty(len(own))
+        moves = 0
+        while moves < max_moves:
+            turn = self._turn(dual, own)
+            limit = min(turn, max_moves - moves)
+            made = _descent.descend(self.Q, own, own_gradient, dual.epsilon, dual.cost, tolerance, limit, room)
+            moves += made
+            if made < turn:
+                break
+            self._jumps(dual, own, own_gradient)
+        self.moves += moves
+        alpha[self.members] = own
+        return not np.array_equal(own, before)
+
+    def _turn(self, dual, alpha):
+        """Return after how many moves jumps are tried: few where a jump is cheap, else such that moves cost as much."""
+        free = int(np.count_nonzero(_free(dual, alpha)))
+        return max(FIRST, len(alpha) // 4, free * free // 256)
+
+    def _jumps(self, dual, alpha, gradient):
+        """Move all free members, several times; damp more when bounds cut the moves short, else less."""
+        for _ in range(JUMPS):
+            length = self._jump(dual, alpha, gradient)
+            if length is None or length == 1:
+                break
+        if length == 1:
+            self.damping = max(self.damping / 10, DAMPING[0])
+        elif length is None or length < 0.1:
+            self.damping = min(self.damping * 10, DAMPING[1])
+
+    def _jump(self, dual, alpha, gradient):
+        """Move all free members along the damped Newton direction; change `alpha` and `gradient` in place.
+
+        Returns the length of the move as a share of the Newton step, None if there was none. Members that
+        reach zero or a bound on the way stop there. A long move is taken if it lowers the objective, and
+        otherwise the one to the first such stop, which always does.
+        """
+        epsilon, cost = dual.epsilon, dual.cost
+        free = np.flatnonzero(_free(dual, alpha))
+        sign = np.sign(alpha[free]) if epsilon > 0 else np.zeros(len(free))
+        slope = gradient[free] + epsilon * sign
+        direction = self._newton(free, slope)
+        if direction is None:
+            return None
+        stop = np.where(direction > 0, np.where(sign < 0, 0.0, cost), np.where(sign > 0, 0.0, -cost))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(direction != 0, (stop - alpha[free]) / direction, np.inf)
+        nearest = reach.min(initial=np.inf)
+        length = 1.0
+        step = np.zeros(len(alpha))
+        while True:
+            goal = np.where(reach <= length, stop, alpha[free] + length * direction)
+            step[free] = goal - alpha[free]
+            change = self.Q @ step
+            # ‖α‖₁ changes by sign · step, as no sign changes.
+            gain = -(slope @ step[free] + 0.5 * step @ change)
+            if gain > 0 or length <= nearest:
+                break
+            length = max(length / 4, nearest)
+        if not gain > 0:
+            return None
+        alpha[free] = goal
+        gradient += change
+        self.jumps += 1
+        return length
+
+    def _newton(self, free, slope):
+        """Return the solution of (Q + damping) · direction = −slope of the members `free`, or None if it has none."""
+        if not len(free):
+            return None
+        H = np.empty((len(free), len(free)))
+        _descent.gather(self.Q, free, self.damping * self.columns.n_rows, H)
+        # LAPACK stores by columns: what is below the diagonal here is above it there.
+        _, direction, failed = dposv(H.T, -slope, lower=0, overwrite_a=1)
+        return None if failed else direction
+
+
+def _free(dual, alpha):
+    """Return whether each variable can move both ways: inside the box and, unless ε = 0, not at zero."""
+    return (np.abs(alpha) < dual.cost) & ((alpha != 0) | (dual.epsilon == 0))
+
+
+def _largest(values, which, count):
+    """Return the `count` of the indices `which` with the largest values, ties by the smaller index."""
+    return which[np.argsort(-values[which], kind="stable")[:count]]
+
+
+def _enlarged(room, size):
+    """Return a square array for at least `size` members that begins with `room`; it doubles."""
+    had = len(room)
+    if had >= size:
+        return room
+    grown = np.empty((max(size, 2 * had), max(size, 2 * had)))
+    grown[:had, :had] = room
+    return grown

@@ -1,0 +1,206 @@
+"""The P-SVM: potential support vector machine, for classes and for real values."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.solvers.base import BinarySolver, ConstantColumnWarning, RealSolver, Solver, check_cost
+from seqkern.solvers.psvm.potential.dual import Dual
+from seqkern.solvers.psvm.potential.minimiser import minimise
+from seqkern.solvers.psvm.potential.storage import columns_of, decide, stays_outside
+
+
+class PotentialSVM(Solver):
+    """What `PSVC` and `PSVR` share: parameters, the fit, the model."""
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        epsilon=0.1,
+        epsilon_scale="max",
+        tol=1e-6,
+        max_iter=1_000_000,
+        kernel="precomputed",
+        cache_size=256,
+    ):
+        self.C = C
+        self.epsilon = epsilon
+        self.epsilon_scale = epsilon_scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.kernel = kernel
+        self.cache_size = cache_size
+
+    @property
+    def input(self):
+        """A Gram matrix with ``kernel="precomputed"``, else features."""
+        return "features" if self.kernel == "features" else "gram"
+
+    @property
+    def takes_sparse(self):
+        """Features may be sparse, and are standardised without becoming dense."""
+        return self.input == "features"
+
+    def takes_unread(self, K):
+        """Return whether `K` is a large memory map, which is read by parts, or a LinearOperator."""
+        return stays_outside(K, self.cache_size)
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_cost(self.C)
+        check_real("epsilon", self.epsilon, 0)
+        check_choice("epsilon_scale", self.epsilon_scale, ("max", "absolute"))
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+        check_choice("kernel", self.kernel, ("precomputed", "features"))
+        check_real("cache_size", self.cache_size, 1)
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C and epsilon that a search tries."""
+        return {"C": [0.01, 1.0], "epsilon": [0.01, 0.03, 0.1, 0.3]}
+
+    def complexity(self):
+        """Return (C, −ε): both bound the coefficients."""
+        return float(self.C), -float(self.epsilon)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [
+            cls(),
+            cls(C=np.inf, epsilon=0.5, epsilon_scale="absolute"),
+            cls(C=0.02, epsilon=0.0),
+            cls(kernel="features"),
+        ]
+
+    def fit_after(self, previous, K, y=None, groups=None):
+        """Fit, beginning with the solution of another C or ε, if `previous` is a P-SVM for the same columns.
+
+        Raises as `fit` does.
+        """
+        if isinstance(previous, PotentialSVM):
+            self._start = previous._on_columns(previous.alpha_)
+        try:
+            return self.fit(K, y, groups)
+        finally:
+            self.__dict__.pop("_start", None)
+
+    def _fit(self, K, y):
+        """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
+        columns = columns_of(K, square=self.input == "gram", cache_size=self.cache_size)
+        means, scales = columns.means, columns.scales
+        constant = int(np.sum(scales == 0))
+        if constant:
+            are = "is" if constant == 1 else "are"
+            text = f"{constant} of {len(scales)} columns {are} constant and {are} left out"
+            warnings.warn(text, ConstantColumnWarning, stacklevel=3)
+        self.intercept_ = float(np.mean(y))
+        dual = Dual(columns, y - self.intercept_, 0.0, float(self.C))
+        largest = dual.epsilon_max
+        epsilon = float(self.epsilon) * (largest if self.epsilon_scale == "max" else 1.0)
+        start = getattr(self, "_start", None)
+        if start is not None and len(start) != columns.n_columns:
+            start = None  # of other columns
+        minimum = minimise(replace(dual, epsilon=epsilon), tol=self.tol, max_iter=self.max_iter, start=start)
+        alpha = minimum.alpha
+        self.support_ = np.flatnonzero(alpha).astype(np.int64)
+        self.alpha_ = alpha[self.support_]
+        self.means_ = means[self.support_]
+        self.scales_ = scales[self.support_]
+        at_bound = int(np.sum(np.abs(self.alpha_) == self.C))
+        return {
+            **minimum.report,
+            "epsilon": epsilon,
+            "epsilon_max": largest,
+            "n_at_bound": at_bound,
+            "constant_columns": constant,
+        }
+
+    def _decide(self, K, columns):
+        """Return Σ α_j (K(x, z_j) − mean_j) / scale_j + b."""
+        weights = self.alpha_ / self.scales_
+        return decide(K, columns, self.means_, weights, self.intercept_, self.cache_size)
+
+    def linear(self):
+        """Return (coefficients, constant): α_j / scale_j in their columns, and b − Σ α_j mean_j / scale_j."""
+        weights = self.alpha_ / self.scales_
+        return self._on_columns(weights), self.intercept_ - float(np.sum(weights * self.means_))
+
+    def fitted_state(self):
+        """Return the intercept, and of the support columns the coefficients, means and scales."""
+        arrays = {"alpha": self.alpha_, "mean": self.means_, "scale": self.scales_}
+        return {"intercept": self.intercept_}, arrays
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.intercept_ = header["intercept"]
+        self.alpha_, self.means_, self.scales_ = (arrays[key] for key in ("alpha", "mean", "scale"))
+
+
+class PSVC(PotentialSVM, BinarySolver):
+    """P-SVM classifier: the potential support vector machine, learning the classes as −1 and 1.
+
+    f(x) = Σ_j α_j k̃(x, z_j) + b, where k̃ has each column of K standardised (mean 0, variance 1 with divisor
+    l) on the training rows, b is the mean of y, and α minimises ½ αᵀK̃ᵀK̃α − yᵀK̃α + ε‖α‖₁ over −C ≤ α_j ≤ C.
+    K need be neither positive definite nor symmetric.
+
+    Parameters
+    ----------
+    C : float
+        Bound on every |α_j|, > 0; infinite for none. A small one limits the influence of single columns.
+    epsilon : float
+        ε ≥ 0: the larger, the fewer support columns.
+    epsilon_scale : {"max", "absolute"}
+        Whether `epsilon` counts in units of ε_max = ‖K̃ᵀy‖_∞, from which on no column is selected (so that
+        one value suits training parts of any size), or as it is.
+    tol : float
+        The fit has converged when the largest violation of the optimality conditions, in units of ε_max, and
+        the duality gap, in units of ½‖y − b‖², are both at most this.
+    max_iter : int
+        At most so many moves of one variable.
+    kernel : {"precomputed", "features"}
+        Whether K is a square Gram matrix, whose columns are the training rows, or any matrix, whose columns
+        are features or other objects. Features may also be a sparse matrix.
+    cache_size : float
+        For a K that is a memory map of more than so many MiB: at most so much of it is in memory at a time, and
+        the rest is read from its file whenever it is needed. Room for sixteen columns is the least. The matrix
+        Q of the working set, at most 128 MiB, comes on top.
+
+    Attributes
+    ----------
+    support_ : ndarray of int64, shape (s,)
+        The columns with α ≠ 0.
+    alpha_, means_, scales_ : ndarray of float64, shape (s,)
+        α, and mean and standard deviation of the columns on the training rows.
+    intercept_ : float
+        b.
+    report_ : dict
+        Besides the usual: ``gap``, ``jumps``, ``epsilon`` and ``epsilon_max`` (both absolute),
+        ``n_at_bound``, ``constant_columns``. ``residual`` and ``gap`` are in the units of `tol`; ``gap`` is
+        None with ε = 0 and infinite C, where it bounds nothing.
+
+    Notes
+    -----
+    K may also be a `scipy.sparse.linalg.LinearOperator` with `matvec` and `rmatvec`, when it is too large to store:
+    potential/columns_operator.py says what it must give, and makes one of the feature vectors of a kernel.
+
+    Hochreiter & Obermayer, Neural Computation 18, 2006. With infinite C this is the lasso. A constant column
+    gets α = 0 and a warning. potential/minimiser.py describes the algorithm.
+    """
+
+    name = "psvc"
+    plain = "Potential support vector machine: selects few support features; epsilon sets how few."
+
+
+class PSVR(PotentialSVM, RealSolver):
+    """P-SVM regression: the potential support vector machine for real y.
+
+    Parameters, attributes and notes are those of `PSVC`.
+    """
+
+    name = "psvr"
+    plain = "Potential support vector machine for real labels: selects few support features; epsilon sets how few."

@@ -1,0 +1,294 @@
+"""Solutions of the P-SVM for many values of ε at once, and the choice among them by cross-validation.
+
+ε goes down from where nothing is selected: each solution is the start of the next, which differs little (warm start).
+Cross-validation makes such a path in every training part, where the columns are standardised anew and ε counts in
+units of the part's own ε_max; of a Gram matrix it leaves out rows and columns together.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from seqkern.core.errors import LabelError, ParameterError
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.threads import one_thread
+from seqkern.folds.splitters import deal
+from seqkern.solvers.psvm.potential.dual import Dual
+from seqkern.solvers.psvm.potential.minimiser import minimise
+from seqkern.solvers.psvm.potential.storage import columns_of
+from seqkern.solvers.psvm.psvm import PotentialSVM
+from seqkern.solvers.specs import solver_from_state
+
+DIGITS = 12
+"""Errors are means: those that are equal but for rounding are equal."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """Solutions for decreasing ε.
+
+    Attributes
+    ----------
+    epsilons : ndarray of float64, shape (p,)
+        In the units of the solver's `epsilon_scale`.
+    epsilon_max : float
+        ‖K̃ᵀy‖_∞, absolute.
+    supports : list of ndarray of int64
+        For each ε the columns with α ≠ 0.
+    alphas : list of ndarray of float64
+        Their α.
+    means, scales : ndarray of float64, shape (N,)
+        Of all columns; a scale of zero marks a constant one.
+    intercept : float
+        Mean of y.
+    reports : list of dict
+        What `PSVC` reports, for each ε; ``iterations`` are those since the solution before.
+    """
+
+    epsilons: np.ndarray
+    epsilon_max: float
+    supports: list
+    alphas: list
+    means: np.ndarray
+    scales: np.ndarray
+    intercept: float
+    reports: list
+    _solver: object
+
+    def __len__(self):
+        return len(self.epsilons)
+
+    def solver(self, place):
+        """Return the fitted solver of one ε, as `fit` makes it but for the tolerance.
+
+        Parameters
+        ----------
+        place : int
+            Which of `epsilons`.
+        """
+        support = self.supports[place]
+        spec = {**self._solver.spec(), "epsilon": float(self.epsilons[place])}
+        arrays = {"support": support, "alpha": self.alphas[place]}
+        arrays |= {"mean": self.means[support], "scale": self.scales[support]}
+        if hasattr(self._solver, "classes_"):
+            arrays["classes"] = self._solver.classes_
+        size = len(support)
+        report = {**self.reports[place], "n_support": size, "support_share": size / len(self.means)}
+        header = {"spec": spec, "columns": len(self.means), "report": report, "learned": {"intercept": self.intercept}}
+        return solver_from_state(header, arrays)
+
+    def decision_function(self, K):
+        """Return the decisions about new rows for every ε, float64 (m, p); `K` as the solver's takes it."""
+        return np.column_stack([self.solver(place).decision_function(K) for place in range(len(self))])
+
+
+@dataclass(frozen=True)
+class CrossValidatedPath:
+    """A path on all rows, and how good its solutions are on rows that they were not learned from.
+
+    Attributes
+    ----------
+    path : Path
+        On all rows.
+    folds : ndarray of int64, shape (l,)
+        The part that each row is left out with.
+    decisions : ndarray of float64, shape (l, p)
+        Of every row for every ε, by the path of the other parts.
+    losses : ndarray of float64, shape (l, p)
+        Whether a row is put into the wrong class, 0 or 1; or the squared error.
+    errors, standard_errors : ndarray of float64, shape (p,)
+        The mean loss for each ε, and its standard error, from the variance between the parts' means.
+    chosen : int
+        Which of the ε is chosen.
+    solver : Solver
+        Fitted on all rows with the chosen ε.
+    """
+
+    path: Path
+    folds: np.ndarray
+    decisions: np.ndarray
+    losses: np.ndarray
+    errors: np.ndarray
+    standard_errors: np.ndarray
+    chosen: int
+    solver: object
+
+
+def psvm_path(solver, K, y, *, epsilons=None, n_epsilons=20, smallest=0.01):
+    """Return the solutions of the P-SVM for decreasing ε.
+
+    Parameters
+    ----------
+    solver : PSVC or PSVR
+        Its parameters but `epsilon`; it is not changed.
+    K : matrix, shape (l, N)
+        As `solver.fit` takes it.
+    y : array_like, shape (l,)
+    epsilons : array_like of float, optional
+        In units of `solver.epsilon_scale`; they are sorted from the largest to the smallest.
+    n_epsilons : int
+        Without `epsilons`: so many, from ε_max, where nothing is selected, each the same share of the one before.
+    smallest : float
+        The last of them, in units of ε_max.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ParameterError, GramError, LabelError
+        As `solver.fit` does; and for bad `epsilons`.
+    """
+    with one_thread():
+        solver, columns, target = prepared(solver, K, y)
+        return _path(solver, columns, target, _grid(solver, columns, target, epsilons, n_epsilons, smallest))
+
+
+def psvm_path_cv(solver, K, y, *, folds=5, epsilons=None, n_epsilons=20, smallest=0.01, rule="best", seed=1):
+    """Return a path and the ε of it that cross-validation chooses.
+
+    Parameters
+    ----------
+    solver, K, y, n_epsilons, smallest
+        As for `psvm_path`.
+    epsilons : array_like of float, optional
+        As for `psvm_path`. In units of "max" they are of ε_max in each part.
+    folds : int, "leave_one_out" or array_like, shape (l,)
+        The number of parts, drawn at random, those of classes with a like share of each; or the name of the part
+        that each row belongs to, for groups that must stay together.
+    rule : {"best", "one_standard_error"}
+        The ε of the least error, the largest of equally good ones; or the largest whose error is no more than a
+        standard error above that.
+    seed : int
+        Of the random parts.
+
+    Returns
+    -------
+    CrossValidatedPath
+
+    Raises
+    ------
+    ParameterError, GramError, LabelError
+        As for `psvm_path`; LabelError too, if a training part has members of one class only.
+    """
+    check_choice("rule", rule, ("best", "one_standard_error"))
+    with one_thread():
+        solver, columns, target = prepared(solver, K, y)
+        grid = _grid(solver, columns, target, epsilons, n_epsilons, smallest)
+        numbers = _fold_numbers(folds, target, _is_classifier(solver), seed)
+        decisions = np.empty((len(target), len(grid)))
+        for number in range(numbers.max() + 1):
+            train, test = np.flatnonzero(numbers != number), np.flatnonzero(numbers == number)
+            decisions[test] = _left_out(solver, columns, target, grid, train, test)
+        path = _path(solver, columns, target, grid)
+    if _is_classifier(solver):
+        losses = ((decisions > 0) != (target[:, None] > 0)).astype(np.float64)
+    else:
+        losses = (decisions - target[:, None]) ** 2
+    errors = losses.mean(axis=0)
+    means = np.array([losses[numbers == number].mean(axis=0) for number in range(numbers.max() + 1)])
+    standard_errors = means.std(axis=0, ddof=1) / np.sqrt(len(means))
+    best = int(np.argmin(errors.round(DIGITS)))  # the first of equal ones has the largest ε
+    if rule == "one_standard_error":
+        best = int(np.argmax(errors <= errors[best] + standard_errors[best]))
+    return CrossValidatedPath(path, numbers, decisions, losses, errors, standard_errors, best, path.solver(best))
+
+
+def prepared(solver, K, y):
+    """Return a copy of the solver with classes, the columns of the checked matrix, and y as numbers."""
+    if not isinstance(solver, PotentialSVM):
+        raise ParameterError(f"{solver!r} is no P-SVM", remedy="give a PSVC or a PSVR")
+    solver = clone(solver)
+    K, target = solver.checked_data(K, y)
+    return solver, columns_of(K, square=solver.input == "gram", cache_size=solver.cache_size), target
+
+
+def _is_classifier(solver):
+    """Return whether the solver learns classes."""
+    return "real" not in solver.targets
+
+
+def _grid(solver, columns, target, epsilons, n_epsilons, smallest):
+    """Return the values of ε, the largest first, in the solver's units."""
+    if epsilons is None:
+        check_integer("n_epsilons", n_epsilons, 2)
+        check_real("smallest", smallest, 0, 1, open_low=True)
+        shares = np.geomspace(1, smallest, n_epsilons)
+        if solver.epsilon_scale == "max":
+            return shares
+        return shares * np.abs(columns.products(target - target.mean())).max()
+    epsilons = np.sort(np.asarray(epsilons, dtype=np.float64).ravel())[::-1]
+    if not len(epsilons):
+        raise ParameterError("epsilons is empty", remedy="give one value or more")
+    for epsilon in epsilons:
+        check_real("epsilons", epsilon, 0)
+    return epsilons
+
+
+def _path(solver, columns, target, grid):
+    """Return the Path of one matrix."""
+    intercept = float(np.mean(target))
+    dual = Dual(columns, target - intercept, 0.0, float(solver.C))
+    unit = dual.epsilon_max if solver.epsilon_scale == "max" else 1.0
+    supports, alphas, reports, found = [], [], [], None
+    for epsilon in grid:
+        problem = replace(dual, epsilon=float(epsilon) * unit)
+        found = minimise(problem, tol=solver.tol, max_iter=solver.max_iter, start=found)
+        support = np.flatnonzero(found.alpha).astype(np.int64)
+        supports.append(support)
+        alphas.append(found.alpha[support])
+        reports.append(
+            {
+                **found.report,
+                "epsilon": problem.epsilon,
+                "epsilon_max": dual.epsilon_max,
+                "n_at_bound": int(np.sum(np.abs(found.alpha) == solver.C)),
+                "constant_columns": int(np.sum(columns.scales == 0)),
+            }
+        )
+    missed = [report["gap"] for report in reports if not report["converged"]]
+    if missed:
+        gaps = [gap for gap in missed if gap is not None]
+        worst = f" (gap {max(gaps):.3g} at most)" if gaps else ""
+        text = f"for {len(missed)} of {len(grid)} values of epsilon the P-SVM stopped before it converged{worst}"
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+    return Path(grid, dual.epsilon_max, supports, alphas, columns.means, columns.scales, intercept, reports, solver)
+
+
+def _left_out(solver, columns, target, grid, train, test):
+    """Return the decisions about the rows `test` of the path that is learned from the rows `train`."""
+    if _is_classifier(solver) and len(np.unique(target[train])) < 2:
+        raise LabelError(
+            "in a training part of the cross-validation all labels are of one class",
+            remedy="make other folds, with members of both classes in at least two of them",
+        )
+    square = solver.input == "gram"
+    path = _path(solver, columns.part(train, train if square else None), target[train], grid)
+    union = np.unique(np.concatenate(path.supports))
+    values = columns.values(test, train[union] if square else union) - path.means[union]
+    out = np.full((len(test), len(grid)), path.intercept)
+    for place, (support, alpha) in enumerate(zip(path.supports, path.alphas, strict=True)):
+        out[:, place] += values[:, np.searchsorted(union, support)] @ (alpha / path.scales[support])
+    return out
+
+
+def _fold_numbers(folds, target, classes, seed):
+    """Return the part of each row, int64, numbered from 0."""
+    size = len(target)
+    if isinstance(folds, str):
+        check_choice("folds", folds, ("leave_one_out",))
+        return np.arange(size)
+    if np.ndim(folds) == 0:
+        check_integer("folds", folds, 2, size)
+        check_integer("seed", seed, 0)
+        return deal(target if classes else np.zeros(size, dtype=np.int64), int(folds), seed)
+    names, numbers = np.unique(np.asarray(folds), return_inverse=True)
+    if len(numbers) != size:
+        raise ParameterError(f"folds names the parts of {len(numbers)} rows, and K has {size}")
+    if len(names) < 2:
+        raise ParameterError("folds names one part only", remedy="give two or more")
+    return numbers

@@ -1,0 +1,185 @@
+"""How likely chance alone gives the P-SVM a support feature: permutation of the labels.
+
+The rows of K stay as they are, the labels y are shuffled B times, and for each shuffling the statistic T_j of every
+column j is computed anew. With T_j that of the labels as they are,
+
+    p_j = (1 + number of shufflings with T_j at least as large) / (B + 1).
+
+Why this is valid: where the labels have nothing to do with K, the labels as they are and the shuffled ones are
+exchangeable, T is the same function of each, and so the rank of the true labels' T among the B + 1 is uniform but for
+ties: p_j ≤ a has a probability of at most a, for any B. Two things follow for T. It must treat shuffled labels as it
+does the true ones: ε is taken in units of the ε_max of the labels at hand, or is a constant. An ε that was chosen with
+the help of these labels, as by cross-validation, breaks this. And a column must not be tested because it was selected:
+all N columns are tested, T_j = 0 gives p = 1, and corrections count all N.
+
+Two statistics:
+
+- ``"coefficient"``: |α_j|, of the solution with all columns. It shows a column that matters together with others only.
+  It tests one hypothesis with N statistics: that the labels have nothing to do with any column. If they have to do with
+  some, then a column that is like one of these can get a coefficient in its place; a small p names where the
+  relation is seen, and not its cause. Corrected by any method, the probability of a finding where there is nothing to
+  find is kept (weak control).
+- ``"correlation"``: |correlation of column j and y|, which the other columns have no part in. It tests for each column
+  that the labels have nothing to do with *it*. Bonferroni, Holm and the maximum statistic keep the probability of any
+  false finding whatever else is true (strong control), for the maximum statistic because shuffling keeps the dependence
+  of the columns (Westfall & Young 1993: subset pivotality). Benjamini-Hochberg keeps the expected share of false ones
+  among the findings, if the statistics depend on one another positively (Benjamini & Yekutieli 2001).
+
+References
+----------
+Hochreiter & Obermayer, Neural Computation 18, 2006. Phipson & Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9:39 (why p is
+never 0). Westfall & Young 1993, Resampling-Based Multiple Testing. Benjamini & Hochberg 1995, J. R. Stat. Soc. B
+57:289-300. Benjamini & Yekutieli 2001, Ann. Stat. 29:1165-1188.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from seqkern.core.multiple_testing import benjamini_hochberg, holm
+from seqkern.core.parameters import check_choice, check_integer
+from seqkern.core.threads import one_thread
+from seqkern.solvers.psvm.potential.dual import Dual
+from seqkern.solvers.psvm.potential.minimiser import minimise
+from seqkern.solvers.psvm.psvm_path import prepared
+
+SAME = 1e-6
+"""Solutions are exact to a tolerance: a statistic that is less by this share counts as equal, in favour of the null."""
+
+
+@dataclass(frozen=True)
+class Significance:
+    """The support features of a P-SVM and their p-values, by p and then by statistic.
+
+    Attributes
+    ----------
+    columns : ndarray of int64, shape (s,)
+    alpha, statistic : ndarray of float64, shape (s,)
+        α with the labels as they are, and T.
+    p : ndarray of float64, shape (s,)
+        Not corrected; never below 1 / (B + 1).
+    bonferroni, holm : ndarray of float64, shape (s,)
+        Corrected for N tests. Never below N / (B + 1): they need many shufflings.
+    benjamini_hochberg : ndarray of float64, shape (s,)
+        The least false discovery rate at which the feature is found.
+    max_statistic : ndarray of float64, shape (s,)
+        T compared with the largest of the shuffled statistics, of all columns but those with a larger T (step-down).
+        Needs no more shufflings than p.
+    n_tested : int
+        N: columns that are not constant.
+    n_permutations : int
+        B.
+    not_converged : int
+        Of the fits, with the labels as they are and shuffled, how many did not converge: their α is not exact.
+    """
+
+    columns: np.ndarray
+    alpha: np.ndarray
+    statistic: np.ndarray
+    p: np.ndarray
+    bonferroni: np.ndarray
+    holm: np.ndarray
+    benjamini_hochberg: np.ndarray
+    max_statistic: np.ndarray
+    n_tested: int
+    n_permutations: int
+    not_converged: int
+
+
+def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=999, seed=1):
+    """Return the significance of each support feature; the module says of what.
+
+    Parameters
+    ----------
+    solver : PSVC or PSVR
+        With the ε that is tested; it is not changed.
+    K : matrix, shape (l, N)
+        As `solver.fit` takes it.
+    y : array_like, shape (l,)
+    statistic : {"coefficient", "correlation"}
+        The module tells what each is valid for. The former takes a fit for each shuffling.
+    n_permutations : int
+        B. A p of 0.05 needs 19 at least; a good estimate of p some 20 / p.
+    seed : int
+        Of the shufflings.
+
+    Returns
+    -------
+    Significance
+
+    Raises
+    ------
+    ParameterError, GramError, LabelError
+        As `solver.fit` does.
+
+    Warns
+    -----
+    ConvergenceWarning
+        With the number of the fits that did not converge.
+    """
+    check_choice("statistic", statistic, ("coefficient", "correlation"))
+    check_integer("n_permutations", n_permutations, 1)
+    check_integer("seed", seed, 0)
+    rng = np.random.default_rng(seed)
+    with one_thread():
+        solver, columns, target = prepared(solver, K, y)
+        target = target - target.mean()
+        alpha, converged = _coefficients(solver, columns, target)
+        failed, fits = int(not converged), 1 + n_permutations * (statistic == "coefficient")
+        true = np.abs(alpha if statistic == "coefficient" else _correlations(columns, target))
+        tested = np.flatnonzero(columns.scales > 0)
+        order = tested[np.argsort(-true[tested], kind="stable")]
+        true = true[order]
+        single, stepped = np.zeros(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
+        for _ in range(n_permutations):
+            labels = rng.permutation(target)
+            if statistic == "coefficient":
+                values, converged = _coefficients(solver, columns, labels)
+                failed += not converged
+            else:
+                values = _correlations(columns, labels)
+            shuffled = np.abs(values)[order]
+            single += shuffled >= true * (1 - SAME)
+            stepped += np.maximum.accumulate(shuffled[::-1])[::-1] >= true * (1 - SAME)
+    if failed:
+        warnings.warn(
+            f"{failed} of {fits} fits of the P-SVM did not converge, so that p-values may be wrong: raise max_iter",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    p = (1 + single) / (1 + n_permutations)
+    corrected = {
+        "bonferroni": np.minimum(1.0, p * len(p)),
+        "holm": holm(p),
+        "benjamini_hochberg": benjamini_hochberg(p),
+        "max_statistic": np.maximum.accumulate((1 + stepped) / (1 + n_permutations)),
+    }
+    support = np.flatnonzero(alpha[order])
+    support = support[np.argsort(p[support], kind="stable")]
+    return Significance(
+        columns=order[support],
+        alpha=alpha[order[support]],
+        statistic=true[support],
+        p=p[support],
+        **{name: values[support] for name, values in corrected.items()},
+        n_tested=len(order),
+        n_permutations=n_permutations,
+        not_converged=failed,
+    )
+
+
+def _coefficients(solver, columns, target):
+    """Return α, with ε in units of the ε_max of these labels, and whether the fit converged."""
+    dual = Dual(columns, target, 0.0, float(solver.C))
+    unit = dual.epsilon_max if solver.epsilon_scale == "max" else 1.0
+    dual = Dual(columns, target, float(solver.epsilon) * unit, float(solver.C), dual.correlations)
+    found = minimise(dual, tol=solver.tol, max_iter=solver.max_iter)
+    return found.alpha, found.report["converged"]
+
+
+def _correlations(columns, target):
+    """Return the correlation of each column and the labels; 0 for constant ones."""
+    length = np.sqrt(len(target)) * np.linalg.norm(target)
+    return columns.products(target) / (length if length > 0 else 1.0)

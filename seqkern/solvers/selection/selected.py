@@ -1,0 +1,296 @@
+"""A classifier on selected features: scaler, selector and predictor, with their hyperparameters, as one solver."""
+
+import numpy as np
+from sklearn.base import clone
+
+from seqkern.core.archive import nest, unnest
+from seqkern.core.convergence import unconverged
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_integer
+from seqkern.solvers.base import ClassSolver, Solver
+from seqkern.solvers.selection.selected_choice import (
+    LEAVE_ONE_OUT,
+    Chosen,
+    best_features,
+    choose,
+    inner_parts,
+    learn,
+    products,
+)
+from seqkern.solvers.selection.selectors.base import Selector
+from seqkern.solvers.selection.selectors.given import GivenSelector
+from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, scaler_from_state
+from seqkern.solvers.selection.selectors.specs import build_scaler, build_selector
+from seqkern.solvers.specs import build_solver, expand_grid, make_solver, solver_from_state
+
+
+class SelectedClassifier(ClassSolver):
+    """Scale the features, select some, and learn from these; how many, and which predictor, by cross-validation.
+
+    Where `n_features` or `predictor` leaves a choice, the error of each pair is estimated on the training rows alone:
+    in each part of an inner cross-validation the scaler, the selector and the predictor learn anew from the other
+    rows, and new values are clipped to their range. The error of F features is the mean of those of F − a, F and
+    F + a, so that no lucky F is chosen. Of equal errors that of the fewest features wins, then that of the least
+    complex predictor, then the first. At the end all three learn from all training rows.
+
+    Parameters
+    ----------
+    selector : Selector
+        Its own number of features is replaced.
+    predictor : Solver or list of Solver
+        Who learns from the selected features: on their Gram matrix, if it takes one. A binary one learns several
+        classes by pairwise voting. In a spec, a grid: ``{solver: nusvc, nu: [0.1, 0.3]}``.
+    n_features : int or list of int
+        F, or several to choose from.
+    scaler : ExpressionScaler, optional
+        Fitted in each part.
+    around : int
+        a ≥ 0.
+    folds : {"leave_one_out"} or int
+        The inner cross-validation: each row by itself, or so many stratified parts (`selected_choice.inner_parts`).
+        The groups that `fit` is given stay together, in leave-one-out too.
+
+    Attributes
+    ----------
+    chosen_ : ndarray of int64, shape (F,)
+        Places in `support_` of the selected features, the best first.
+    machine_ : Solver
+        The predictor.
+    rows_ : ndarray of float64, shape (s, F)
+        The scaled features of the rows that it needs, if it takes a Gram matrix.
+    report_ : dict
+        That of the predictor, and ``n_features``, ``predictor`` (its spec), ``error``: the mean inner error, None if
+        there was no choice; and ``inner_not_converged``: of the fits that gave it, how many did not converge. What
+        stops early in the selector counts as it does in the predictor: then ``converged`` is False, and
+        ``selector_not_converged`` says how many of its machines did.
+
+    Notes
+    -----
+    The ranking protocol of Hochreiter & Obermayer (in Schölkopf, Tsuda & Vert, eds., Kernel Methods in Computational
+    Biology, 2004) is this with ``PSVMFeatureSelector(ranking="leave_one_out")``, ``folds="leave_one_out"``, a scaler
+    with normalisation and present call, and ν-SVM of several ν: the inner parts rank by ``selector.inner()``, the whole
+    by all parts together. With other folds, or without present call, it is a shorter one. `support_` is the selected
+    features; all features with quantile normalisation, which looks at whole rows.
+    """
+
+    name = "selected"
+    plain = "Selects features (genes) that tell the classes apart, and learns from these alone."
+    input = "features"
+    targets = ("binary", "multiclass")
+    whole = ("selector", "predictor", "n_features", "scaler")
+    takes_groups = True
+
+    def __init__(self, selector, predictor, *, n_features=20, scaler=None, around=1, folds="leave_one_out"):
+        self.selector = selector
+        self.predictor = predictor
+        self.n_features = n_features
+        self.scaler = scaler
+        self.around = around
+        self.folds = folds
+
+    @classmethod
+    def read(cls, key, value):
+        """Return a parameter's value from a config's; see `Solver.read`."""
+        if key == "selector":
+            return build_selector(value)
+        if key == "scaler":
+            return build_scaler(value)
+        if key == "predictor":
+            values = value if isinstance(value, (list, tuple)) else [value]
+            solvers = [one for item in values for one in _solvers(item)]
+            return solvers[0] if len(solvers) == 1 else solvers
+        return value
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        if not isinstance(self.selector, Selector) or not {"binary", "multiclass"} & set(self.selector.targets):
+            raise ParameterError(
+                f"selector={self.selector!r} is not possible", remedy="give a selector that takes classes"
+            )
+        self.selector.check_parameters()
+        if not self._predictors() or not all(_can_predict(one) for one in self._predictors()):
+            raise ParameterError(
+                f"predictor={self.predictor!r} is not possible", remedy="give a solver of classes, or a list of some"
+            )
+        for predictor in self._predictors():
+            predictor.check_parameters()
+        sizes = self._sizes()
+        if not sizes:
+            raise ParameterError("n_features has no values", remedy="list one or more")
+        for size in sizes:
+            check_integer("n_features", size, 1)
+        if self.scaler is not None:
+            if not isinstance(self.scaler, ExpressionScaler):
+                raise ParameterError(f"scaler={self.scaler!r} is not possible", remedy="give an ExpressionScaler")
+            self.scaler.check_parameters()
+        check_integer("around", self.around, 0)
+        if isinstance(self.folds, str):
+            if self.folds != LEAVE_ONE_OUT:
+                raise ParameterError(f"folds={self.folds!r} is not possible", remedy="give leave_one_out or a number")
+        else:
+            check_integer("folds", self.folds, 2)
+
+    def check_labels(self, y, groups=None):
+        """Raise ParameterError where there are no inner parts, or a predictor cannot learn the labels of one."""
+        kind = "binary" if len(np.unique(y)) == 2 else "multiclass"
+        if kind not in self.selector.targets:
+            raise ParameterError(
+                f"selector {self.selector.name!r} does not take {kind} labels", remedy="choose another selector"
+            )
+        parts = [np.arange(len(y))]
+        if len(self._pairs()) > 1:
+            parts += [train for train, _ in inner_parts(y, self.folds, groups)]
+        for train in parts:
+            own = None if groups is None else np.asarray(groups)[train]
+            for predictor in self._predictors():
+                make_solver(predictor, kind).check_labels(y[train], own)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        from seqkern.solvers.psvm.psvm import PSVC
+        from seqkern.solvers.selection.selectors.psvm import PSVMFeatureSelector
+        from seqkern.solvers.svm.svm import CSVC
+
+        ranking = PSVMFeatureSelector(ranking="leave_one_out", n_epsilons=5)
+        choice = {"predictor": [CSVC(C=1e-6), CSVC(tol=1e-6)], "folds": 3, "scaler": ExpressionScaler()}
+        return [
+            cls(PSVMFeatureSelector(), CSVC(tol=1e-6), n_features=3),
+            cls(ranking, n_features=[2], **choice),
+            cls(PSVMFeatureSelector(), PSVC(kernel="features"), scaler=ExpressionScaler(ceiling=2, clip=False)),
+        ]
+
+    def predict(self, K):
+        """Return the predicted class of each row of `K`, shape (m,)."""
+        decisions = self.decision_function(K)
+        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
+
+    def selected_columns(self):
+        """Return the selected features, int64, the best first."""
+        return self.support_[self.chosen_]
+
+    def selected_weights(self):
+        """Return the predictor's factors of the selected features, after the scaler; None where it has none."""
+        linear = self.machine_.linear()
+        if linear is None:
+            return None
+        return self.rows_.T @ linear[0] if self.machine_.input == "gram" else np.asarray(linear[0])
+
+    def chosen(self):
+        """Return the number of features, and the predictor's parameters as ``predictor nu`` and the like."""
+        predictor = {f"predictor {key}": value for key, value in self.report_["predictor"].items() if key != "solver"}
+        return {"n_features": self.report_["n_features"], **predictor}
+
+    def settled(self):
+        """Return a new solver with the number of features and the predictor that `fit` chose."""
+        n_features, predictor = self.report_["n_features"], build_solver(self.report_["predictor"])
+        return clone(self).set_params(n_features=n_features, predictor=predictor)
+
+    def without_selection(self, columns):
+        """Return a new solver that scales whole rows, and learns from these features of them."""
+        given = GivenSelector(np.asarray(columns))
+        return clone(self).set_params(selector=given, n_features=len(columns))
+
+    def _fit(self, K, y, groups=None):
+        """Choose F and the predictor, and learn from all rows."""
+        chosen = self._choose(K, y, groups)
+        with unconverged():  # the report tells
+            selector = clone(self.selector).set_params(n_features=chosen.size).fit_scaled(K, y, self.scaler)
+        selected = best_features(selector)
+        if not len(selected):
+            raise ParameterError(
+                f"selector {self.selector.name!r} chooses no feature", remedy="loosen its parameters, or the scaler's"
+            )
+        self.scaler_ = None if self.scaler is None else clone(self.scaler).fit(K)
+        every = self.scaler_ is not None and self.scaler_.needs_all_columns()
+        self.support_ = np.arange(K.shape[1]) if every else np.sort(selected)
+        self.chosen_ = np.searchsorted(self.support_, selected)
+        if self.scaler_ is not None:
+            self.scaler_ = self.scaler_.restrict(self.support_)
+        values = self._scaled(K, self.support_)
+        machine = learn(chosen.predictor, values, y, groups)
+        gram = machine.input == "gram"
+        self.machine_ = machine.restrict(machine.support_) if gram else machine
+        self.rows_ = values[machine.support_] if gram else np.empty((0, len(selected)))
+        return self._report(machine, selector, chosen, len(selected))
+
+    def _report(self, machine, selector, chosen, size):
+        """Return what is told of the fit."""
+        told = {key: value for key, value in machine.report_.items() if key not in ("n_support", "support_share")}
+        if selector.not_converged_:
+            remarks = [told["remark"]] if "remark" in told else []
+            told |= {"converged": False, "remark": "; ".join([*remarks, selector.not_converged()])}
+        return {
+            **told,
+            "n_features": size,
+            "predictor": chosen.predictor.spec(),
+            "error": chosen.error,
+            "selector_not_converged": selector.not_converged_,
+            "inner_not_converged": chosen.not_converged + told.get("inner_not_converged", 0),
+        }
+
+    def _decide(self, K, columns):
+        """Return the predictor's decisions."""
+        values = self._scaled(K, columns)
+        return self.machine_.decision_function(
+            products(values, self.rows_) if self.machine_.input == "gram" else values
+        )
+
+    def _scaled(self, K, columns):
+        """Return the selected features of some rows, scaled, float64 (m, F)."""
+        values = np.ascontiguousarray(K[:, columns])
+        values = values if self.scaler_ is None else self.scaler_.transform(values)
+        return np.ascontiguousarray(values[:, self.chosen_])
+
+    # ---- the choice --------------------------------------------------------------------------------------
+
+    def _predictors(self):
+        """Return the predictors to choose from."""
+        return list(self.predictor) if isinstance(self.predictor, (list, tuple)) else [self.predictor]
+
+    def _sizes(self):
+        """Return the numbers of features to choose from."""
+        return list(self.n_features) if isinstance(self.n_features, (list, tuple)) else [self.n_features]
+
+    def _pairs(self):
+        """Return (F, predictor) in the order of preference."""
+        pairs = [(size, predictor) for size in sorted(set(self._sizes())) for predictor in self._predictors()]
+        return sorted(pairs, key=lambda pair: (pair[0], pair[1].complexity() if _alike(self._predictors()) else ()))
+
+    def _choose(self, K, y, groups):
+        """Return the Chosen pair; if there is only one, without a look at the data."""
+        pairs = self._pairs()
+        if len(pairs) == 1:
+            return Chosen(*pairs[0])
+        return choose(K, y, groups, pairs, self.selector, self.scaler, around=self.around, folds=self.folds)
+
+    # ---- the model ---------------------------------------------------------------------------------------
+
+    def fitted_state(self):
+        """Return the states of scaler and predictor, the selected features and the rows that the predictor needs."""
+        machine, arrays = self.machine_.state()
+        header, scaling = (None, {}) if self.scaler_ is None else self.scaler_.state()
+        arrays = {**nest("machine", arrays), **nest("scaler", scaling), "chosen": self.chosen_, "rows": self.rows_}
+        return {"machine": machine, "scaler": header}, arrays
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
+        scaler = header["scaler"]
+        self.scaler_ = None if scaler is None else scaler_from_state(scaler, unnest("scaler", arrays))
+        self.chosen_, self.rows_ = arrays["chosen"], arrays["rows"]
+
+
+def _solvers(spec):
+    """Return the solvers of a grid."""
+    return [spec] if isinstance(spec, Solver) else [build_solver(one) for one in expand_grid(spec)]
+
+
+def _can_predict(solver):
+    """Return whether an object is a solver that predicts classes."""
+    return isinstance(solver, Solver) and bool({"binary", "multiclass"} & set(solver.targets))
+
+
+def _alike(solvers):
+    """Return whether all solvers are of one class, so that their complexities can be compared."""
+    return len({type(solver) for solver in solvers}) == 1

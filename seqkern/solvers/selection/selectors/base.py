@@ -1,0 +1,249 @@
+"""The contract of every feature selector.
+
+A selector subclasses `Selector` and writes ``__init__`` (parameters only, `n_features` among them),
+``check_parameters``, ``_fit`` and ``examples`` for tests/test_selector_contract.py. Checks of the input, the coding
+of labels, the ranking and what scikit-learn expects of a transformer are done here. Who calls whom::
+
+    fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_
+    get_support(), transform(X): the `n_features` best
+
+A selector learns from what it is given and from nothing else: inside cross-validation, fit it on the training part.
+"""
+
+import inspect
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import ClassifierTags
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from seqkern.core.convergence import unconverged
+from seqkern.core.errors import GramError, LabelError
+from seqkern.core.parameters import Parameters, check_flag, check_integer
+from seqkern.core.threads import one_thread
+from seqkern.solvers.checking import checked_labels
+from seqkern.solvers.specs import plain
+
+
+class Selector(Parameters, SelectorMixin, BaseEstimator):
+    """Base of all feature selectors.
+
+    Attributes
+    ----------
+    name : str
+        The name in configs; a class without one is not registered.
+    plain : str
+        One sentence for readers of a report who know no selectors.
+    targets : tuple of {"binary", "multiclass", "real"}
+        The kinds of label that it takes.
+    n_features : int or None
+        How many features to choose: at most so many, for one that cannot be rated is never chosen. None for all
+        that can.
+    scores_ : ndarray of float64, shape (d,)
+        After `fit`: how good each feature is, greater being better; −inf for one that cannot be rated, as a
+        constant one.
+    ranking_ : ndarray of int64, shape (d,)
+        After `fit`: the place of each feature, 1 for the best. Equal scores are in the order of the columns,
+        unless the selector has a better rule.
+    not_converged_ : int
+        After `fit`: how many of the machines that rate the features stopped before they converged.
+    kind_ : {"binary", "multiclass", "real"}
+        After `fit`: what the labels were.
+    classes_ : ndarray, shape (c,)
+        After `fit` with classes: these, sorted.
+    """
+
+    name = None
+    plain = ""
+    targets = ("binary", "multiclass")
+
+    # ---- what a selector writes --------------------------------------------------------------------------
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain; one that overrides this calls it, too."""
+        if self.n_features is not None:
+            check_integer("n_features", self.n_features, 1)
+        for key, parameter in inspect.signature(type(self)).parameters.items():
+            if isinstance(parameter.default, bool):
+                check_flag(key, getattr(self, key))
+
+    def _fit(self, X, y):
+        """Return a score for each feature, float64 (d,): greater is better, −inf if it cannot be rated.
+
+        Parameters
+        ----------
+        X : ndarray of float64, shape (n, d)
+            Finite, C-ordered.
+        y : ndarray, shape (n,)
+            Of classes: int64, their places in `classes_`. Of real labels: float64.
+        """
+        raise NotImplementedError
+
+    def _order(self, scores):
+        """Return the features from best to worst, int64 (d,)."""
+        return np.argsort(-scores, kind="stable")
+
+    def inner(self, *, scaled=False):
+        """Return a new selector for one of several parts of the training data.
+
+        One that cuts the data into parts itself returns the selector that does what it does in one of them. Where the
+        part is `scaled` already, one with a scaler of its own leaves that out.
+        """
+        return type(self)(**self.get_params(deep=False))
+
+    def _fit_scaled(self, X, y, scaler):
+        """Return what `_fit` does of X as `scaler`, not fitted, scales it; who cuts the data fits it to each part."""
+        return self._fit(X if scaler is None else _new(scaler).fit_transform(X), y)
+
+    @classmethod
+    def examples(cls):
+        """Return selectors, small and fast, that the contract suite tests."""
+        return [cls()]
+
+    # ---- what its users call -----------------------------------------------------------------------------
+
+    def fit(self, X, y):
+        """Rate and rank the features.
+
+        Parameters
+        ----------
+        X : array_like of float64, shape (n, d)
+            Columns are features.
+        y : array_like, shape (n,)
+            Classes; or real labels, which are numbers that are not all integers, or those that a selector gets
+            that takes no classes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterError
+            For a parameter outside its domain.
+        GramError
+            If `X` is not a matrix of finite numbers.
+        LabelError
+            If `y` does not fit `X` or the selector.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Once, with the number of the machines within that stopped before they converged.
+        """
+        return self._learn(X, y, None)
+
+    def fit_scaled(self, X, y, scaler):
+        """Fit to values that are not scaled yet: where the selector cuts them into parts, each is scaled by itself.
+
+        Parameters
+        ----------
+        X : array_like of float64, shape (n, d)
+        y : array_like, shape (n,)
+        scaler : transformer or None
+            It is left as it is: copies of it are fitted.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, y, scaler)
+
+    def _learn(self, X, y, scaler):
+        """Check the input, let the selector rate the features, and rank them."""
+        self.check_parameters()
+        X = self._checked(X)
+        target = self._coded(checked_labels(self, y, len(X)))
+        # one thread makes the same sums on every machine, whatever its number of cores
+        with one_thread(), unconverged() as failed:
+            scores = np.asarray(self._fit_scaled(X, target, scaler), dtype=np.float64)
+        order = self._order(scores)
+        self.scores_ = scores
+        self.ranking_ = np.empty(len(order), dtype=np.int64)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
+        self.not_converged_ = len(failed)
+        if failed:
+            warnings.warn(self.not_converged(), ConvergenceWarning, stacklevel=3)
+        return self
+
+    def not_converged(self):
+        """Return a sentence on the machines that did not converge."""
+        machines = "1 machine" if self.not_converged_ == 1 else f"{self.not_converged_} machines"
+        return f"selector {self.name!r}: {machines} stopped before convergence, so that the ranking is less certain"
+
+    def _get_support_mask(self):
+        """Return which features are chosen, bool (d,)."""
+        check_is_fitted(self)
+        chosen = self.scores_ > -np.inf
+        return chosen if self.n_features is None else chosen & (self.ranking_ <= self.n_features)
+
+    def spec(self):
+        """Return the selector as a config would write it: ``{"selector": name, parameter: value, …}``."""
+        return {
+            "selector": self.name,
+            **{key: plain(value) for key, value in self.get_params(deep=False).items()},
+        }
+
+    def __sklearn_tags__(self):
+        """Tell scikit-learn that labels are needed, and whether more than two classes are an error."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if "multiclass" not in self.targets:
+            tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+    # ---- checks ------------------------------------------------------------------------------------------
+
+    def _checked(self, X):
+        """Return `X` as a finite, C-ordered float64 matrix, not copied if it is one."""
+        try:
+            matrix = check_array(
+                X, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=2, estimator=self
+            )
+        except ValueError as error:
+            raise GramError(str(error)) from error
+        good = np.isfinite(matrix).all(axis=1)
+        if not good.all():
+            raise GramError(
+                f"row {int(np.argmin(good))} of the features contains NaN or inf",
+                remedy="mend the table or leave the record out",
+            )
+        try:
+            validate_data(self, X, reset=True, skip_check_array=True)
+        except ValueError as error:
+            raise GramError(str(error)) from error
+        return matrix
+
+    def _coded(self, y):
+        """Set `kind_` and `classes_`, and return the labels as `_fit` takes them."""
+        numbers = y.dtype.kind in "fiub"
+        kind = type_of_target(y)
+        kind = "real" if kind == "continuous" else kind
+        if kind not in self.targets and numbers and "real" in self.targets:
+            kind = "real"
+        if kind != "real" or kind not in self.targets:
+            classes, codes = np.unique(y, return_inverse=True)
+            if len(classes) < 2:
+                raise LabelError(
+                    f"all {len(y)} training labels are of one class, {classes[0]!s}",
+                    remedy="a selector of features needs members of two classes",
+                )
+        self.kind_ = kind
+        if kind not in self.targets:
+            raise LabelError(
+                f"Unknown label type: selector {self.name!r} does not take {kind} labels",
+                remedy=f"it takes: {', '.join(self.targets)}",
+            )
+        if kind == "real":
+            return y.astype(np.float64)
+        self.classes_ = classes
+        return codes.astype(np.int64)
+
+
+def _new(estimator):
+    """Return an unfitted copy of an estimator of ours."""
+    return type(estimator)(**estimator.get_params(deep=False))

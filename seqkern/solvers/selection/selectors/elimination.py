@@ -1,0 +1,64 @@
+"""Recursive elimination with a linear support vector machine (SVM-RFE)."""
+
+import numpy as np
+
+from seqkern.core.parameters import check_real
+from seqkern.solvers.selection.selectors.base import Selector
+from seqkern.solvers.selection.selectors.filters import second_classes
+from seqkern.solvers.selection.selectors.linear_svm import linear_weights, standardised
+from seqkern.solvers.selection.selectors.wrappers import check_share, going
+
+
+class RecursiveEliminationSelector(Selector):
+    """Recursive elimination: train a linear SVM, leave out the features of the smallest weights, and begin again.
+
+    In each round w = Σ_i α_i y_i x_i of a C-SVM on the features that are left; those of the smallest w_j² go. With
+    several classes one machine for each against the rest, and their w_j² are summed. The score of a feature is how
+    many went before it.
+
+    Parameters
+    ----------
+    n_features : int or None
+    C : float
+        Of the machine, > 0.
+    step : float
+        The share of the features left that goes in each round, at least one: 0 ≤ step < 1; with 0 one by one.
+
+    Notes
+    -----
+    Guyon, Weston, Barnhill & Vapnik, Machine Learning 46, 2002. The features are standardised
+    first.
+    """
+
+    name = "recursive_elimination"
+    plain = "Trains a support vector machine again and again, each time without the features of least weight."
+
+    def __init__(self, *, n_features=None, C=1.0, step=0.1):
+        self.n_features = n_features
+        self.C = C
+        self.step = step
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        super().check_parameters()
+        check_real("C", self.C, 0, open_low=True)
+        check_share(self.step)
+
+    @classmethod
+    def examples(cls):
+        """Return selectors that the contract suite tests."""
+        return [cls(step=0.0), cls(n_features=2, C=0.1)]
+
+    def _fit(self, X, y):
+        """Return for each feature how many went before it."""
+        X, usable = standardised(X)
+        scores, seconds = np.full(X.shape[1], -np.inf), second_classes(y, self.classes_)
+        left, gone = np.flatnonzero(usable), 0
+        while len(left):
+            part = X[:, left]
+            weights = sum(linear_weights(part, second, self.C) ** 2 for second in seconds)
+            out = np.argsort(weights, kind="stable")[: going(len(left), self.step)]
+            scores[left[out]] = gone + np.arange(len(out))
+            gone += len(out)
+            left = np.delete(left, out)
+        return scores

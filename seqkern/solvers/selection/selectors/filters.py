@@ -1,0 +1,291 @@
+"""Filters: each feature is rated by itself, from the values that it has in each class.
+
+With several classes a filter that compares two takes, for each feature, the largest of its scores for one class
+against all others; where the literature has a statistic for several classes, that one. All of them are fast: a few
+passes over the matrix.
+"""
+
+import numpy as np
+from scipy.stats import rankdata
+
+from seqkern.core.parameters import check_integer
+from seqkern.solvers.selection.selectors.base import Selector
+
+
+class PearsonSelector(Selector):
+    """Absolute correlation of a feature with the label.
+
+    score_j = |Σ_i (x_ij − x̄_j)(y_i − ȳ)| / √(Σ_i (x_ij − x̄_j)² Σ_i (y_i − ȳ)²), for two classes with y = ±1. With
+    several classes the largest of one class against the rest.
+
+    Parameters
+    ----------
+    n_features : int or None
+
+    Notes
+    -----
+    Pearson 1895. For two classes its order is that of the t statistic with pooled variance.
+    """
+
+    name = "pearson"
+    plain = "Correlation of each feature with the label."
+    targets = ("binary", "multiclass", "real")
+
+    def __init__(self, *, n_features=None):
+        self.n_features = n_features
+
+    def _fit(self, X, y):
+        """Return |r| of each column."""
+        if self.kind_ == "real":
+            return _correlation(X, y)
+        return largest_against_rest(lambda second: _correlation(X, np.where(second, 1.0, -1.0)), y, self.classes_)
+
+
+class TSelector(Selector):
+    """Absolute t statistic of two samples.
+
+    score = |μ₁ − μ₂| / √(s₁²/n₁ + s₂²/n₂), s² the unbiased variances (Welch); with ``equal_variance`` both are
+    replaced by the pooled variance (Student). With several classes the largest of one class against the rest.
+
+    Parameters
+    ----------
+    n_features : int or None
+    equal_variance : bool
+
+    Notes
+    -----
+    Student, Biometrika 6, 1908; Welch, Biometrika 34, 1947. A feature that is constant in each class, with different
+    values, has the score inf.
+    """
+
+    name = "t"
+    plain = "Difference of the class means in units of its standard error."
+
+    def __init__(self, *, n_features=None, equal_variance=False):
+        self.n_features = n_features
+        self.equal_variance = equal_variance
+
+    @classmethod
+    def examples(cls):
+        """Return selectors that the contract suite tests."""
+        return [cls(), cls(n_features=2, equal_variance=True)]
+
+    def _fit(self, X, y):
+        """Return |t| of each column."""
+
+        def score(second):
+            first, other = _Moments(X, ~second), _Moments(X, second)
+            n1, n2 = first.n, other.n
+            if self.equal_variance:
+                square = (first.squares + other.squares) / max(n1 + n2 - 2, 1) * (1 / n1 + 1 / n2)
+            else:
+                square = first.squares / (max(n1 - 1, 1) * n1) + other.squares / (max(n2 - 1, 1) * n2)
+            return _ratio(np.abs(first.mean - other.mean), np.sqrt(square))
+
+        return largest_against_rest(score, y, self.classes_)
+
+
+class GolubSelector(Selector):
+    """Golub's ratio of signal to noise.
+
+    score = |μ₁ − μ₂| / (σ₁ + σ₂), σ the standard deviations (unbiased variances). With several classes the largest of
+    one class against the rest.
+
+    Parameters
+    ----------
+    n_features : int or None
+
+    Notes
+    -----
+    Golub, Slonim, Tamayo et al., Science 286, 1999. There, as many features of either sign are taken; here the best of
+    both together.
+    """
+
+    name = "golub"
+    plain = "Golub's signal-to-noise ratio: difference of the class means over the sum of the spreads."
+
+    def __init__(self, *, n_features=None):
+        self.n_features = n_features
+
+    def _fit(self, X, y):
+        """Return the ratio of each column."""
+
+        def score(second):
+            first, other = _Moments(X, ~second), _Moments(X, second)
+            spread = first.deviation() + other.deviation()
+            return _ratio(np.abs(first.mean - other.mean), spread)
+
+        return largest_against_rest(score, y, self.classes_)
+
+
+class FisherSelector(Selector):
+    """Fisher's criterion.
+
+    score = (μ₁ − μ₂)² / (σ₁² + σ₂²), σ² the unbiased variances. With several classes the largest of one class against
+    the rest.
+
+    Parameters
+    ----------
+    n_features : int or None
+
+    Notes
+    -----
+    Fisher, Annals of Eugenics 7, 1936; as a rating of single genes: Pavlidis, Weston, Cai & Grundy, RECOMB 2001.
+    """
+
+    name = "fisher"
+    plain = "Fisher's criterion: squared difference of the class means over the sum of the variances."
+
+    def __init__(self, *, n_features=None):
+        self.n_features = n_features
+
+    def _fit(self, X, y):
+        """Return the criterion of each column."""
+
+        def score(second):
+            first, other = _Moments(X, ~second), _Moments(X, second)
+            return _ratio((first.mean - other.mean) ** 2, first.variance() + other.variance())
+
+        return largest_against_rest(score, y, self.classes_)
+
+
+class WilcoxonSelector(Selector):
+    """Wilcoxon's rank-sum statistic, for several classes that of Kruskal and Wallis.
+
+    score = √H, H = (n − 1) Σ_c n_c (r̄_c − (n + 1)/2)² / Σ_i (r_i − (n + 1)/2)², r the ranks of a feature's values
+    (equal values have their mean rank), r̄_c their mean in class c. For two classes √H is |z|, the rank sum minus its
+    expectation over its standard deviation, ties taken into account.
+
+    Parameters
+    ----------
+    n_features : int or None
+
+    Notes
+    -----
+    Wilcoxon, Biometrics Bulletin 1, 1945; Kruskal & Wallis, J. Am. Stat. Assoc. 47, 1952. Unmoved by any increasing
+    transformation of a feature, and by outliers.
+    """
+
+    name = "wilcoxon"
+    plain = "Rank-sum statistic: whether a feature's values are ordered by class."
+
+    def __init__(self, *, n_features=None):
+        self.n_features = n_features
+
+    def _fit(self, X, y):
+        """Return √H of each column."""
+        n = len(X)
+        ranks = rankdata(X, axis=0) - (n + 1) / 2
+        between = sum(ranks[y == c].sum(axis=0) ** 2 / np.count_nonzero(y == c) for c in range(len(self.classes_)))
+        return _ratio(np.sqrt((n - 1) * between), np.sqrt(np.einsum("ij,ij->j", ranks, ranks)))
+
+
+class MutualInformationSelector(Selector):
+    """Mutual information of the discretised feature and the class.
+
+    score = Σ_{b,c} p(b, c) ln(p(b, c) / (p(b) p(c))), in nats, b the bin of a feature's value: of n values the one of
+    rank r is in bin ⌊bins·(r − ½)/n⌋, so that bins are about equally full; equal values have their mean rank, and one
+    bin. Any number of classes.
+
+    Parameters
+    ----------
+    n_features : int or None
+    bins : int
+        At least 2. The score of few bins is the more reliable for few units.
+
+    Notes
+    -----
+    Battiti, IEEE Trans. Neural Networks 5, 1994; bins on expression data: Ding & Peng, J. Bioinform. Comput. Biol. 3,
+    2005.
+    """
+
+    name = "mutual_information"
+    plain = "How much a feature, cut into a few levels, tells of the class."
+
+    def __init__(self, *, n_features=None, bins=3):
+        self.n_features = n_features
+        self.bins = bins
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        super().check_parameters()
+        check_integer("bins", self.bins, 2)
+
+    @classmethod
+    def examples(cls):
+        """Return selectors that the contract suite tests."""
+        return [cls(), cls(n_features=3, bins=4)]
+
+    def _fit(self, X, y):
+        """Return the information of each column."""
+        n, n_bins = len(X), int(self.bins)
+        bins = np.minimum((n_bins * (rankdata(X, axis=0) - 0.5) / n).astype(np.int64), n_bins - 1)
+        share = np.bincount(y) / n
+        score = np.zeros(X.shape[1])
+        for b in range(n_bins):
+            here = bins == b
+            filled = here.mean(axis=0)
+            for c, p in enumerate(share):
+                joint = here[y == c].sum(axis=0) / n
+                some = joint > 0
+                score[some] += joint[some] * np.log(joint[some] / (filled[some] * p))
+        return np.where(constant_columns(X), -np.inf, np.maximum(score, 0.0))
+
+
+def largest_against_rest(score, y, classes):
+    """Return the score of two classes, or of several for each feature the largest of one class against the rest.
+
+    Parameters
+    ----------
+    score : callable
+        ``score(second)`` returns float64 (d,); `second` is bool (n,): the members of the second class.
+    y : ndarray of int64, shape (n,)
+        Places of classes.
+    classes : ndarray, shape (c,)
+    """
+    return np.max([score(second) for second in second_classes(y, classes)], axis=0)
+
+
+def second_classes(y, classes):
+    """Return what each machine sets against the rest, a list of bool (n,): of two classes the second, else each."""
+    return [y == c for c in (range(1, 2) if len(classes) == 2 else range(len(classes)))]
+
+
+def constant_columns(X):
+    """Return which columns hold one value only, bool (d,)."""
+    return (X[0] == X).all(axis=0)
+
+
+class _Moments:
+    """Number, means and sums of squared deviations of some rows of a matrix."""
+
+    def __init__(self, X, rows):
+        part = X[rows]
+        self.n = len(part)
+        self.mean = part.mean(axis=0)
+        self.squares = ((part - self.mean) ** 2).sum(axis=0)
+        same = constant_columns(part)  # their mean may be off by a rounding error
+        self.mean[same], self.squares[same] = part[0, same], 0.0
+
+    def variance(self):
+        """Return the unbiased variances; 0 of a single row."""
+        return self.squares / max(self.n - 1, 1)
+
+    def deviation(self):
+        """Return the roots of the variances."""
+        return np.sqrt(self.variance())
+
+
+def _ratio(above, below):
+    """Return above / below: inf where only `below` is 0, −inf, which is never chosen, where both are."""
+    out = np.where(above > 0, np.inf, -np.inf)
+    return np.divide(above, below, out=out, where=below > 0)
+
+
+def _correlation(X, y):
+    """Return |r| of each column with y; −inf of a constant column."""
+    y = y - y.mean()
+    centred = X - X.mean(axis=0)
+    norms = np.sqrt(np.einsum("ij,ij->j", centred, centred) * (y @ y))
+    norms[constant_columns(X)] = 0.0
+    return np.divide(np.abs(y @ centred), norms, out=np.full(X.shape[1], -np.inf), where=norms > 0)

@@ -1,0 +1,127 @@
+"""Linear machines that are sparse by their norm: the 1-norm SVM, and the approximation of the 0-norm."""
+
+import numpy as np
+
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.solvers.baselines.one_norm import solve_one_norm
+from seqkern.solvers.selection.selectors.base import Selector
+from seqkern.solvers.selection.selectors.filters import largest_against_rest, second_classes
+from seqkern.solvers.selection.selectors.linear_svm import linear_weights, standardised
+
+
+class OneNormSelector(Selector):
+    """The 1-norm SVM: min_{w,b} ‖w‖₁ + C Σ_i max(0, 1 − y_i (w·x_i + b)), a linear program.
+
+    At most l weights are not zero. The score of a feature is |w_j| where it is not zero; else
+    |Σ_i α_i y_i x_ij| − 1 ≤ 0, α the dual solution: how near the feature is to being taken. With several classes the
+    largest of one class against the rest.
+
+    Parameters
+    ----------
+    n_features : int or None
+    C : float
+        > 0; a small one leaves few weights.
+
+    Notes
+    -----
+    Bradley & Mangasarian, ICML 1998; Zhu, Rosset, Hastie & Tibshirani, NIPS 2003. The features are standardised first.
+    """
+
+    name = "one_norm"
+    plain = "A linear support vector machine whose sum of absolute weights is small, so that few are not zero."
+
+    def __init__(self, *, n_features=None, C=1.0):
+        self.n_features = n_features
+        self.C = C
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        super().check_parameters()
+        check_real("C", self.C, 0, open_low=True)
+
+    @classmethod
+    def examples(cls):
+        """Return selectors that the contract suite tests."""
+        return [cls(), cls(n_features=2, C=0.1)]
+
+    def _fit(self, X, y):
+        """Return |w| and, below it, how near the others are."""
+        X, usable = standardised(X)
+
+        def score(second):
+            found = solve_one_norm(X, np.where(second, 1.0, -1.0), self.C)
+            return np.where(found.weights != 0, np.abs(found.weights), np.minimum(found.nearness - 1.0, 0.0))
+
+        return np.where(usable, largest_against_rest(score, y, self.classes_), -np.inf)
+
+
+class ZeroNormSelector(Selector):
+    """Approximation of the 0-norm: train a linear SVM, multiply every feature by its weight, and begin again.
+
+    z ← z · |w|, w of the C-SVM on the features z_j x_j, from z = 1 on; it descends on Σ_j ln(ε + |w_j|), which counts
+    the weights that are not zero, ε → 0. Most z_j go to zero. The score is ln z_j, each round shifted so that the
+    largest is 0. With several classes all machines of one class against the rest share z, and |w_j| is √Σ_c w_cj².
+
+    Parameters
+    ----------
+    n_features : int or None
+    C : float
+        > 0; a large one is the hard margin of the original.
+    max_iter : int
+        At most so many rounds; it ends before when no ln z_j of a feature that is still in play moves by more than
+        0.001.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Rounds.
+
+    Notes
+    -----
+    Weston, Elisseeff, Schölkopf & Tipping, Use of the zero-norm with linear models and kernel methods, JMLR 3, 2003
+    (their l₂-AROM). The features are standardised first.
+    """
+
+    name = "zero_norm"
+    plain = "Multiplies features by the weights of a support vector machine, again and again, until few are left."
+
+    def __init__(self, *, n_features=None, C=100.0, max_iter=20):
+        self.n_features = n_features
+        self.C = C
+        self.max_iter = max_iter
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        super().check_parameters()
+        check_real("C", self.C, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+
+    @classmethod
+    def examples(cls):
+        """Return selectors that the contract suite tests."""
+        return [cls(C=1.0), cls(n_features=2, C=10.0, max_iter=5)]
+
+    def _fit(self, X, y):
+        """Return ln z."""
+        X, usable = standardised(X)
+        logs, seconds = np.zeros(X.shape[1]), second_classes(y, self.classes_)
+        for number in range(1, self.max_iter + 1):
+            self.n_iter_ = number
+            scaled = X * np.exp(logs)
+            weights = np.sqrt(sum(linear_weights(scaled, second, self.C) ** 2 for second in seconds))
+            largest = weights.max(initial=0.0)
+            if largest == 0:
+                break
+            # w of the scaled feature has a factor z of its own; below LEAST nothing is left of a feature
+            step = np.log(np.maximum(weights / largest, np.exp(LEAST)))
+            new = logs + step
+            new -= new.max()
+            moved = np.abs(new - logs)[new > LEAST].max()
+            logs = new
+            if moved <= 1e-3:
+                break
+        return np.where(usable, logs, -np.inf)
+
+
+LEAST = -30.0
+"""ln z of a feature that is no longer in play: its product with any other is below rounding."""

@@ -1,0 +1,169 @@
+"""The P-SVM as a selector of features, and its ranking protocol."""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.solvers.psvm.potential.columns import DenseColumns
+from seqkern.solvers.selection.selectors.base import Selector
+from seqkern.solvers.selection.selectors.homotopy import epsilon_path
+from seqkern.solvers.selection.selectors.ranking import MOST, by_size, epsilon_grid, rank_on_grid
+from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
+
+
+class PSVMFeatureSelector(Selector):
+    """Features that the P-SVM selects, without a bound on its coefficients (C = ∞).
+
+    The P-SVM minimises ½ ‖K̃α − t‖² + ε‖α‖₁, where K̃ are the standardised features and t the centred labels, −1 and 1
+    for two classes; each class against the rest for more. The larger ε, the fewer features have α ≠ 0.
+
+    Parameters
+    ----------
+    n_features : int or None
+        How many features to choose; None for all that are selected. Not more than l − 1 are at one ε.
+    epsilon : float, optional
+        A fixed ε > 0, at which the features with α ≠ 0 are selected, the largest |α| first. By default ε goes down
+        until enough features are selected.
+    epsilon_scale : {"max", "absolute"}
+        Whether `epsilon` counts in units of the ε from which on no feature is selected, or as it is.
+    ranking : {"path", "grid", "leave_one_out"}
+        ``"path"``: the features in the order in which they are selected as ε goes down. ``"grid"``: ε takes
+        `n_epsilons` equidistant values, of which the largest selects 5 to 10 features and the smallest about l; the
+        features that one of these adds are ranked by |α|. ``"leave_one_out"``: the ranking protocol: the grid's
+        ranking is made with each row left out in turn; the feature that is selected most often is first, and of
+        equally frequent ones that of the best mean rank where it is selected. Several classes, each against the rest,
+        go down together: a feature is selected at the ε at which one of them selects it.
+    n_epsilons : int
+        Size of the grid.
+    scaler : ExpressionScaler, optional
+        Fitted in each part, before the standardisation that the P-SVM does itself.
+
+    Attributes
+    ----------
+    scores_ : ndarray of float64, shape (d,)
+        Of a single ranking, the rating: the ε at which the feature is first selected, in units of √l ‖t‖ (so that the
+        first one's is its correlation with the labels); or |α|, for a fixed ε. Of leave-one-out, the share of the
+        rankings in which it is selected. −inf for a feature that never is.
+    mean_rank_ : ndarray of float64, shape (d,)
+        Mean rank in the rankings in which the feature is selected, inf if it is in none.
+
+    Notes
+    -----
+    Hochreiter & Obermayer, Neural Computation 18, 2006; the protocol: Hochreiter & Obermayer, in Schölkopf, Tsuda &
+    Vert (eds.), Kernel Methods in Computational Biology, 2004. For C = ∞ the P-SVM is the lasso, and a path of ε is
+    exact (homotopy.py). A leave-one-out ranking takes l paths.
+    """
+
+    name = "psvm"
+    plain = "The potential support vector machine: features that explain the labels together, without redundant ones."
+    targets = ("binary", "multiclass", "real")
+
+    def __init__(self, *, n_features=20, epsilon=None, epsilon_scale="max", ranking="path", n_epsilons=20, scaler=None):
+        self.n_features = n_features
+        self.epsilon = epsilon
+        self.epsilon_scale = epsilon_scale
+        self.ranking = ranking
+        self.n_epsilons = n_epsilons
+        self.scaler = scaler
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        super().check_parameters()
+        if self.epsilon is not None:
+            check_real("epsilon", self.epsilon, 0, open_low=True)
+        check_choice("epsilon_scale", self.epsilon_scale, ("max", "absolute"))
+        check_choice("ranking", self.ranking, ("path", "grid", "leave_one_out"))
+        check_integer("n_epsilons", self.n_epsilons, 2)
+        if self.scaler is not None:
+            if not isinstance(self.scaler, ExpressionScaler):
+                raise ParameterError(f"scaler={self.scaler!r} is not possible", remedy="give an ExpressionScaler")
+            self.scaler.check_parameters()
+
+    def inner(self, *, scaled=False):
+        """Return a new selector for one part: of the protocol, the grid's ranking."""
+        inner = super().inner()
+        if scaled:
+            inner.set_params(scaler=None)
+        return inner.set_params(ranking="grid") if self.ranking == "leave_one_out" else inner
+
+    @classmethod
+    def examples(cls):
+        """Return selectors that the contract suite tests."""
+        return [
+            cls(),
+            cls(epsilon=0.3),
+            cls(ranking="grid", n_epsilons=8),
+            cls(ranking="leave_one_out", n_features=5, n_epsilons=8, scaler=ExpressionScaler(ceiling=4)),
+        ]
+
+    def _fit_scaled(self, X, y, scaler):
+        """Rank the features in each part and put the rankings together."""
+        scaler = self.scaler if scaler is None else scaler
+        every = np.arange(len(y))
+        single = self.ranking != "leave_one_out"
+        parts = [every] if single else [np.delete(every, row) for row in every]
+        scores, counts, sums = np.full(X.shape[1], -np.inf), np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        for rows in parts:
+            columns, ratings = self.part_ranking(X, y, rows, scaler)
+            counts[columns] += 1
+            sums[columns] += np.arange(1, len(columns) + 1)
+            scores[columns] = ratings if single else counts[columns] / len(parts)
+        self.mean_rank_ = np.full(X.shape[1], np.inf)
+        np.divide(sums, counts, out=self.mean_rank_, where=counts > 0)
+        return scores
+
+    def _order(self, scores):
+        """Return the features by score, and equal ones by mean rank."""
+        return np.lexsort((self.mean_rank_, -scores))
+
+    def part_ranking(self, X, y, rows, scaler=None):
+        """Return the ranking that is learned from some rows.
+
+        Parameters
+        ----------
+        X : ndarray of float64, shape (n, d)
+        y : ndarray, shape (n,)
+            Real labels, or places of classes, int64.
+        rows : ndarray of int64, shape (m,)
+            No other row is looked at.
+        scaler : ExpressionScaler, optional
+            A copy is fitted to these rows.
+
+        Returns
+        -------
+        columns : ndarray of int64, shape (s,)
+            The selected features from best to worst.
+        ratings : ndarray of float64, shape (s,)
+            See `scores_`.
+        """
+        part = X[rows]
+        if scaler is not None:
+            part = type(scaler)(**scaler.get_params(deep=False)).fit_transform(part)
+        columns = DenseColumns.of(part, False).standardised(np.arange(part.shape[1]))
+        targets = _targets(y[rows])
+        if self.epsilon is not None:
+            return by_size([self._at_epsilon(columns, target) for target in targets])
+        # In units of √l ‖t‖, ε is a correlation, and that of one class can be compared with that of another.
+        most = self.n_features if self.ranking == "path" else round(MOST * len(rows))
+        paths = [
+            epsilon_path(columns, target / (np.sqrt(len(rows)) * np.linalg.norm(target)), most=most)
+            for target in targets
+        ]
+        if self.ranking == "path":
+            return by_size([path.entered() for path in paths])
+        return rank_on_grid(paths, epsilon_grid(paths, len(rows), self.n_epsilons))
+
+    def _at_epsilon(self, columns, target):
+        """Return the selected features and their α at the fixed ε."""
+        unit = np.abs(columns @ target).max(initial=0.0) if self.epsilon_scale == "max" else 1.0
+        return epsilon_path(columns, target, lowest=self.epsilon * unit).at(self.epsilon * unit)
+
+
+def _targets(y):
+    """Return the centred targets of the labels of a part: one; or one for each of several classes; none if constant."""
+    if y.dtype.kind == "f":
+        targets = [y]
+    else:
+        classes = np.unique(y)
+        targets = [np.where(y == one, 1.0, -1.0) for one in (classes[1:] if len(classes) == 2 else classes)]
+    return [target - target.mean() for target in targets if target.min() < target.max()]

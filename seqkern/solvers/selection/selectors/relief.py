@@ -1,0 +1,69 @@
+"""Relief: a feature is good if it differs between near units of different classes, and not between those of one."""
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from seqkern.core.parameters import check_integer
+from seqkern.solvers.selection.selectors.base import Selector
+from seqkern.solvers.selection.selectors.filters import constant_columns
+
+
+class ReliefSelector(Selector):
+    """Relief with several neighbours, for two or more classes (ReliefF).
+
+    score_j = (1/l) Σ_i [ Σ_{c ≠ y_i} P(c)/(1 − P(y_i)) · mean_{m ∈ M_c(i)} |x_ij − x_mj| −
+    mean_{h ∈ H(i)} |x_ij − x_hj| ], every feature divided by its range. H(i) are the `n_neighbors` nearest other units
+    of the class of i, M_c(i) those of class c, by the sum of absolute differences of all features; of a small class
+    all that there are. Every unit is looked at, so that nothing is drawn at random.
+
+    Parameters
+    ----------
+    n_features : int or None
+    n_neighbors : int
+
+    Notes
+    -----
+    Kira & Rendell, AAAI 1992; Kononenko, ECML 1994. Units at equal distances are taken in order.
+    """
+
+    name = "relief"
+    plain = "Prefers features that differ between near units of different classes."
+
+    def __init__(self, *, n_features=None, n_neighbors=10):
+        self.n_features = n_features
+        self.n_neighbors = n_neighbors
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        super().check_parameters()
+        check_integer("n_neighbors", self.n_neighbors, 1)
+
+    @classmethod
+    def examples(cls):
+        """Return selectors that the contract suite tests."""
+        return [cls(), cls(n_features=2, n_neighbors=1)]
+
+    def _fit(self, X, y):
+        """Return the weight of each column."""
+        constant = constant_columns(X)
+        span = np.where(constant, 1.0, X.max(axis=0) - X.min(axis=0))
+        scaled = (X - X.min(axis=0)) / span
+        members = [np.flatnonzero(y == c) for c in range(len(self.classes_))]
+        share = np.array([len(rows) for rows in members]) / len(X)
+        score = np.zeros(X.shape[1])
+        for i, distances in enumerate(_distances(scaled)):
+            for c, rows in enumerate(members):
+                others = rows[rows != i] if c == y[i] else rows
+                if not len(others):
+                    continue
+                near = others[np.argsort(distances[others], kind="stable")[: self.n_neighbors]]
+                apart = np.abs(scaled[near] - scaled[i]).mean(axis=0)
+                score += -apart if c == y[i] else share[c] / (1 - share[y[i]]) * apart
+        return np.where(constant, -np.inf, score / len(X))
+
+
+def _distances(X):
+    """Yield for each row its city-block distances to all rows, in blocks of bounded size."""
+    step = max(1, (1 << 24) // len(X))
+    for start in range(0, len(X), step):
+        yield from cdist(X[start : start + step], X, "cityblock")

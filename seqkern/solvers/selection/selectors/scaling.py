@@ -1,0 +1,226 @@
+"""Preprocessing of expression values, learned on training rows and applied to new ones."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from seqkern.core.errors import GramError
+from seqkern.core.parameters import Parameters, check_choice, check_flag, check_real
+from seqkern.solvers.specs import plain
+
+
+class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Normalisation, present call, standardisation and clipping, in this order.
+
+    Everything is learned by `fit`, so that in cross-validation nothing of a held-out row is used.
+
+    Parameters
+    ----------
+    normalize : {None, "log", "quantile"}
+        ``"log"``: log₂ of the value. ``"quantile"``: each row gets the distribution that the training rows have on
+        average: its r-th smallest value becomes the mean of their r-th smallest ones (values that are equal, the
+        mean of theirs). It needs all columns of a row.
+    floor : float or None
+        Values below are set to it first. ``"log"`` needs one > 0.
+    ceiling : float or None
+        Values above are set to it first.
+    present_above : float or None
+        A gene is called present in a row whose value, as it came, is above this.
+    present_share : float
+        A gene that is present in less than this share of the training rows is set to 0 everywhere, so that no
+        selector takes it.
+    standardize : bool
+        Whether to subtract the mean and divide by the standard deviation (divisor n) of the training rows. A
+        constant column becomes 0.
+    clip : bool
+        Whether to move new values into the range that their column has in the training rows.
+
+    Attributes
+    ----------
+    present_ : ndarray of bool, shape (d,)
+        The genes that passed the present call.
+    means_, scales_ : ndarray of float64, shape (d,)
+        0 and 1 without `standardize`; a scale of 0 marks a constant column.
+    low_, high_ : ndarray of float64, shape (d,)
+        The range of the scaled training rows.
+    quantiles_ : ndarray of float64, shape (d,), or (0,) without quantile normalisation
+        The sorted training rows' mean.
+
+    Notes
+    -----
+    Bolstad, Irizarry, Åstrand & Speed, Bioinformatics 19, 2003 (quantile normalisation).
+    """
+
+    def __init__(
+        self,
+        *,
+        normalize=None,
+        floor=None,
+        ceiling=None,
+        present_above=None,
+        present_share=0.1,
+        standardize=True,
+        clip=True,
+    ):
+        self.normalize = normalize
+        self.floor = floor
+        self.ceiling = ceiling
+        self.present_above = present_above
+        self.present_share = present_share
+        self.standardize = standardize
+        self.clip = clip
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_choice("normalize", self.normalize, (None, "log", "quantile"))
+        if self.normalize == "log":
+            check_real("floor", self.floor, 0, open_low=True)
+        elif self.floor is not None:
+            check_real("floor", self.floor, -np.inf)
+        if self.ceiling is not None:
+            check_real("ceiling", self.ceiling, -np.inf if self.floor is None else self.floor)
+        if self.present_above is not None:
+            check_real("present_above", self.present_above, -np.inf)
+        check_real("present_share", self.present_share, 0, 1)
+        check_flag("standardize", self.standardize)
+        check_flag("clip", self.clip)
+
+    def fit(self, X, y=None):
+        """Learn from training rows.
+
+        Parameters
+        ----------
+        X : array_like of float64, shape (n, d)
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterError
+            For a parameter outside its domain.
+        GramError
+            If `X` is not a matrix of finite numbers.
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Learn from training rows and return them scaled, float64 (n, d); see `fit`."""
+        self.check_parameters()
+        X = self._checked(X, reset=True)
+        self.present_ = np.ones(X.shape[1], dtype=bool)
+        if self.present_above is not None:
+            self.present_ = np.greater(X, self.present_above).mean(axis=0) >= self.present_share
+        limited = self._limited(X)
+        self.quantiles_ = np.empty(0)
+        if self.normalize == "quantile":
+            self.quantiles_ = np.sort(limited, axis=1).mean(axis=0)
+        values = self._normalized(limited)
+        self.means_, self.scales_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        if self.standardize:
+            self.means_ = values.mean(axis=0)
+            self.scales_ = np.sqrt(np.square(values - self.means_).mean(axis=0))
+            self.scales_[self.scales_ <= 1e-12 * np.abs(values).max(axis=0)] = 0.0
+        values = self._standardized(values)
+        self.low_, self.high_ = values.min(axis=0), values.max(axis=0)
+        return values
+
+    def transform(self, X):
+        """Return rows scaled as the training rows were, float64 (m, d).
+
+        Raises
+        ------
+        GramError
+            If `X` is not a matrix of finite numbers with the columns of the training rows.
+        """
+        check_is_fitted(self)
+        values = self._standardized(self._normalized(self._limited(self._checked(X, reset=False))))
+        return np.clip(values, self.low_, self.high_) if self.clip else values
+
+    def needs_all_columns(self):
+        """Tell whether a column's scaled values depend on the other columns."""
+        return self.normalize == "quantile"
+
+    def restrict(self, columns):
+        """Return the fitted scaler for matrices with these columns alone.
+
+        Parameters
+        ----------
+        columns : array_like of int, shape (c,)
+            All of them, in any order, for quantile normalisation.
+        """
+        header, arrays = self.state()
+        picked = {key: value if key == "quantiles" else value[columns] for key, value in arrays.items()}
+        return scaler_from_state({**header, "columns": len(columns)}, picked)
+
+    def state(self):
+        """Return (JSON dict, dict of arrays) from which `scaler_from_state` makes this scaler again."""
+        check_is_fitted(self)
+        names = ("present", "means", "scales", "low", "high", "quantiles")
+        header = {"spec": self.spec(), "columns": self.n_features_in_}
+        return header, {name: getattr(self, f"{name}_") for name in names}
+
+    def spec(self):
+        """Return the parameters as a config would write them."""
+        return {key: plain(value) for key, value in self.get_params(deep=False).items()}
+
+    def _limited(self, X):
+        """Return the values between floor and ceiling."""
+        if self.floor is None and self.ceiling is None:
+            return X
+        return np.clip(X, self.floor, self.ceiling)
+
+    def _normalized(self, X):
+        """Return the values on the scale of their logarithms, or with the training rows' distribution."""
+        if self.normalize == "log":
+            return np.log2(X)
+        if self.normalize == "quantile":
+            return np.stack([_with_distribution(row, self.quantiles_) for row in X])
+        return X
+
+    def _standardized(self, X):
+        """Return the values standardised; 0 for constant columns and for genes that are absent."""
+        good = self.present_ & (self.scales_ > 0)
+        values = (X - self.means_) / np.where(good, self.scales_, 1.0)
+        values[:, ~good] = 0.0
+        return values
+
+    def _checked(self, X, reset):
+        """Return `X` as a finite float64 matrix."""
+        try:
+            matrix = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=self)
+            good = np.isfinite(matrix).all(axis=1)
+            if not good.all():
+                raise GramError(
+                    f"row {int(np.argmin(good))} of the features contains NaN or inf",
+                    remedy="mend the table or leave the record out",
+                )
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except GramError:
+            raise
+        except ValueError as error:
+            raise GramError(str(error)) from error
+        return matrix
+
+
+def scaler_from_state(header, arrays):
+    """Return the fitted scaler whose `state` this is."""
+    scaler = ExpressionScaler(**header["spec"])
+    scaler.n_features_in_ = header["columns"]
+    for name, value in arrays.items():
+        setattr(scaler, f"{name}_", value)
+    return scaler
+
+
+def _with_distribution(row, quantiles):
+    """Return the row's values replaced by the quantiles of their ranks; equal values by the mean of theirs."""
+    order = np.argsort(row)
+    ranked = row[order]
+    starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
+    counts = np.diff(starts, append=len(row))
+    out = np.empty(len(row))
+    out[order] = np.repeat(np.add.reduceat(quantiles, starts) / counts, counts)
+    return out

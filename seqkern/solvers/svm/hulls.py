@@ -1,0 +1,101 @@
+"""Whether two classes are separable, or values reached: the distance between convex hulls.
+
+The hard margin is half the distance between the convex hulls of the classes in feature space, min ‖Σ a_i y_i φ(x_i)‖
+over a ≥ 0 that sum to 1 in each class (Bennett & Bredensteiner 2000). Unlike the dual of the hard margin this problem
+always has a solution, and it is that of the ν-SVM with ν = 2/n.
+
+A function stays within ε of all values y_i just where a plane in the space of (φ(x), y) separates the points
+(φ(x_i), y_i + ε) from the points (φ(x_i), y_i − ε) (Bi & Bennett 2003, Neurocomputing 55:79-108).
+"""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import NuSVC as LibsvmNuSVC
+
+from seqkern.core.threads import one_thread
+from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.linear_algebra import Definite
+from seqkern.solvers.svm.libsvm import on_rows
+
+TOLERANCES = (1e-3, 1e-5, 1e-7)
+ITERATIONS = (10_000, 200)
+RIDGE = 1e-9
+
+
+def hull_distance(K, y):
+    """Return whether a plane separates two classes, and the distance of their hulls.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, n)
+        Positive semi-definite.
+    y : ndarray of float64, shape (n,)
+        −1 and 1.
+
+    Returns
+    -------
+    separable : bool
+        True is certain: a plane was found that has each class on its own side. False means that none was.
+    distance : float
+        An upper bound of the distance of the hulls, in units of the root of K's mean diagonal.
+    """
+    unit = float(np.mean(np.diagonal(K))) or 1.0
+    distance = np.inf
+    for tol in TOLERANCES:
+        limit = ITERATIONS[0] + ITERATIONS[1] * len(y)
+        machine = LibsvmNuSVC(kernel="precomputed", nu=2 / len(y), tol=tol * unit, max_iter=limit)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            try:
+                machine.fit(K, y)
+            except ValueError:  # at a distance of zero LIBSVM's coefficients are not finite
+                return False, 0.0
+        coef = machine.dual_coef_[0] / (0.5 * np.abs(machine.dual_coef_[0]).sum())
+        support = machine.support_.astype(np.int64)
+        product = weighted_sums(K, support, coef)
+        square = max(0.0, float(np.sum(on_rows(support, coef, len(y)) * product)))
+        distance = min(distance, np.sqrt(square / unit))
+        # w·φ(x) of the classes does not overlap
+        if product[y > 0].min() > product[y < 0].max():
+            return True, float(distance)
+        if machine.fit_status_ != 0:
+            break
+    return False, float(distance)
+
+
+def tube_found(K, y, epsilon):
+    """Return whether a function was found that comes within ε of all values; True is certain.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, n)
+        Positive semi-definite.
+    y : ndarray of float64, shape (n,)
+    epsilon : float
+        > 0.
+    """
+    unit = float(np.mean(np.diagonal(K))) or 1.0
+    if _fitted_within(K, y, epsilon, unit):
+        return True
+    ends = np.concatenate([y + epsilon, y - epsilon]) - y.mean()
+    ends /= float(np.std(y)) or 1.0
+    joined = np.tile(K, (2, 2))
+    joined /= unit
+    for row, end in zip(joined, ends, strict=True):
+        row += end * ends
+    return hull_distance(joined, np.repeat([1.0, -1.0], len(y)))[0]
+
+
+def _fitted_within(K, y, epsilon, unit):
+    """Return whether least squares, with hardly any ridge, come within ε: hulls that are very near look like one."""
+    matrix = K + unit  # the constant is a feature too
+    matrix[np.diag_indices_from(matrix)] += RIDGE * unit
+    try:
+        with one_thread():
+            coef = Definite(matrix).solve(y)
+            rest = y - K @ coef - unit * coef.sum()
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.abs(rest).max() <= epsilon)

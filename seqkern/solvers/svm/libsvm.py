@@ -1,0 +1,137 @@
+"""What the machines of LIBSVM share: the run through scikit-learn, and the measures of its solution.
+
+Each solver of the family sets its own quadratic program, and computes from the solution, in double precision, how far
+its optimality conditions are from holding. LIBSVM reads a C-ordered float64 matrix where it lies, a memory map too;
+what it takes besides is its cache, in single precision, of at most `CACHE_MEGABYTES`.
+"""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.solvers.expansion import KernelExpansion
+
+CACHE_MEGABYTES = 200
+
+SOON = (10_000, 100)
+"""A problem that may have no solution is looked at after a + b·n iterations."""
+
+LARGEST = 1e100
+"""Of larger coefficients the sums of squares may not be finite."""
+
+UNBOUNDED = (
+    "LIBSVM's coefficients grew beyond all bounds, as they do where the kernel matrix is not positive semi-definite; "
+    "repair it (clip, flip, shift), give a finite C, or choose solver psvc or psvr, which takes any matrix"
+)
+
+
+class LibsvmMachine(KernelExpansion):
+    """A machine whose decision is Σ β_i K(x, x_i) + b, with β in `dual_coef_` and b in `intercept_`."""
+
+    needs_semidefinite = True
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+
+    def _run(self, machine, K, y, places=None, **limits):
+        """Run LIBSVM and keep its support vectors.
+
+        Parameters
+        ----------
+        machine : sklearn.svm estimator
+            With the parameters of the problem.
+        K : ndarray of float64, shape (n, n)
+        y : ndarray of float64, shape (n,), or None
+        places : ndarray of int64, shape (n,), optional
+            The column of each training row; by default its own number.
+        **limits
+            ``tol`` and ``max_iter`` other than the solver's own.
+
+        Returns
+        -------
+        dict
+            ``converged`` (bool) and ``iterations`` (int) of LIBSVM. Where its coefficients are not finite the fit has
+            not converged, the decision is zero, and ``remark`` says why.
+        """
+        options = {"tol": self.tol, "max_iter": self.max_iter, **limits}
+        machine.set_params(kernel="precomputed", cache_size=CACHE_MEGABYTES, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            try:
+                machine.fit(K, y)
+            except ValueError:
+                # scikit-learn refuses what LIBSVM found; anything else is an error of ours
+                found = getattr(machine, "_dual_coef_", 0.0), getattr(machine, "_intercept_", 0.0)
+                if all(np.isfinite(values).all() for values in found):
+                    raise
+                return self._nothing(int(np.max(machine._num_iter)))
+        if not np.all(np.abs(machine.dual_coef_) < LARGEST):
+            return self._nothing(int(np.max(machine.n_iter_)))
+        support = machine.support_.astype(np.int64)
+        self.support_ = support if places is None else places[support]
+        self.dual_coef_ = machine.dual_coef_[0].copy()
+        self.intercept_ = float(machine.intercept_[0])
+        return {"converged": machine.fit_status_ == 0, "iterations": int(np.max(machine.n_iter_))}
+
+    def _nothing(self, iterations):
+        """Set a decision of zero, and return the report of a run whose coefficients are not finite."""
+        self.support_ = np.empty(0, dtype=np.int64)
+        self.dual_coef_ = np.empty(0)
+        self.intercept_ = 0.0
+        return {"converged": False, "iterations": iterations, "remark": UNBOUNDED}
+
+    def _run_if_solvable(self, machine, K, y, remark):
+        """Run LIBSVM, but no longer than needed to see that there is no solution.
+
+        Parameters
+        ----------
+        machine, K, y
+            As in `_run`.
+        remark : callable
+            Without arguments; it returns why there is none, or None. It is called where LIBSVM has not converged soon.
+
+        Returns
+        -------
+        dict
+            As `_run`, with that remark.
+        """
+        limit = min(self.max_iter, SOON[0] + SOON[1] * len(y))
+        found = self._run(machine, K, y, max_iter=limit)
+        if found["converged"] or "remark" in found:
+            return found
+        why = remark()
+        if why is not None:
+            return {**found, "remark": why}
+        return self._run(machine, K, y) if limit < self.max_iter else found
+
+
+def unit_of(K):
+    """Return the mean diagonal of a matrix, in whose units LIBSVM's tolerance is; 1 where it is not above zero."""
+    unit = float(np.mean(np.diagonal(K)))
+    return unit if unit > 0 else 1.0
+
+
+def on_rows(support, values, n):
+    """Return float64 (n,): `values`, one for each of `support`, in their places, and zero elsewhere."""
+    out = np.zeros(n)
+    out[support] = values
+    return out
+
+
+def violation(up, low):
+    """Return max(up) − min(low), at least zero, and zero where one of them is empty.
+
+    Of −y·gradient: `up` holds the values of the variables that may still grow along y, `low` those that may shrink. By
+    how much the largest of the former exceeds the least of the latter is how far the conditions are from holding:
+    LIBSVM's stopping quantity (Fan, Chen & Lin 2005).
+    """
+    return max(0.0, float(np.max(up, initial=-np.inf) - np.min(low, initial=np.inf)))
+
+
+def share_of(gap, primal):
+    """Return a duality gap as a share of the primal objective, at least zero."""
+    return max(0.0, float(gap)) / max(abs(float(primal)), np.finfo(np.float64).tiny)

@@ -1,0 +1,170 @@
+"""The C-SVM without a Gram matrix: dual coordinate descent over feature vectors."""
+
+import numpy as np
+from scipy.sparse import issparse
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_integer, check_real
+from seqkern.kernels.implicit import Implicit, SparseImplicit
+from seqkern.solvers.base import BinarySolver
+from seqkern.solvers.class_weights import check_class_weight, class_factors
+from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.svm.dual_coordinate import Descent
+
+
+class LinearSVC(BinarySolver):
+    """Support vector machine with soft margin that needs no Gram matrix: the optimum is that of `CSVC`.
+
+    It minimises ½ ‖w‖² + Σ C_i max(0, 1 − y_i (w·φ_i + b)) by dual coordinate descent. Time and memory grow with the
+    number of records, not with its square.
+
+    Parameters
+    ----------
+    C : float
+        Cost of a margin error, > 0.
+    class_weight : {"balanced"} or dict, optional
+        Factor of C for each class: "balanced" gives classes the same total, n / (2 · members).
+    tol : float
+        The fit has converged when the duality gap is at most this share of the primal value.
+    max_epochs : int
+        At most so many passes; passes over few records count in proportion.
+    seed : int
+        Of the order in which the records are looked at.
+
+    Attributes
+    ----------
+    support_ : ndarray of int64, shape (s,)
+        The records with α > 0. Fitted on a matrix of features: the features whose weight is not zero.
+    dual_coef_ : ndarray of float64, shape (s,)
+        α_i y_i of the support vectors; Σ α_i y_i = 0. Fitted on a matrix of features, there is none.
+    intercept_ : float
+        b. It is not penalised.
+    report_ : dict
+        Besides the usual: ``gap``, the duality gap over the primal value, an upper bound of how far the primal value is
+        above its minimum. ``residual`` and ``objective`` are those of `CSVC`; ``iterations`` are passes.
+
+    Notes
+    -----
+    `fit` takes an `Implicit`, or a matrix of features X, dense or sparse, with K = X Xᵀ. After the former
+    `decision_function` takes an `Implicit` with the same tables, or kernel rows like that of `CSVC`; after the latter,
+    features. The weights are not kept: a model holds the support vectors.
+
+    Hsieh, Chang, Lin, Keerthi & Sundararajan, ICML 2008; `dual_coordinate` describes the algorithm. LIBLINEAR solves
+    nearly the same problem, but it penalises the bias and hands out no α: a yardstick, and no part of this.
+    """
+
+    name = "linear_svc"
+    plain = "Support vector machine without a Gram matrix, for many sequences: the same machine as csvc."
+    input = "implicit"
+
+    def __init__(self, *, C=1.0, class_weight=None, tol=1e-3, max_epochs=1000, seed=1):
+        self.C = C
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_epochs = max_epochs
+        self.seed = seed
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("C", self.C, 0, open_low=True)
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_epochs", self.max_epochs, 1)
+        check_integer("seed", self.seed, 0, 2**63 - 1)
+        check_class_weight(self.class_weight)
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C that a search tries."""
+        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+
+    def complexity(self):
+        """Return (C,): the cheaper a margin error, the smoother the decision."""
+        return (float(self.C),)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        exact = {"tol": 1e-9, "max_epochs": 100_000}
+        return [cls(**exact), cls(C=0.3, class_weight="balanced", **exact)]
+
+    def fit_after(self, previous, K, y=None, groups=None):
+        """Fit, beginning with the solution of another C, if `previous` has it for the same records.
+
+        Raises as `fit` does.
+        """
+        self._start = getattr(previous, "_alpha", None)
+        try:
+            return self.fit(K, y, groups)
+        finally:
+            del self._start
+
+    def _fit(self, K, y):
+        """Descend, and keep what is not zero."""
+        implicit = K if isinstance(K, Implicit) else SparseImplicit.of(K)
+        factors = class_factors(self.class_weight, self.classes_, y)
+        cost = float(self.C) * np.where(y > 0, factors[1], factors[0])
+        start = getattr(self, "_start", None)
+        if start is not None and (start.shape != y.shape or np.any(start * y < 0)):
+            start = None  # of other records
+        descent = Descent(implicit, y, cost, self.seed, start=None if start is None else np.abs(start))
+        certificate, epochs = descent.run(self.tol, self.max_epochs)
+        self._alpha = descent.alpha * y
+        self.intercept_ = certificate.bias
+        coefficients = self._alpha if isinstance(K, Implicit) else descent.weights
+        self.support_ = np.flatnonzero(coefficients).astype(np.int64)
+        self.coefficients_ = coefficients[self.support_]
+        self._vectors = implicit.take(self.support_) if isinstance(K, Implicit) else None
+        return {
+            "converged": bool(certificate.gap <= self.tol),
+            "iterations": epochs,
+            "residual": certificate.residual,
+            "objective": -certificate.dual,
+            "gap": certificate.gap,
+        }
+
+    @property
+    def dual_coef_(self):
+        """α_i y_i of the support vectors."""
+        return self.coefficients_
+
+    def _decide(self, K, columns):
+        """Return Σ coefficient_j K(x, z_j) + b; for feature vectors with the tables of training, w·φ(x) + b."""
+        if isinstance(K, Implicit):
+            vectors = getattr(self, "_vectors", None)
+            if vectors is None or vectors.tables is not K.tables:
+                raise ParameterError(
+                    "these feature vectors have other tables than those that the solver was fitted on",
+                    remedy="take both from one Implicit, or give kernel rows",
+                )
+            weights = vectors.zeros()
+            vectors.add(weights, self.coefficients_)
+            return K.dots(weights) + self.intercept_
+        if issparse(K):
+            coefficients = np.zeros(K.shape[1])
+            coefficients[columns] = self.coefficients_
+            return K @ coefficients + self.intercept_
+        return weighted_sums(K, columns, self.coefficients_, self.intercept_)
+
+    def linear(self):
+        """Return (coefficients, constant): α_i y_i in their columns, and b."""
+        return self._on_columns(self.coefficients_), self.intercept_
+
+    def renumber(self, support, columns):
+        """Return this fitted solver for matrices of another width; it decides about an `Implicit` as before."""
+        other = super().renumber(support, columns)
+        other._vectors = getattr(self, "_vectors", None)
+        return other
+
+    def fitted_state(self):
+        """Return the intercept and the coefficients."""
+        return {"intercept": self.intercept_}, {"coef": self.coefficients_}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.intercept_ = header["intercept"]
+        self.coefficients_ = arrays["coef"]
+
+    def __getstate__(self):
+        """Leave feature vectors, which compiled code uses, and where others may begin out of pickles."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_vectors", "_alpha")}

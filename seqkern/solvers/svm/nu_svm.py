@@ -1,0 +1,153 @@
+"""The ν-SVM: LIBSVM's quadratic program, through scikit-learn."""
+
+import numpy as np
+from sklearn.svm import NuSVC as LibsvmNuSVC
+
+from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import check_real
+from seqkern.solvers.base import BinarySolver
+from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.svm.libsvm import LibsvmMachine, on_rows, unit_of, violation
+
+REFINEMENTS = (1e-2, 1e-4)
+"""Of the tolerance, until the gap is at most `SMALL_GAP`, in at most `ITERATIONS[0]` + `ITERATIONS[1]`·l iterations."""
+
+SMALL_GAP = 0.1
+NO_DISTANCE = 1e-3
+"""Reduced convex hulls that are nearer, in units of the typical length of a vector, are taken for touching ones."""
+
+ITERATIONS = (10_000, 200)
+ROUNDING = 1e-12  # α is LIBSVM's solution divided by ρ and multiplied again
+
+
+class NuSVC(LibsvmMachine, BinarySolver):
+    """ν-SVM: the support vector machine whose ν bounds the share of margin errors.
+
+    min ½‖w‖² − νρ + (1/l) Σξ  over  y f(x) ≥ ρ − ξ, ξ ≥ 0, ρ ≥ 0; decisions are in units of ρ.
+
+    Parameters
+    ----------
+    nu : float
+        0 < ν ≤ 1: at most this share of the training rows are errors or inside the margin, at least this share are
+        support vectors. It can be at most 2·min(l₊, l₋)/l; a larger one is refused.
+    tol : float
+        LIBSVM stops when the largest violation of the optimality conditions, in units of the mean diagonal of K, is
+        below it.
+    max_iter : int
+        At most so many iterations.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (s,)
+        α_i y_i / ρ of the support vectors, 0 ≤ α_i ≤ 1.
+    intercept_ : float
+
+    Notes
+    -----
+    Schölkopf, Smola, Williamson & Bartlett 2000; Crisp & Burges 2000. It is the C-SVM whose C is 1/ρ, which ``report_``
+    has as ``C``. ``residual`` is LIBSVM's stopping quantity computed from the solution in double precision, in the
+    units of `tol`; ``objective`` the dual ½ αᵀQα; ``gap`` the duality gap as a share of αᵀQα. Where the gap is large
+    LIBSVM runs again with a smaller tolerance.
+
+    With a ν so small that the reduced convex hulls of the classes overlap the margin is zero and the decision means
+    nothing: the fit ends with a warning that says so, not converged.
+    """
+
+    name = "nusvc"
+    plain = "Support vector machine in which nu bounds the share of training errors."
+
+    def __init__(self, *, nu=0.3, tol=1e-3, max_iter=10_000_000):
+        self.nu = nu
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("nu", self.nu, 0, 1, open_low=True)
+        super().check_parameters()
+
+    def check_labels(self, y, groups=None):
+        """Raise ParameterError if ν is larger than 2·min(l₊, l₋)/l."""
+        counts = np.unique(y, return_counts=True)[1]
+        total, least = int(counts.sum()), int(counts.min())
+        if self.nu * total / 2 > least:
+            raise ParameterError(
+                f"nu={self.nu:g} is infeasible: of {total} training rows the smaller class has {least}, and nu can be "
+                f"at most 2 · {least} / {total} = {2 * least / total:.4g}",
+                remedy="give a smaller nu, or solver csvc",
+            )
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of nu that a search tries."""
+        return {"nu": [0.03, 0.1, 0.2, 0.3]}
+
+    def complexity(self):
+        """Return (−ν,): the more margin errors are allowed, the smoother the decision."""
+        return (-float(self.nu),)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(nu=0.1, tol=1e-7), cls(tol=1e-7)]
+
+    def _fit(self, K, y):
+        """Run LIBSVM, more exactly where the margin is small beside its tolerance."""
+        unit = unit_of(K)
+        soon = ITERATIONS[0] + ITERATIONS[1] * len(y)
+        run, found = self._attempt(K, y, unit, self.tol, soon)
+        limit = soon
+        # where there seems to be a margin it only takes longer
+        while not run["converged"] and limit < self.max_iter and (found["gap"] < 1 or found["distance"] >= NO_DISTANCE):
+            limit *= 10
+            run, found = self._attempt(K, y, unit, self.tol, limit)
+        for factor in REFINEMENTS:
+            if not run["converged"] or found["gap"] <= SMALL_GAP:
+                break
+            run, found = self._attempt(K, y, unit, factor * self.tol, soon)
+        del found["distance"]
+        report = {**run, **found, "converged": run["converged"] and found["gap"] < 1}
+        # the lower bound of the objective is not above zero: nothing says that there is a margin
+        if found["gap"] >= 1 and self.max_iter > run["iterations"]:
+            report["remark"] = self._remark()
+        return report
+
+    def _attempt(self, K, y, unit, tol, limit):
+        """Run LIBSVM with a limit; return its report, and that of `_optimality`."""
+        run = self._run(LibsvmNuSVC(nu=self.nu), K, y, tol=tol * unit, max_iter=min(limit, self.max_iter))
+        if "remark" in run:  # a margin of zero, by which LIBSVM divides
+            run["remark"] = self._remark()
+            return run, {"residual": 0.0, "objective": 0.0, "gap": 1.0, "C": None, "distance": 0.0}
+        return run, self._optimality(K, y, unit)
+
+    def _optimality(self, K, y, unit):
+        """Return residual, dual objective, gap, the C of the C-SVM with the same solution, and the hulls' distance."""
+        total = self.nu * len(y)
+        rho = float(total / np.abs(self.dual_coef_).sum())
+        alpha = np.minimum(on_rows(self.support_, np.abs(self.dual_coef_) * rho, len(y)), 1.0)
+        gradient = y * weighted_sums(K, self.support_, self.dual_coef_ * rho)
+        square = max(0.0, float(np.sum(alpha * gradient)))
+        bound = sum(smallest_sum(gradient[y == sign], total / 2) for sign in (-1.0, 1.0))
+        residual = max(
+            violation(-gradient[(y == sign) & (alpha < 1 - ROUNDING)], -gradient[(y == sign) & (alpha > 0)])
+            for sign in (-1.0, 1.0)
+        )
+        # ½αᵀQα ≥ optimum ≥ bound − ½αᵀQα
+        gap = max(0.0, square - bound) / square if square > 0 else 1.0
+        distance = 2 * np.sqrt(square / unit) / total
+        return {"residual": residual / unit, "objective": 0.5 * square, "gap": gap, "C": 1 / rho, "distance": distance}
+
+    def _remark(self):
+        """Return why there is no solution, and what to do."""
+        return (
+            f"with nu={self.nu:g} no margin was found, since the classes overlap too much for so few margin errors; "
+            "give a larger nu, or solver csvc"
+        )
+
+
+def smallest_sum(values, amount):
+    """Return the least Σ a_i values_i over 0 ≤ a_i ≤ 1, Σ a_i = amount ≤ n."""
+    values = np.sort(values)
+    whole = min(int(amount), len(values))
+    rest = amount - whole
+    return float(values[:whole].sum()) + (rest * float(values[whole]) if rest > 0 and whole < len(values) else 0.0)

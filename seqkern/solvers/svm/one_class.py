@@ -1,0 +1,125 @@
+"""The one-class SVM: LIBSVM's quadratic program, through scikit-learn."""
+
+import numpy as np
+from sklearn.svm import OneClassSVM as LibsvmOneClass
+
+from seqkern.core.parameters import check_real
+from seqkern.solvers.base import BinarySolver
+from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, on_rows, share_of, unit_of, violation
+from seqkern.solvers.svm.nu_svm import smallest_sum
+
+OUT_AND_IN = np.array([-1, 1])
+
+NO_LENGTH = 1e-3
+"""A mean of support vectors that is shorter, in units of their typical length, is taken for zero."""
+
+AT_ORIGIN = (
+    "no plane was found that leaves the origin on one side of the rows, as of a centred matrix: the decision means "
+    "nothing; choose another kernel, such as rbf, or none of the transforms that centre"
+)
+
+
+class OneClassSVM(LibsvmMachine, BinarySolver):
+    """One-class SVM: where the members of one class lie; a decision below zero is outside.
+
+    min ½‖w‖² − ρ + (1/(ν l)) Σξ  over  w·φ(x) ≥ ρ − ξ, ξ ≥ 0; the decision is ν l (w·φ(x) − ρ).
+
+    Parameters
+    ----------
+    nu : float
+        0 < ν ≤ 1: at most this share of the rows that it learns lie outside, at least this share are support vectors.
+    tol : float
+        LIBSVM stops when the largest violation of the optimality conditions, in units of the mean diagonal of K, is
+        below it.
+    max_iter : int
+        At most so many iterations.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (2,)
+        (outside, inside): −1 and 1 where there were no labels.
+    dual_coef_ : ndarray of float64, shape (s,)
+        0 < α_i ≤ 1 of the support vectors; they sum to ν l.
+    intercept_ : float
+        −ρ, in the units of the decision.
+
+    Notes
+    -----
+    Schölkopf, Platt, Shawe-Taylor, Smola & Williamson 2001. Without labels it learns all rows. Of two classes it learns
+    the members of ``classes_[1]``, the positives, alone; the others are never looked at. ``report_`` has ``residual``,
+    LIBSVM's stopping quantity computed from the solution in double precision, in the units of `tol`, ``objective``, the
+    dual ½ αᵀKα, and the duality ``gap`` as a share of it.
+    """
+
+    name = "one_class_svm"
+    plain = "One-class support vector machine: learns the positives alone, and where they end."
+    targets = ("binary", "none")
+
+    def __init__(self, *, nu=0.1, tol=1e-3, max_iter=10_000_000):
+        self.nu = nu
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("nu", self.nu, 0, 1, open_low=True)
+        super().check_parameters()
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of nu that a search tries."""
+        return {"nu": [0.01, 0.03, 0.1, 0.3, 0.5]}
+
+    def complexity(self):
+        """Return (−ν,): the more rows may lie outside, the smoother the boundary."""
+        return (-float(self.nu),)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(tol=1e-7), cls(nu=0.2, tol=1e-7)]
+
+    def _fit(self, K, y):
+        """Run LIBSVM on the positives, and say how good its solution is."""
+        if y is None:
+            self.classes_ = OUT_AND_IN
+        rows = np.arange(len(K)) if y is None or np.all(y > 0) else np.flatnonzero(y > 0)
+        own = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
+        unit = unit_of(own)
+        limit = min(self.max_iter, SOON[0] + SOON[1] * len(rows))
+        run = self._run(LibsvmOneClass(nu=self.nu), own, None, places=rows, tol=self.tol * unit, max_iter=limit)
+        why = {}
+        if not run["converged"] and limit < self.max_iter and "remark" not in run:
+            if self._length(own, rows, unit) < NO_LENGTH:
+                why = {"remark": AT_ORIGIN}
+            else:
+                run = self._run(LibsvmOneClass(nu=self.nu), own, None, places=rows, tol=self.tol * unit)
+        if "remark" in run:  # with ν = 1 nothing bounds ρ in LIBSVM: all α are 1, and no row lies inside
+            run = {"converged": True, "iterations": run["iterations"]}
+            self.support_, self.dual_coef_ = rows.astype(np.int64), np.ones(len(rows))
+            self.intercept_ = -float(weighted_sums(own, np.arange(len(rows)), self.dual_coef_).max())
+        alpha = on_rows(self.support_, self.dual_coef_, len(K))[rows]
+        product = weighted_sums(own, np.searchsorted(rows, self.support_), self.dual_coef_)
+        square = float(np.sum(alpha * product))
+        bound = smallest_sum(product, self.nu * len(rows))
+        return {
+            **run,
+            "residual": violation(-product[alpha < 1], -product[alpha > 0]) / unit,
+            "objective": 0.5 * square,
+            "gap": share_of(square - bound, 0.5 * square),
+            "n_learned": len(rows),
+            **why,
+        }
+
+    def _length(self, own, rows, unit):
+        """Return the length of the mean of the support vectors, in units of the typical length of a vector."""
+        alpha = on_rows(self.support_, self.dual_coef_, int(rows[-1]) + 1)[rows]
+        product = weighted_sums(own, np.searchsorted(rows, self.support_), self.dual_coef_)
+        return np.sqrt(max(0.0, float(np.sum(alpha * product))) / unit) / (self.nu * len(rows))
+
+    def __sklearn_tags__(self):
+        """Tell scikit-learn that who sees one class only recognises the other poorly."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags

@@ -1,0 +1,181 @@
+"""The linear machine of very many records in the primal: squared hinge loss, or least squares, on features."""
+
+import numpy as np
+from scipy.sparse import issparse
+
+from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.threads import one_thread
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.solvers.base import AnyClassSolver, count_rows
+from seqkern.solvers.class_weights import check_class_weight, factors_of_codes
+from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.svm.primal_conditioner import make_conditioner
+from seqkern.solvers.svm.primal_newton import PrimalMachines
+from seqkern.solvers.svm.primal_rows import Rows
+
+
+class PrimalSVC(AnyClassSolver):
+    """Support vector machine with squared errors, trained in the primal on features, for two classes or more.
+
+    It minimises ½ ‖w‖² + C Σ_i c_i ξ_i², ξ_i = max(0, 1 − y_i (w·φ_i + b)), or without the maximum (least squares),
+    by Newton's method. Of several classes each has a machine against the rest; all are trained at once, on the same
+    passes over the records. Time and memory grow with the number of records, not with its square, and records whose
+    features do not fit into memory can be computed anew on each pass.
+
+    Parameters
+    ----------
+    C : float
+        Cost of a squared error, > 0.
+    loss : {"squared_hinge", "squared"}
+        Whether records beyond their margin cost nothing, or their squared distance from it as well.
+    class_weight : {"balanced"} or dict, optional
+        Factor of C for the records of each class: "balanced" gives classes the same total, n / (classes · members).
+    tol : float
+        The fit has converged when the duality gap is at most this share of the primal value.
+    max_iter : int
+        At most so many Newton steps.
+
+    Attributes
+    ----------
+    support_ : ndarray of int64, shape (s,)
+        The features whose weight is not zero in every machine.
+    coef_ : ndarray of float64, shape (1, s) for two classes, else (classes, s)
+        Their weights.
+    intercept_ : ndarray of float64, shape (1,) or (classes,)
+        b of each machine. It is not penalised.
+    report_ : dict
+        Besides the usual: ``gap``, the largest duality gap of a machine as a share of its primal value, an upper bound
+        of how far that is above its minimum. ``residual`` is the largest ‖w − Σ α_i y_i φ_i‖ / ‖w‖, α_i = 2 C c_i ξ_i;
+        ``objective`` the sum of the primal values, ``iterations`` the most Newton steps of a machine.
+
+    Notes
+    -----
+    Keerthi & DeCoste 2005; Chapelle 2007. `primal_newton` describes the algorithm. `fit` takes a matrix, dense or
+    sparse, or FeatureBlocks: float32 features are multiplied in float32, what is summed over them is float64, in a
+    fixed order. Memory besides the features: for d up to 8,191 features about four matrices of d × d, and nine numbers
+    for each record and class. `fit_after` begins with the weights for another C; between such fits one matrix is kept.
+    """
+
+    name = "primal_svc"
+    plain = "Support vector machine with squared errors on features, for hundreds of thousands of records."
+    input = "features"
+    takes_sparse = True
+    takes_blocks = True
+    selects = False
+
+    def __init__(self, *, C=1.0, loss="squared_hinge", class_weight=None, tol=1e-4, max_iter=100):
+        self.C = C
+        self.loss = loss
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @property
+    def iterative(self):
+        """Whether the fit goes on until `tol`: least squares take one step, or hardly more."""
+        return self.loss == "squared_hinge"
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("C", self.C, 0, open_low=True)
+        check_choice("loss", self.loss, ("squared_hinge", "squared"))
+        check_class_weight(self.class_weight)
+        check_real("tol", self.tol, 0, open_low=True)
+        check_integer("max_iter", self.max_iter, 1)
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C that a search tries."""
+        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+
+    def complexity(self):
+        """Return (C,): the cheaper an error, the smoother the decision."""
+        return (float(self.C),)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(tol=1e-9), cls(C=0.3, loss="squared", tol=1e-9), cls(class_weight="balanced", tol=1e-9)]
+
+    def fit_after(self, previous, K, y=None, groups=None):
+        """Fit, beginning with the weights for another C, if `previous` has them for the same records; see `fit`."""
+        self._previous = previous if type(previous) is type(self) else None
+        try:
+            return self.fit(K, y, groups)
+        finally:
+            del self._previous
+
+    def _fit(self, K, y):
+        """Train the machines of all classes."""
+        rows = Rows(K)
+        own = np.arange(len(self.classes_)) if len(self.classes_) > 2 else np.array([1])
+        signs = np.where(y == own[:, None], 1.0, -1.0)
+        costs = self.C * factors_of_codes(self.class_weight, self.classes_, y)[y]
+        with one_thread():
+            start = self._begin(rows, len(own))
+            machines = PrimalMachines(
+                rows,
+                self._conditioner,
+                signs,
+                np.broadcast_to(costs, signs.shape),
+                squared=self.loss == "squared",
+                start=start,
+            )
+            certificate, steps = machines.run(self.tol, self.max_iter)
+        self._conditioner.release()
+        if not hasattr(self, "_previous"):
+            del self._conditioner  # no fit will come after this one
+        self._weights = machines.weights
+        weights = machines.weights[:, :-1]
+        self.support_ = np.flatnonzero(np.any(weights != 0, axis=0)).astype(np.int64)
+        self.coef_ = np.ascontiguousarray(weights[:, self.support_])
+        self.intercept_ = machines.weights[:, -1].copy()
+        return {
+            "converged": bool(certificate.gap.max() <= self.tol),
+            "iterations": steps,
+            "residual": float(certificate.residual.max()),
+            "objective": float(certificate.objective.sum()),
+            "gap": float(certificate.gap.max()),
+        }
+
+    def _begin(self, rows, n_machines):
+        """Set the preconditioner, and return the weights to begin with or None: those of the solver before, if any."""
+        previous = getattr(self, "_previous", None)
+        start, conditioner = (getattr(previous, name, None) for name in ("_weights", "_conditioner"))
+        if start is None or start.shape != (n_machines, rows.shape[1]):
+            start, conditioner = None, None
+        self._conditioner = make_conditioner(rows) if conditioner is None else conditioner
+        return start
+
+    def _decide(self, K, columns):
+        """Return w·φ + b of each machine, (m, classes), or (m,) for two classes."""
+        if isinstance(K, FeatureBlocks) or issparse(K):
+            weights = np.zeros((K.shape[1], len(self.coef_)))
+            weights[columns] = self.coef_.T
+            out = (K @ weights if issparse(K) else K.times(weights)) + self.intercept_
+        else:
+            out = np.empty((count_rows(K), len(self.coef_)))
+            for m, (one, constant) in enumerate(zip(self.coef_, self.intercept_, strict=True)):
+                out[:, m] = weighted_sums(K, columns, one, constant)
+        return out if len(self.coef_) > 1 else out[:, 0]
+
+    def linear(self):
+        """Return (weights, b) of the machine of two classes; of several, None."""
+        return (self._on_columns(self.coef_[0]), float(self.intercept_[0])) if len(self.coef_) == 1 else None
+
+    def weights_by_class(self):
+        """Return the weights of the features of `support_` in the machine of each class; None for two classes."""
+        return self.coef_ if len(self.coef_) > 1 else None
+
+    def fitted_state(self):
+        """Return the weights and the intercepts."""
+        return {}, {"coef": self.coef_, "intercept": self.intercept_}
+
+    def restore_fitted(self, header, arrays):
+        """Set what `fitted_state` returned."""
+        self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
+
+    def __getstate__(self):
+        """Leave out what only the next fit could begin with."""
+        state = super().__getstate__()
+        return {key: value for key, value in state.items() if key not in ("_weights", "_conditioner", "_previous")}

@@ -1,0 +1,162 @@
+"""Products with the rows of a feature matrix, dense, sparse or in blocks, one pass over them at a time.
+
+Dense rows are visited a few hundred at a time, so that those that have just been multiplied with weights are still in
+the cache when they are summed. Products are computed in the precision of the features, their sums over the blocks in
+float64 and in the order of the rows.
+"""
+
+import numpy as np
+from scipy.sparse import issparse
+
+from seqkern.core.errors import GramError
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.solvers.multiclass.binary_ensemble import take_rows
+
+CUT = 512
+"""Rows that are multiplied and summed together."""
+
+TOGETHER = 4 * CUT
+"""Rows of one product Xᵀ X, and of a block that is computed anew."""
+
+SAMPLED = 8
+"""Rows for each feature from which the sum of x_i x_iᵀ is told well enough."""
+
+
+class Rows:
+    """The feature vectors x_i of n records, with a constant feature of 1 behind them.
+
+    Parameters
+    ----------
+    X : ndarray of float64, sparse matrix, or FeatureBlocks; n × d
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (n, d + 1).
+    """
+
+    def __init__(self, X):
+        self.X = X
+        self.sparse = issparse(X)
+        self.shape = (X.shape[0], X.shape[1] + 1)
+
+    def _blocks(self, size):
+        """Yield (slice, rows) in order, `size` rows at a time; sparse ones all at once."""
+        if self.sparse:
+            yield slice(0, self.shape[0]), self.X
+        elif isinstance(self.X, FeatureBlocks):
+            for span, block in self.X.blocks(TOGETHER):
+                for start in range(0, len(block), size):
+                    part = block[start : start + size]
+                    yield slice(span.start + start, span.start + start + len(part)), part
+        else:
+            for start in range(0, self.shape[0], size):
+                part = self.X[start : start + size]
+                yield slice(start, start + len(part)), part
+
+    def dots(self, weights):
+        """Return x_i·w for each row of `weights`, (k, d + 1): float64 (k, n)."""
+        return self._pass(weights, None)[0]
+
+    def sums(self, coefficients):
+        """Return Σ_i c_i x_i for each row of `coefficients`, (k, n): float64 (k, d + 1).
+
+        Raises
+        ------
+        GramError
+            If a feature is NaN or inf.
+        """
+        sums = self._pass(None, lambda _, span: coefficients[:, span])[1]
+        self._check_finite(sums)
+        return sums
+
+    def both(self, weights, factors):
+        """Return x_i·w, and Σ_i f_i (x_i·w) x_i, after one pass.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (k, d + 1)
+        factors : ndarray of float64, shape (k, n)
+
+        Returns
+        -------
+        dots : ndarray of float64, shape (k, n)
+        sums : ndarray of float64, shape (k, d + 1)
+        """
+        return self._pass(weights, lambda dots, span: factors[:, span] * dots)
+
+    def _pass(self, weights, weigh):
+        """Return the dots with `weights`, and the sums with the coefficients that `weigh(dots, rows)` makes of them."""
+        dots = sums = None
+        for span, block in self._blocks(CUT):
+            part = None
+            if weights is not None:
+                if dots is None:
+                    dots = np.empty((len(weights), self.shape[0]))
+                    factor, constant = weights[:, :-1].astype(block.dtype), weights[:, -1:]
+                part = dots[:, span]
+                part[:] = _times(block, factor)
+                part += constant
+            if weigh is not None:
+                coefficients = weigh(part, span)
+                if sums is None:
+                    sums = np.zeros((len(coefficients), self.shape[1]))
+                sums[:, :-1] += _summed(block, coefficients.astype(block.dtype))
+                sums[:, -1] += coefficients.sum(axis=1)
+        return dots, sums
+
+    def second_moments(self):
+        """Return Σ_i x_i x_iᵀ nearly, float64 (d + 1, d + 1).
+
+        Of many rows only every second, third, … is looked at, `SAMPLED` for each feature at least.
+        """
+        n, d = self.shape
+        step = max(1, n // (SAMPLED * d))
+        rows = self if step == 1 else Rows(take_rows(self.X, slice(0, n, step)))
+        out = np.zeros((d, d))
+        for _, block in rows._blocks(TOGETHER):
+            if self.sparse:
+                out[:-1, :-1] = (block.T @ block).toarray()
+                out[-1, :-1] = np.asarray(block.sum(axis=0)).reshape(-1)
+            else:
+                with np.errstate(over="ignore", invalid="ignore"):  # who uses it looks
+                    out[:-1, :-1] += block.T @ block
+                out[-1, :-1] += block.sum(axis=0, dtype=np.float64)
+        out[:-1, -1] = out[-1, :-1]
+        out[-1, -1] = rows.shape[0]
+        return out if step == 1 else out * (n / rows.shape[0])
+
+    def squares(self):
+        """Return Σ_i x_ij² of each feature, float64 (d + 1,)."""
+        out = np.zeros(self.shape[1])
+        for _, block in self._blocks(CUT):
+            part = block.power(2).sum(axis=0) if self.sparse else np.einsum("ij,ij->j", block, block)
+            out[:-1] += np.asarray(part, dtype=np.float64).reshape(-1)
+        out[-1] = self.shape[0]
+        return out
+
+    def _check_finite(self, sums):
+        """Raise GramError if sums over all rows are not finite, which a row may be to blame for."""
+        if np.isfinite(sums).all():
+            return
+        for span, block in self._blocks(CUT):
+            good = np.isfinite(block.toarray() if self.sparse else block).all(axis=1)
+            if not good.all():
+                place = f"row {span.start + np.argmin(good)} of the features contains NaN or inf"
+                raise GramError(place, remedy="mend the kernel's parameters or leave the record out")
+        raise GramError("sums of features are too large", remedy="scale the features, or normalise the kernel")
+
+
+def _times(block, weights):
+    """Return the dots of the rows with each of `weights`, (k, rows)."""
+    if issparse(block):
+        return (block @ weights.T).T
+    # one matrix-vector product each: BLAS is slow with matrices of a few columns
+    return np.stack([block @ one for one in weights])
+
+
+def _summed(block, coefficients):
+    """Return the sums of the rows with each of `coefficients`, (k, d)."""
+    if issparse(block):
+        return (block.T @ coefficients.T).T
+    return np.stack([one @ block for one in coefficients])

@@ -1,0 +1,113 @@
+"""The C-SVM, with soft or hard margin: LIBSVM's quadratic program, through scikit-learn."""
+
+import numpy as np
+from sklearn.svm import SVC
+
+from seqkern.solvers.base import BinarySolver, check_cost
+from seqkern.solvers.class_weights import check_class_weight, class_factors
+from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.svm.hulls import hull_distance
+from seqkern.solvers.svm.libsvm import LibsvmMachine, on_rows, share_of, violation
+
+
+class CSVC(LibsvmMachine, BinarySolver):
+    """Support vector machine with soft margin (C-SVM) on a Gram matrix; with infinite C, the hard margin.
+
+    min ½‖w‖² + C Σξ  over  y f(x) ≥ 1 − ξ, ξ ≥ 0.
+
+    Parameters
+    ----------
+    C : float
+        Cost of a margin error, > 0; infinite for a hard margin.
+    class_weight : {"balanced"} or dict, optional
+        Factor of C for each class: "balanced" gives classes the same total, n / (2 · members).
+    tol : float
+        LIBSVM stops when the largest violation of the optimality conditions is below it.
+    max_iter : int
+        At most so many iterations; LIBSVM's own limit by default.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (s,)
+        α_i y_i of the support vectors.
+    intercept_ : float
+
+    Notes
+    -----
+    Cortes & Vapnik 1995; Chang & Lin 2011. ``report_`` has ``residual``, LIBSVM's stopping quantity computed
+    from the solution in double precision, ``objective``, the dual ½ αᵀQα − Σα, and for finite C the duality ``gap`` as
+    a share of the primal objective. The Gram matrix should be positive semi-definite; on an indefinite one the solution
+    is a local one, and the gap bounds nothing.
+
+    Classes that no plane separates have no hard margin: the dual is unbounded. That is found through the distance of
+    their convex hulls (Bennett & Bredensteiner 2000), and the fit ends with a warning that says so, not converged.
+    """
+
+    name = "csvc"
+    plain = "Support vector machine: the widest margin between two classes, with a price C for errors."
+
+    def __init__(self, *, C=1.0, class_weight=None, tol=1e-3, max_iter=10_000_000):
+        self.C = C
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_cost(self.C)
+        super().check_parameters()
+        check_class_weight(self.class_weight)
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C that a search tries."""
+        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+
+    def complexity(self):
+        """Return (C,): the cheaper a margin error, the smoother the decision."""
+        return (float(self.C),)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(tol=1e-6), cls(C=0.3, class_weight="balanced", tol=1e-6), cls(C=np.inf, tol=1e-6)]
+
+    def _fit(self, K, y):
+        """Run LIBSVM and say how good its solution is."""
+        weights = class_factors(self.class_weight, self.classes_, y)
+        machine = SVC(C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
+        if np.isinf(self.C):
+            report = self._run_if_solvable(machine, K, y, lambda: not_separable(K, y))
+        else:
+            report = self._run(machine, K, y)
+        return report | self._optimality(K, y, self.C * np.where(y > 0, weights[1], weights[0]))
+
+    def _optimality(self, K, y, cost):
+        """Return residual, dual objective and gap of the solution."""
+        coef = on_rows(self.support_, self.dual_coef_, len(y))
+        product = weighted_sums(K, self.support_, self.dual_coef_)
+        gradient = y - product
+        alpha = coef * y
+        up = np.where(y > 0, alpha < cost, alpha > 0)
+        low = np.where(y > 0, alpha > 0, alpha < cost)
+        square, total = np.sum(coef * product), np.sum(alpha)
+        found = {
+            "residual": violation(gradient[up], gradient[low]),
+            "objective": float(0.5 * square - total),
+        }
+        if np.isfinite(self.C):
+            errors = np.sum(cost * np.maximum(0.0, 1 - y * (product + self.intercept_)))
+            found["gap"] = share_of(square + errors - total, 0.5 * square + errors)
+        return found
+
+
+def not_separable(K, y):
+    """Return why there is no hard margin, and what to do; None if a plane separates the classes."""
+    separable, distance = hull_distance(K, y)
+    if separable:
+        return None
+    return (
+        "no plane was found that separates the classes with this kernel, so that there is no hard margin (their "
+        f"convex hulls are not further apart than {distance:.1g} of the typical length of a vector); give a finite C, "
+        "such as 1000, or choose another kernel"
+    )

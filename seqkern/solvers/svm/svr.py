@@ -1,0 +1,211 @@
+"""Support vector regression, with ε or with ν: LIBSVM's quadratic programs, through scikit-learn."""
+
+import numpy as np
+from sklearn import svm
+
+from seqkern.core.parameters import check_real
+from seqkern.solvers.base import RealSolver, check_cost
+from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.svm.hulls import tube_found
+from seqkern.solvers.svm.libsvm import LibsvmMachine, on_rows, share_of, violation
+
+SLOW = "a smaller C or a larger tol needs fewer iterations, and max_iter allows more"
+
+
+class SVR(LibsvmMachine, RealSolver):
+    """ε-SVR: support vector regression that forgives errors up to ε.
+
+    min ½‖w‖² + C Σ max(0, |y − f(x)| − ε).
+
+    Parameters
+    ----------
+    C : float
+        Cost of an error beyond ε, > 0; infinite for none.
+    epsilon : float
+        ε ≥ 0, in units of y: errors up to it cost nothing.
+    tol : float
+        LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below it.
+    max_iter : int
+        At most so many iterations.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (s,)
+        β_i = α_i − α*_i of the support vectors, |β_i| ≤ C.
+    intercept_ : float
+
+    Notes
+    -----
+    Drucker, Burges, Kaufman, Smola & Vapnik 1997. ``report_`` has ``residual``, LIBSVM's stopping quantity computed
+    from the solution in double precision, ``objective``, the dual ½ βᵀKβ + ε‖β‖₁ − yᵀβ, and for finite C the duality
+    ``gap`` as a share of the primal objective.
+
+    With infinite C the dual is unbounded where no function comes within ε of all values. That is found through convex
+    hulls (Bi & Bennett 2003), in four times the memory of K, and the fit ends with a warning that says so, not
+    converged.
+    """
+
+    name = "svr"
+    plain = "Support vector regression: a smooth function, errors up to epsilon cost nothing."
+
+    def __init__(self, *, C=1.0, epsilon=0.1, tol=1e-3, max_iter=10_000_000):
+        self.C = C
+        self.epsilon = epsilon
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_cost(self.C)
+        check_real("epsilon", self.epsilon, 0)
+        super().check_parameters()
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C and epsilon that a search tries."""
+        return {"C": [0.1, 1.0, 10.0, 100.0], "epsilon": [0.01, 0.1, 0.3]}
+
+    def complexity(self):
+        """Return (C, −ε): the cheaper an error, the smoother the function."""
+        return float(self.C), -float(self.epsilon)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(tol=1e-6), cls(C=10.0, epsilon=0.0, tol=1e-6)]
+
+    def _fit(self, K, y):
+        """Run LIBSVM and say how good its solution is."""
+        machine = svm.SVR(C=self.C, epsilon=self.epsilon)
+        if np.isinf(self.C):
+            report = self._run_if_solvable(machine, K, y, lambda: self._no_tube(K, y))
+        else:
+            report = self._run(machine, K, y)
+        beta = on_rows(self.support_, self.dual_coef_, len(y))
+        product = weighted_sums(K, self.support_, self.dual_coef_)
+        square, loss = float(np.sum(beta * product)), float(np.sum(y * beta))
+        width = self.epsilon * np.abs(beta).sum()
+        report |= {
+            "residual": tube_violation(y - product, beta, self.C, self.epsilon),
+            "objective": 0.5 * square + float(width) - loss,
+        }
+        if np.isfinite(self.C):
+            errors = np.abs(y - product - self.intercept_) - self.epsilon
+            cost = self.C * np.sum(np.maximum(0.0, errors))
+            report["gap"] = share_of(square + cost + width - loss, 0.5 * square + cost)
+        return report if report["converged"] else {"remark": SLOW, **report}
+
+    def _no_tube(self, K, y):
+        """Return why no function stays within ε, and what to do; None if one does."""
+        if tube_found(K, y, max(self.epsilon, self.tol)):
+            return None
+        return (
+            f"no function was found that comes within epsilon={self.epsilon:g} of all values with this kernel; give a "
+            "finite C, such as 1000, or a larger epsilon"
+        )
+
+
+class NuSVR(LibsvmMachine, RealSolver):
+    """ν-SVR: support vector regression that finds its ε; ν bounds the share of errors beyond it.
+
+    min ½‖w‖² + C l (νε + (1/l) Σ max(0, |y − f(x)| − ε))  over ε ≥ 0 too.
+
+    Parameters
+    ----------
+    C : float
+        Cost of an error beyond ε, > 0 and finite.
+    nu : float
+        0 < ν ≤ 1: at most this share of the training rows have an error beyond ε, at least this share are support
+        vectors.
+    tol : float
+        LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below it.
+    max_iter : int
+        At most so many iterations.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of float64, shape (s,)
+        β_i = α_i − α*_i of the support vectors, |β_i| ≤ C.
+    intercept_ : float
+
+    Notes
+    -----
+    Schölkopf, Smola, Williamson & Bartlett 2000. ``report_`` has the ``epsilon`` that was found, ``residual`` and
+    ``gap`` as `SVR`, and ``objective``, the dual ½ βᵀKβ − yᵀβ.
+    """
+
+    name = "nusvr"
+    plain = "Support vector regression in which nu bounds the share of errors that count."
+
+    def __init__(self, *, C=1.0, nu=0.5, tol=1e-3, max_iter=10_000_000):
+        self.C = C
+        self.nu = nu
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def check_parameters(self):
+        """Raise ParameterError for a parameter outside its domain."""
+        check_real("C", self.C, 0, open_low=True)
+        check_real("nu", self.nu, 0, 1, open_low=True)
+        super().check_parameters()
+
+    @classmethod
+    def default_grid(cls):
+        """Return the values of C and nu that a search tries."""
+        return {"C": [0.1, 1.0, 10.0, 100.0], "nu": [0.2, 0.5, 0.8]}
+
+    def complexity(self):
+        """Return (C, ν): the cheaper an error, the smoother the function; fewer support vectors first."""
+        return float(self.C), float(self.nu)
+
+    @classmethod
+    def examples(cls):
+        """Return solvers that the contract suite tests."""
+        return [cls(tol=1e-6), cls(C=10.0, nu=0.2, tol=1e-6)]
+
+    def _fit(self, K, y):
+        """Run LIBSVM and say how good its solution is."""
+        run = self._run(svm.NuSVR(C=self.C, nu=self.nu), K, y)
+        beta = on_rows(self.support_, self.dual_coef_, len(y))
+        product = weighted_sums(K, self.support_, self.dual_coef_)
+        rest = y - product
+        total = self.C * self.nu * len(y)
+        if np.abs(beta).sum() < total * (1 - 1e-9):  # α and α* of one row are both above zero: the tube has no width
+            epsilon, residual = 0.0, tube_violation(rest, beta, self.C, 0.0)
+        else:
+            above = rest[(beta >= 0) & (beta < self.C)], rest[beta > 0]
+            below = rest[beta < 0], rest[(beta <= 0) & (beta > -self.C)]
+            residual = max(violation(*above), violation(*below))
+            epsilon = max(0.0, 0.5 * (middle(*above) - middle(*below)))
+        square, loss = float(np.sum(beta * product)), float(np.sum(y * beta))
+        errors = np.maximum(0.0, np.abs(rest - self.intercept_) - epsilon)
+        primal = 0.5 * square + self.C * (self.nu * len(y) * epsilon + errors.sum())
+        return {
+            **({} if run["converged"] else {"remark": SLOW}),
+            **run,
+            "residual": residual,
+            "objective": 0.5 * square - loss,
+            "gap": share_of(primal + 0.5 * square - loss, primal),
+            "epsilon": epsilon,
+        }
+
+
+def tube_violation(rest, beta, cost, epsilon):
+    """Return by how much the conditions of a regression with a tube of half width ε are violated.
+
+    Parameters
+    ----------
+    rest : ndarray of float64, shape (n,)
+        y − Kβ.
+    beta : ndarray of float64, shape (n,)
+    cost, epsilon : float
+    """
+    up = np.concatenate([rest[(beta >= 0) & (beta < cost)] - epsilon, rest[beta < 0] + epsilon])
+    low = np.concatenate([rest[beta > 0] - epsilon, rest[(beta <= 0) & (beta > -cost)] + epsilon])
+    return violation(up, low)
+
+
+def middle(up, low):
+    """Return the middle between max(up) and min(low); that of the two which there is, if one is empty."""
+    ends = [part for part in (up.max(initial=-np.inf), low.min(initial=np.inf)) if np.isfinite(part)]
+    return float(np.mean(ends)) if ends else 0.0

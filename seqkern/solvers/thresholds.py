@@ -1,0 +1,113 @@
+"""The decision value above which a unit counts as positive, chosen by what errors cost.
+
+A rule is one of ``sensitivity=0.95`` (at least so many of the positives are found, with as few false positives as
+that allows), ``specificity=0.99`` (at least so many of the negatives are left, with as many positives found as that
+allows), and ``cost=1:5`` (a false positive costs 1, a false negative 5; the sum is least). It is fitted to decisions
+about units that were not trained on: what it reaches on new units differs by chance.
+"""
+
+import math
+import re
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from seqkern.core.errors import LabelError, ParameterError
+
+_RULE = re.compile(r"(sensitivity|specificity)=([0-9.eE+-]+)|cost=([0-9.eE+-]+):([0-9.eE+-]+)")
+FORMS = "sensitivity=0.95, specificity=0.99 or cost=1:5 (of a false positive and of a false negative)"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A threshold, and what it reached on the decisions that it was fitted to.
+
+    Attributes
+    ----------
+    rule : str
+    value : float
+        Decisions above it mean the positive class.
+    sensitivity, specificity : float
+        Shares of the n_positive positives above it, and of the n_negative negatives not above it.
+    """
+
+    rule: str
+    value: float
+    sensitivity: float
+    specificity: float
+    n_positive: int
+    n_negative: int
+
+    def __post_init__(self):
+        if not isinstance(self.value, (int, float)) or not math.isfinite(self.value):
+            raise LabelError(f"a threshold of {self.value!r} is not possible", remedy="train again")
+
+    @classmethod
+    def fit(cls, decisions, positive, rule):
+        """Return the threshold that follows a rule on some decisions.
+
+        Parameters
+        ----------
+        decisions : ndarray of float64, shape (n,)
+        positive : ndarray of bool, shape (n,)
+        rule : str
+
+        Raises
+        ------
+        ParameterError
+            For what is no rule.
+        LabelError
+            If a class has no unit.
+        """
+        kind, *numbers = parse_rule(rule)
+        decisions, positive = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=bool)
+        n_positive, n_negative = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+        if not n_positive or not n_negative:
+            raise LabelError("one class only: no threshold can be chosen", remedy="give units of both classes")
+        places = _places(decisions)
+        found = n_positive - np.searchsorted(np.sort(decisions[positive]), places, side="right")
+        wrong = n_negative - np.searchsorted(np.sort(decisions[~positive]), places, side="right")
+        # places rise, so that both counts fall
+        if kind == "sensitivity":
+            best = int(np.flatnonzero(found >= numbers[0] * n_positive - 1e-9)[-1])
+        elif kind == "specificity":
+            best = int(np.flatnonzero(n_negative - wrong >= numbers[0] * n_negative - 1e-9)[0])
+        else:
+            cost = numbers[0] * wrong + numbers[1] * (n_positive - found)
+            cheapest = np.flatnonzero(cost <= cost.min() * (1 + 1e-12))
+            best = int(cheapest[np.argmin(np.abs(places[cheapest]))])  # of equally cheap ones the nearest to 0
+        reached = float(found[best] / n_positive), float(1 - wrong[best] / n_negative)
+        return cls(rule, float(places[best]), *reached, n_positive, n_negative)
+
+    def record(self):
+        """Return what a model keeps: a JSON dict, the arguments of this class."""
+        return asdict(self)
+
+
+def parse_rule(rule):
+    """Return the kind of a rule and its numbers.
+
+    Raises
+    ------
+    ParameterError
+        For what is no rule.
+    """
+    found = _RULE.fullmatch(rule) if isinstance(rule, str) else None
+    try:
+        numbers = [float(text) for text in found.groups()[1:] if text is not None]
+    except (AttributeError, ValueError):
+        raise ParameterError(f"threshold {rule!r} is not possible", remedy=f"write {FORMS}") from None
+    kind = found[1] or "cost"
+    good = all(math.isfinite(number) and number > 0 for number in numbers)
+    if not good or (kind != "cost" and numbers[0] > 1):
+        raise ParameterError(
+            f"threshold {rule!r} is not possible", remedy="give shares above 0 and up to 1, or costs above 0"
+        )
+    return kind, *numbers
+
+
+def _places(decisions):
+    """Return thresholds that divide decisions in every way: between neighbours, below the lowest, at the highest."""
+    values = np.unique(decisions)
+    between = values[:-1] / 2 + values[1:] / 2  # a difference may be too large for a number
+    return np.concatenate([[np.nextafter(values[0], -np.inf)], between, values[-1:]])

@@ -1,0 +1,1 @@
+"""A study's configuration, its methods, and what can be checked before any job."""

@@ -1,0 +1,129 @@
+"""Whether solvers can learn the labels of every training part, asked before any kernel is computed.
+
+A solver of another kind of labels, such as a regression on classes, would stop a study at its first fold; a ν that is
+too large for the smaller class of one training part would stop it after hours of kernels, at that part. Labels, folds
+and parameters are all that is needed to find either (`Solver.targets`, `Solver.check_labels`).
+"""
+
+import numpy as np
+
+from seqkern.core.errors import ParameterError
+from seqkern.evaluation import selection
+from seqkern.solvers import build_solver, expand_grid, make_solver
+from seqkern.solvers.base import Solver
+from seqkern.study.methods import dataset_methods, kernel_candidates, split_layers
+
+
+def may_refuse(spec):
+    """Tell whether a solver, of a spec or of a grid of them, refuses some labels."""
+    return _may_refuse(build_solver(expand_grid(spec, ends=True)[0]))
+
+
+def _may_refuse(solver):
+    """Tell whether a solver refuses some labels."""
+    return type(solver).check_labels is not Solver.check_labels
+
+
+def checked_methods(config, dataset):
+    """Return the solvers that a study runs on a data set, as `seqkern check` is to ask them about its labels.
+
+    Parameters
+    ----------
+    config : dict
+        As `seqkern.study.config.check_config` returns it.
+    dataset : str
+
+    Returns
+    -------
+    dict of str to dict
+        By name ``{"solver": spec, "layers": list, "inner_folds": int, "seed": int}``; no inner folds where there is
+        nothing to choose, and for a solver that refuses no labels of its kind.
+    """
+    after = config["inner"]["calibration"] is not None or config["inner"]["threshold"] is not None
+    found = {}
+    for kernel, solver in dataset_methods(config, dataset):
+        spec, layers = split_layers(config["solvers"][solver])
+        several = len(kernel_candidates(config, kernel)) * len(expand_grid(spec, ends=True)) > 1
+        before = solver in found and found[solver]["inner_folds"] > 0
+        folds = config["inner"]["folds"] if may_refuse(spec) and (before or several or after or layers) else 0
+        found[solver] = {"solver": spec, "layers": layers, "inner_folds": folds, "seed": config["seed"]}
+    return found
+
+
+def check_kind(labels, specs):
+    """Raise ParameterError where a solver does not learn such labels at all, or knows none of their classes.
+
+    Parameters
+    ----------
+    labels : Labels
+    specs : list of dict
+        Of the solvers.
+    """
+    for spec in specs:
+        make_solver(spec, labels.kind, labels.classes)
+
+
+def check_layers(layers, dataset):
+    """Raise ParameterError unless layers can follow a solver on a data set.
+
+    Parameters
+    ----------
+    layers : Layers
+    dataset : Dataset
+    """
+    if layers.needs_chains() and dataset.residues is None:
+        raise ParameterError(
+            f"the units of data set {dataset.name!r} are no residues of chains, so that they have no neighbours",
+            remedy="leave out --layers, or give --layers probabilities alone",
+        )
+    for task in dataset.tasks.values() if layers.layers else ():
+        if task.labels.kind not in ("binary", "multiclass"):
+            raise ParameterError(
+                f"layers are for classes, the labels of task {task.name!r} are {task.labels.kind}",
+                remedy="leave out --layers",
+            )
+        layers.check_classes(task.labels.classes)
+
+
+def check_training_part(labels, specs, *, inner_folds=3, seed=0, groups=None, place=""):
+    """Raise ParameterError where a solver cannot learn the labels of a training part, or of one of its inner parts.
+
+    Parameters
+    ----------
+    labels : Labels
+        Of the training part.
+    specs : list of dict
+        Of the solvers.
+    inner_folds : int
+        Zero where there is nothing to choose or to fit by inner folds.
+    seed, groups
+        Of the inner folds, as in `seqkern.evaluation.selection.select`; the groups of the solvers' own, too.
+    place : str
+        What the part is called in messages.
+
+    Raises
+    ------
+    ParameterError
+        With the size of the part, and what would be possible.
+    FoldError
+        As `seqkern.evaluation.selection.inner_folds`.
+    """
+    made = [make_solver(spec, labels.kind, labels.classes) for spec in specs]
+    y = labels.y
+    if labels.kind == "multiclass":  # by names, so that messages name classes
+        y, made = np.array(labels.classes)[y], [make_solver(spec, labels.kind) for spec in specs]
+    solvers = [solver for solver in made if _may_refuse(solver)]
+    if not solvers:
+        return
+    groups = labels.groups if groups is None else groups
+    parts = [(place, np.arange(len(y)))]
+    if inner_folds:
+        within = selection.inner_folds(labels, inner_folds, seed, groups)
+        parts += [(f"{place}{', ' if place else ''}an inner training part", train) for train, _ in within]
+    for name, rows in parts:
+        for solver in solvers:
+            try:
+                solver.check_labels(y[rows], None if groups is None else np.asarray(groups)[rows])
+            except ParameterError as error:
+                error.problem = f"{name}: {error.problem}" if name else error.problem
+                raise
