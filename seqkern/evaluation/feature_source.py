@@ -4,10 +4,10 @@ import copy
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import issparse
 
 from seqkern.core.errors import GramError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.core.sparse_types import is_sparse
 from seqkern.evaluation.sources import check_no_transforms
 from seqkern.kernels.explicit import feature_vectors, known_names, name_features
 from seqkern.kernels.feature_blocks import FeatureBlocks
@@ -75,7 +75,7 @@ class FeatureSource:
             blocks = kernel.feature_blocks(X, counts)
             return blocks.sparse if self.sparse and blocks.sparse is not None else blocks
         vectors = feature_vectors(kernel, X, counts)
-        if self.sparse or not issparse(vectors):
+        if self.sparse or not is_sparse(vectors):
             return vectors
         need = 8 * vectors.shape[0] * vectors.shape[1]
         if need > self.limit:

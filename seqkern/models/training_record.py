@@ -2,6 +2,7 @@
 
 import math
 import platform
+from importlib.metadata import version
 
 import numpy as np
 
@@ -35,14 +36,11 @@ def search_record(choice, metric, folds, kind, rule):
 
 def versions():
     """Return the versions of what computed the model."""
-    import scipy
-    import sklearn
-
     return {
         "seqkern": __version__,
         "build": build_digest(),
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
+        "scipy": version("scipy"),
+        "scikit-learn": version("scikit-learn"),
     }

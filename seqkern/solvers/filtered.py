@@ -1,12 +1,12 @@
 """A one-class machine as a filter of the training part, before a binary solver."""
 
 import numpy as np
-from sklearn.base import clone
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import check_choice, check_integer, check_real
 from seqkern.solvers.base import BinarySolver, Solver
+from seqkern.solvers.estimator import clone
 from seqkern.solvers.specs import solver_from_state
 from seqkern.solvers.svm.one_class import OneClassSVM
 

@@ -3,10 +3,10 @@
 import itertools
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.checking import checked_matrix
+from seqkern.solvers.estimator import check_is_fitted
 from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, squashed, take_rows
 
 CHUNK_ROWS = 4096
