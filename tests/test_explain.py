@@ -18,8 +18,8 @@ from seqkern.explain import words as words_module
 from seqkern.explain.files import _summary as summary_of
 from seqkern.explain.files import write_explanation
 from seqkern.explain.page import render_page
-from seqkern.explain.profile import MOST_LETTERS, profile
 from seqkern.explain.words import WordTable
+from seqkern.figures.profile import MOST_LETTERS, profile
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import SpectrumKernel, blocks, build_kernel
 from seqkern.kernels.additive import word_weights

@@ -503,7 +503,8 @@ def test_disk_without_room_is_refused_before_the_work(tmp_path, computed, monkey
 @pytest.mark.parametrize("size", [1_000, 5_000])  # the first fails at a tile, the second at the matrix
 def test_full_disk_is_one_line_and_leaves_nothing_half_written(tmp_path, size):
     script = (
-        "import resource, sys, test_gram; from seqkern import gram; from seqkern.core import errors; from seqkern.gram import tiles\n"
+        "import resource, sys, test_gram; from seqkern import gram\n"
+        "from seqkern.core import errors; from seqkern.gram import tiles\n"
         "tiles.TILE_ROWS = 3\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
         "try: gram.compute_gram(test_gram.LetterKernel(), test_gram.make_sequences(30), path=sys.argv[1])\n"

@@ -17,19 +17,21 @@ from report_sample import HOSTILE, Shape, demo, family_shape, naive_auc, write_s
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError
-from seqkern.core.markup import Markup, escape, number, tag, text_of
+from seqkern.core.markup import Markup, escape, tag, text_of
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.figures.curves import SNAP, area, at_least, mean_curve, roc_points, simplified
+from seqkern.figures.gram import block_means
+from seqkern.figures.matplotlib_svg import inline
+from seqkern.figures.numbers import number
 from seqkern.report import build_report
 from seqkern.report.choices import edge_choices
 from seqkern.report.cost import cost_section
-from seqkern.report.curves import SNAP, area, at_least, mean_curve, roc_points, simplified
-from seqkern.report.figures import inline
 from seqkern.report.findings import caveats, main_finding
 from seqkern.report.outcomes import hard_cases, outcome
 from seqkern.report.predictions import hard_section
 from seqkern.report.results import Method, Study
 from seqkern.report.tables import Ranking, unit_scores
-from seqkern.report.thumbnails import block_means, thumbnail
+from seqkern.report.thumbnails import thumbnail
 from seqkern.report.view import View
 
 SMALL = {"spectrum": {"kernel": "spectrum", "k": 3}}

@@ -10,10 +10,10 @@ from test_report import Page
 
 from seqkern.core.markup import text_of
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.figures.families import _line_style, families_figure
 from seqkern.report import build_report
 from seqkern.report.comparisons import Compared
 from seqkern.report.families import MOST_LINES, drawn
-from seqkern.report.figures import _line_style, families_figure
 from seqkern.report.results import Method, Study
 from seqkern.report.single_task_tests import exponent
 from seqkern.report.verdicts import comparisons_section, result

@@ -15,6 +15,7 @@ from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation.chain_shares import ChainShares
 from seqkern.evaluation.paired_decisions import Trial
 from seqkern.evaluation.residue_results import read_states
+from seqkern.figures.residues import lengths_figure
 from seqkern.report import build_report, trials
 from seqkern.report.dataset_summary import about_section
 from seqkern.report.files import read_table
@@ -29,7 +30,6 @@ from seqkern.report.residue_data import (
     letter_order,
     weights_by_position,
 )
-from seqkern.report.residue_figures import lengths_figure
 from seqkern.report.residues import importance_parts, residues_section, track_parts
 from seqkern.report.results import Method, Study
 from seqkern.report.selected_features import features_section

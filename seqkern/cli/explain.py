@@ -4,7 +4,7 @@ import argparse
 
 from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts
 from seqkern.cli.given_sites import add_given_sites
-from seqkern.cli.predict import load_given, read_chunks
+from seqkern.cli.new_sequences import load_given, read_chunks
 
 EXAMPLE = "seqkern explain model.seqkern donors.fasta -o explained"
 

@@ -5,8 +5,13 @@ import sys
 from pathlib import Path
 
 from seqkern.cli.common import naming_file, tell_counts, unrecognised
+from seqkern.cli.new_sequences import read_chunks
+from seqkern.cli.output import standard_output
 from seqkern.cli.scan import check_no_scan
 from seqkern.core.errors import ModelError, ParameterError
+from seqkern.core.markup import tag
+from seqkern.figures.page import STYLE
+from seqkern.figures.track_picture import UNKNOWN, Track, track_svg, track_text
 
 PICTURES = (".svg", ".html")
 OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".tif", ".tiff", ".webp")
@@ -54,7 +59,6 @@ def check_no_states(args):
 def run_residues(args, model):
     """Predict, and write a table or pictures."""
     from seqkern.cli.looks_like_states import LooksLikeStates
-    from seqkern.cli.predict import read_chunks, standard_output
     from seqkern.cli.true_states import TrueStates, is_one_file, tell_scores
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
@@ -186,7 +190,6 @@ class Tracks:
     def of(self, chains, residues, decided):
         """Yield the pictures of some chains."""
         from seqkern.evaluation.residue_results import state_letters
-        from seqkern.figures.track_picture import UNKNOWN, Track, track_svg, track_text
 
         sure, true, names = self.model.confidence(decided), residues.states(), state_letters(self.model.classes)
         for i, rows in residues.chain_rows():
@@ -210,8 +213,6 @@ class Tracks:
 
     def _section(self, track, picture):
         """Return a chain's part of the page, the first with the page's head before it."""
-        from seqkern.core.markup import tag
-
         head = "" if self.drawn else _page_head(self.file, with_confidence=track.sure is not None)
         return head + str(tag("section", tag("h2", track.head()), picture)) + "\n"
 
@@ -222,11 +223,6 @@ class Tracks:
 
 def _page_head(file, with_confidence):
     """Return the beginning of a page of tracks, by a model that is called `file`."""
-    from pathlib import Path
-
-    from seqkern.core.markup import tag
-    from seqkern.report.page import STYLE
-
     style, name = STYLE.read_text(encoding="utf-8"), f"States predicted by {Path(file).name}"
     meta, title = tag("meta", charset="utf-8"), tag("title", name)
     told = str(tag("p", f"Confidence is {CONFIDENCE}.")) if with_confidence else ""

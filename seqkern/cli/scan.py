@@ -6,6 +6,7 @@ import math
 import sys
 
 from seqkern.cli.common import naming_file, tell_counts
+from seqkern.cli.output import standard_output
 
 FORMATS = ("bed", "bedgraph", "tsv")
 MODEL = "model"
@@ -163,7 +164,6 @@ def _writer(form, output, scanner):
     """Yield ``write(candidates)``; files appear when all is written."""
     from pathlib import Path
 
-    from seqkern.cli.predict import standard_output
     from seqkern.core.archive import atomic_write
     from seqkern.core.errors import ParameterError
     from seqkern.models.scan_files import header, lines

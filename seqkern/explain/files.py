@@ -9,14 +9,16 @@ import numpy as np
 
 from seqkern import __version__
 from seqkern.core.archive import atomic_write, check_writable
-from seqkern.core.markup import clean, number, plural, tag
+from seqkern.core.markup import clean, tag
 from seqkern.core.tsv import format_cell, write_tsv
 from seqkern.explain.explanation import WORDS_LETTERS
 from seqkern.explain.page import render_page
 from seqkern.explain.poim import LetterMeans, has_poim
 from seqkern.explain.positions import positions_of, remove_positions, write_positions
-from seqkern.explain.profile import MOST_LETTERS, as_file, bin_width, profile
 from seqkern.explain.words import WordTable
+from seqkern.figures.numbers import number, plural
+from seqkern.figures.profile import MOST_LETTERS, bin_width, profile
+from seqkern.figures.svg import as_file
 
 MOST_NAME = 60
 LEAST_WINDOWS = 20

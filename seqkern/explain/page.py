@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-from seqkern.core.markup import Column, Markup, escape, number, plural, table, tag
+from seqkern.core.markup import escape, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.figures.page import whole_page
 
-REPORT_STYLE = Path(__file__).parent.parent / "report" / "style.css"
 STYLE = Path(__file__).with_name("style.css")
 MOST_BARS = 15
 
@@ -23,13 +25,6 @@ def render_page(summary, profiles, means, words, positions=None):
         As `WordTable.sorted` gives them.
     positions : Positions, optional
     """
-    styles = "\n".join(path.read_text(encoding="utf-8") for path in (REPORT_STYLE, STYLE))
-    head = [
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"{summary.model} · seqkern explain"),
-        Markup(f"<style>\n{styles}</style>"),
-    ]
     title = tag(
         "header",
         tag("p", "seqkern explain", class_="kicker"),
@@ -45,11 +40,7 @@ def render_page(summary, profiles, means, words, positions=None):
         _words_section(summary, words),
         _files_section(summary, positions),
     ]
-    return (
-        Markup("<!DOCTYPE html>\n")
-        + tag("html", tag("head", head), tag("body", title, tag("main", sections)), lang="en")
-        + "\n"
-    )
+    return whole_page(f"{summary.model} · seqkern explain", title, tag("main", sections), styles=(STYLE,))
 
 
 def _facts(summary):
@@ -116,7 +107,7 @@ def _figure(shown):
 
 def _positions_section(summary, positions):
     """Return what matters at each position: logos and heat map."""
-    from seqkern.explain.positions_page import positions_content
+    from seqkern.explain.positions_page import positions_content  # only where there is a heat map: loads matplotlib
 
     return tag("section", tag("h2", "What matters at each position"), positions_content(positions, summary.model))
 

@@ -8,6 +8,7 @@ from seqkern.core.archive import atomic_write, load_archive, save_archive
 from seqkern.core.errors import FileError, ParameterError
 from seqkern.core.tsv import write_tsv
 from seqkern.explain.poim import MOST_ORDER, Importance, has_poim, poim
+from seqkern.figures.svg import as_file
 from seqkern.sequences.alphabets import Alphabet
 
 FORMAT = "seqkern importance 1"
@@ -161,8 +162,9 @@ def _largest_section(weights, first):
 
 def write_positions(positions, out_dir, label):
     """Write the table and the pictures; pictures of an earlier run that there are no more are removed."""
-    from seqkern.explain.positions_page import pictures
-    from seqkern.explain.profile import as_file
+    from seqkern.explain.positions_page import (
+        pictures,  # loads matplotlib, which those who only read positions do not need
+    )
 
     drawn = pictures(positions, label)
     write_tsv(out_dir / TABLE, ("order", "position", "offset", "word", "value"), positions.rows())

@@ -1,8 +1,8 @@
 """The importance of positions on a page: pictures, and in words what they show."""
 
 from seqkern.core.markup import details, tag
-from seqkern.explain.heatmap import heat_map
-from seqkern.explain.logo import logo_figure
+from seqkern.figures.heatmap import heat_map
+from seqkern.figures.logo import logo_figure
 
 NAMES = ("importance", "bits")
 

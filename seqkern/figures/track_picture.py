@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.markup import Markup, tag
 
 HELIX, STRAND, TURN, COIL = "helix", "strand", "turn", "coil"
 SHAPES = {
@@ -159,7 +160,7 @@ def track_svg(track, width=60):
 
     Returns
     -------
-    seqkern.core.markup.Markup
+    Markup
     """
     rows, y = [], TOP
     lanes = [("true", track.true)] if track.true is not None else []
@@ -178,9 +179,9 @@ def track_svg(track, width=60):
             top += BARS + 3
         y = top + 18
     legend, high = _legend(track, width, y)
-    return _tag(
+    return tag(
         "svg",
-        _tag("title", track.head()),
+        tag("title", track.head()),
         rows,
         legend,
         xmlns="http://www.w3.org/2000/svg",
@@ -191,16 +192,9 @@ def track_svg(track, width=60):
     )
 
 
-def _tag(name, /, *children, **attributes):
-    """Return an element; text needs none, so that what makes them is not imported for it."""
-    from seqkern.core.markup import tag
-
-    return tag(name, *children, **attributes)
-
-
 def _text(x, y, text, size=12, anchor="middle", colour="#1c1c1c"):
     """Return a text."""
-    return _tag("text", text, x=x, y=y, font_size=size, text_anchor=anchor, fill=colour)
+    return tag("text", text, x=x, y=y, font_size=size, text_anchor=anchor, fill=colour)
 
 
 def _label(name, y):
@@ -230,7 +224,7 @@ def _mistakes(true, predicted, y, height):
 
 def _path(d, **attributes):
     """Return a path; nothing of an empty one."""
-    return _tag("path", d=d, **attributes) if d else None
+    return tag("path", d=d, **attributes) if d else None
 
 
 def _segments(states, part, y):
@@ -241,9 +235,9 @@ def _segments(states, part, y):
         a, b = max(first, part.start), min(place, part.stop)
         if a < b and state != UNKNOWN:
             x, wide = LEFT + CELL * (a - part.start), CELL * (b - a)
-            yield _tag(
+            yield tag(
                 "g",
-                _tag("title", f"{name_of(state)}, {first + 1}–{place}"),
+                tag("title", f"{name_of(state)}, {first + 1}–{place}"),
                 _shape(state, x, y, wide, (a == first, b == place)),
             )
 
@@ -310,7 +304,7 @@ def _legend(track, width, y):
             x, y = LEFT, y + 20
         drawn += [draw(x, y), _text(x + 36, y + 12, name, 11, "start", "#5a5a5a")]
         x += wide
-    return _tag("g", drawn), y + 22
+    return tag("g", drawn), y + 22
 
 
 def name_of(state):
@@ -327,11 +321,9 @@ def track_page(tracks, width=60):
     width : int
         Residues of a row.
     """
-    from seqkern.core.markup import Markup
-
     style = "body{margin:2rem auto;max-width:66rem;padding:0 1rem;" + FONT + "}h2{font-size:1rem}svg{width:100%}"
-    parts = [_tag("section", _tag("h2", track.head()), track_svg(track, width)) for track in tracks]
-    head = _tag(
-        "head", _tag("meta", charset="utf-8"), _tag("title", "Predicted states"), Markup(f"<style>{style}</style>")
+    parts = [tag("section", tag("h2", track.head()), track_svg(track, width)) for track in tracks]
+    head = tag(
+        "head", tag("meta", charset="utf-8"), tag("title", "Predicted states"), Markup(f"<style>{style}</style>")
     )
-    return Markup("<!DOCTYPE html>\n") + _tag("html", head, _tag("body", parts), lang="en") + "\n"
+    return Markup("<!DOCTYPE html>\n") + tag("html", head, tag("body", parts), lang="en") + "\n"

@@ -23,6 +23,7 @@ from seqkern.core.parameters import Parameters, check_choice, check_integer
 from seqkern.kernels import _blocks
 from seqkern.kernels.implicit import normalised
 from seqkern.kernels.kernel_table import KERNELS
+from seqkern.kernels.stored_form import StoredForm
 from seqkern.sequences.alphabets import ALPHABETS, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
@@ -189,8 +190,6 @@ class Kernel(Parameters):
 
         By default the kernel itself if it learns nothing, so that its one Gram matrix serves every training part.
         """
-        from seqkern.kernels.stored_form import StoredForm
-
         return None if self.data_dependent else StoredForm((self,))
 
     def learned(self):

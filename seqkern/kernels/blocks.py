@@ -12,6 +12,7 @@ from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels import _blocks
 
 BLOCK_BYTES = 1 << 22
+LEAST_BLOCK_ROWS = 64  # fewer rows share too little of what is read of the columns
 
 
 def row_blocks(n_rows, n_cols, least_rows=1):

@@ -14,7 +14,7 @@ import numpy as np
 from seqkern.core.memory import available_memory
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels.base import Plan
-from seqkern.kernels.blocks import row_blocks
+from seqkern.kernels.blocks import LEAST_BLOCK_ROWS, row_blocks
 from seqkern.kernels.products import _product
 
 OUTPUT_NS = 1.4  # an entry of the matrix: converted, normalised, mirrored
@@ -33,7 +33,6 @@ POSTING_NS = 0.65  # a posting
 WINDOW_BYTES, COUNT_BYTES, RANK_BYTES = 12, 20, 24
 MEMORY_SHARE = 1 / 3  # of the free memory, for the columns of one k; rows and the matrix need some, too
 SAMPLE_RECORDS = 256
-LEAST_BLOCK_ROWS = 64  # fewer rows share too little of what is read of the columns
 
 
 @dataclass(frozen=True, order=True)

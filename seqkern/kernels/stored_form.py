@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from seqkern.kernels.base import Kernel
-
 
 @dataclass(frozen=True)
 class StoredForm:
@@ -31,13 +29,13 @@ class StoredForm:
         """List of the kernels whose Gram matrices are needed, in order."""
         found = []
         for part in self.parts:
-            found += [part] if isinstance(part, Kernel) else part.kernels
+            found += part.kernels if isinstance(part, StoredForm) else [part]
         return found
 
     @property
     def learns(self):
         """Whether each training part has a matrix of its own."""
-        return self.join is not None or bool(self.transforms) or not isinstance(self.parts[0], Kernel)
+        return self.join is not None or bool(self.transforms) or isinstance(self.parts[0], StoredForm)
 
     def then(self, *transforms):
         """Return this form with more transforms at its end."""

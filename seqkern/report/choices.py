@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from seqkern.core.markup import Column, details, number, table, tag
+from seqkern.core.markup import details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
 from seqkern.report.search_settings import afterwards_parts, search_sentences
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.weights import is_learned

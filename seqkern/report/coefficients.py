@@ -1,16 +1,17 @@
 """Coefficients of least squares on a subset of the features, with their confidence intervals, for each class."""
 
-from seqkern.core.markup import Column, Markup, details, number, table, tag
-from seqkern.report.figures import COLOURS, render, short
+from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.coefficients import coefficients_figure
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
+from seqkern.figures.residues import state_title
 from seqkern.report.files import numbers
-from seqkern.report.residue_figures import state_title
 from seqkern.report.view import method_name, paragraph
 
 MOST = 40
 """Features up to which they are drawn."""
 ENDS = ("weight", "low", "high")
 FULL = ("full_low", "full_high")
-PANELS = 3
 
 
 def coefficient_parts(view):
@@ -74,43 +75,6 @@ def _reading(view, solver, n):
     if n > 1:
         text += f" All are means over {n} {view.words}, of chosen features over those that chose them."
     return text
-
-
-def coefficients_figure(means, features, label):
-    """Return the coefficients with their intervals as inline SVG, one panel for each class, all on one scale.
-
-    Parameters
-    ----------
-    means : dict
-        As `_means` returns.
-    features : list of str
-        In the order in which they are drawn.
-    label : str
-    """
-    columns = min(len(means), PANELS)
-    rows = -(-len(means) // columns)
-    place = {feature: i for i, feature in enumerate(features)}
-
-    def draw(figure):
-        grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-        for axes in grid.ravel()[len(means) :]:
-            axes.set_visible(False)
-        for axes, (state, own) in zip(grid.ravel(), means.items(), strict=False):
-            axes.axvline(0, color="#1c1c1c", linewidth=0.6)
-            for feature, one in own.items():
-                y = place[feature]
-                axes.plot([one["full_low"], one["full_high"]], [y, y], color="#c9c5bb", linewidth=4)
-                if one["chosen"]:
-                    axes.plot([one["low"], one["high"]], [y, y], color=COLOURS[0], linewidth=1)
-                    axes.plot([one["weight"]], [y], color=COLOURS[0], marker="o", markersize=3)
-            axes.set_title(state_title(state), fontsize=8.5)
-            axes.set_yticks(range(len(features)), [short(f, 12) for f in features], fontsize=6.5, family="monospace")
-            axes.tick_params(axis="y", length=0)
-            axes.set_ylim(len(features) - 0.4, -0.6)
-        for axes in grid[-1]:
-            axes.set_xlabel("coefficient")
-
-    return render(draw, (2.6 * columns, rows * (0.125 * len(features) + 0.35) + 0.4), label)
 
 
 def _cell(one, n):

@@ -1,7 +1,9 @@
 """Run time and memory: the only part of the page that differs between two equal runs."""
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.markup import Column, number, table, tag
+from seqkern.core.markup import tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import STAGES
 

@@ -1,6 +1,7 @@
 """What a data set is: its size, its labels, where it comes from."""
 
-from seqkern.core.markup import Markup, join, number, plural, tag
+from seqkern.core.markup import Markup, join, tag
+from seqkern.figures.numbers import number, plural
 from seqkern.profiles.sources import describe
 from seqkern.report.view import paragraph
 from seqkern.report.words import FOLDS, spec_text

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from seqkern.core.errors import SeqkernError
-from seqkern.core.markup import Column, Markup, number, plural, table, tag
+from seqkern.core.markup import Markup, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
 from seqkern.gram.transforms import build_transform
 from seqkern.report.view import method_names, paragraph
 from seqkern.report.words import said_of

@@ -1,9 +1,11 @@
 """A study of many tasks, such as families: the methods' means, and how many tasks reach each score."""
 
-from seqkern.core.markup import Column, number, plural, table, tag
-from seqkern.report import figures
+from seqkern.core.markup import tag
+from seqkern.figures.curves import at_least
+from seqkern.figures.families import families_figure
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
 from seqkern.report.comparisons import LEVEL
-from seqkern.report.curves import at_least
 from seqkern.report.scores import STAR, marked
 from seqkern.report.tables import SHOWN_DIGITS, unit_scores
 from seqkern.report.view import method_name, paragraph
@@ -67,7 +69,7 @@ def _curves(view):
         series = [(*method, *at_least(values.loc[[tuple(method)]])) for method in methods]
         title = metric(name).name
         label = f"{view.dataset.name}: number of {view.words} with {title} of at least x, {len(series)} methods"
-        svg = figures.families_figure(series, title, view.words, label, view.dataset.transductive)
+        svg = families_figure(series, title, view.words, label, view.dataset.transductive)
         caption = f"Number of {view.words} with {title} ≥ x"
         caption += f".{note}" if note else ""
         plots.append(tag("figure", svg, tag("figcaption", caption), class_="wide"))

@@ -1,6 +1,7 @@
 """What to bear in mind where training or test parts of residues have few chains, however many residues they have."""
 
-from seqkern.core.markup import Markup, plural
+from seqkern.core.markup import Markup
+from seqkern.figures.numbers import plural
 from seqkern.report.chain_counts import PARTS
 from seqkern.report.view import method_names
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from seqkern.core.markup import Markup, escape, number, plural, tag
+from seqkern.core.markup import Markup, escape, tag
+from seqkern.figures.numbers import number, plural
 from seqkern.report.choices import edge_choices
 from seqkern.report.eigenvalues import unrepaired
 from seqkern.report.few_chains import few_chains

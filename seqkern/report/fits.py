@@ -1,6 +1,8 @@
 """How the fits went: convergence, residuals, support vectors."""
 
-from seqkern.core.markup import Column, Markup, details, number, plural, table, tag
+from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import enumerate_names
 

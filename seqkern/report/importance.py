@@ -1,6 +1,9 @@
 """What matters at each position of a data set's windows, to the method that the configuration names."""
 
-from seqkern.core.markup import number, tag
+from seqkern.core.markup import tag
+from seqkern.explain.positions import load_positions
+from seqkern.explain.positions_page import positions_content
+from seqkern.figures.numbers import number
 from seqkern.report.files import read_json
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import metric
@@ -8,10 +11,6 @@ from seqkern.report.words import metric
 
 def importance_section(view):
     """Return the logos and the heat map; None where no importance was asked for."""
-    # Explanations use the report's figures themselves.
-    from seqkern.explain.positions import load_positions
-    from seqkern.explain.positions_page import positions_content
-
     dataset = view.dataset
     folder, entry = dataset.folder("importance"), dataset.entry.get("importance")
     if entry is None:

@@ -1,7 +1,9 @@
 """Each method's scores on one task with 95 % intervals, as a table of the page and as rows of ``intervals.tsv``."""
 
-from seqkern.core.markup import Column, Markup, number, table
+from seqkern.core.markup import Markup
 from seqkern.evaluation.intervals import FORMULAS
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
 from seqkern.report.comparisons import ComparedChains, Contested
 from seqkern.report.view import method_name
 from seqkern.report.words import enumerate_names, footnote, metric

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from seqkern.report.curves import mean_curve, roc_points
+from seqkern.figures.curves import mean_curve, roc_points
 from seqkern.report.files import numbers
 from seqkern.report.positive import positive_class
 

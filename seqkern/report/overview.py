@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from seqkern.core.markup import Column, Markup, number, spread, table, tag, turned
-from seqkern.report import figures
+from seqkern.core.markup import Markup, tag
+from seqkern.figures.curves import at_least
+from seqkern.figures.families import families_figure
+from seqkern.figures.html_table import Column, table, turned
+from seqkern.figures.numbers import number, spread
 from seqkern.report.comparisons import Compared, enough
-from seqkern.report.curves import at_least
 from seqkern.report.families import drawn
 from seqkern.report.scores import MISSING, STAR, marked
 from seqkern.report.tables import SHOWN_DIGITS, Score
@@ -130,6 +132,6 @@ def _curve(overview, name):
         return None
     series = [(*method, *at_least(overview.values[method])) for method in methods]
     label = f"Number of data sets with {name} of at least x, {len(series)} methods"
-    svg = figures.families_figure(series, name, "data sets", label, overview.transductive)
+    svg = families_figure(series, name, "data sets", label, overview.transductive)
     caption = f"Number of data sets with {name} ≥ x. {which}{footnote(methods, overview.transductive)}"
     return tag("figure", svg, tag("figcaption", caption), class_="wide")

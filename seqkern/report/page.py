@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.markup import Markup, join, tag
+from seqkern.core.markup import join, tag
 from seqkern.core.tsv import write_tsv
+from seqkern.figures.page import whole_page
 from seqkern.report.choices import choices_section
 from seqkern.report.comparisons import COLUMNS
 from seqkern.report.cost import cost_section
@@ -48,7 +49,6 @@ LINKS = (
     ("eigenvalues", "eigenvalues"),
     ("cost", "run time"),
 )
-STYLE = Path(__file__).with_name("style.css")
 SECTIONS = (
     about_section,
     folds_section,
@@ -130,12 +130,6 @@ def config_text(study):
 
 def render_page(study, views, overview=None):
     """Return the whole page."""
-    head = [
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"{study.name} · seqkern report"),
-        Markup(f"<style>\n{STYLE.read_text(encoding='utf-8')}</style>"),
-    ]
     chapters = [_chapter(view) for view in views]
     description = study.config.get("description")
     title = tag(
@@ -152,8 +146,7 @@ def render_page(study, views, overview=None):
         numbers_section(views),
         made_section(study, config_text(study)),
     )
-    body = tag("body", title, _contents(views, chapters, overview), main)
-    return Markup("<!DOCTYPE html>\n") + tag("html", tag("head", head), body, lang="en") + "\n"
+    return whole_page(f"{study.name} · seqkern report", title, _contents(views, chapters, overview), main)
 
 
 def _contents(views, chapters, overview):

@@ -2,27 +2,16 @@
 
 import numpy as np
 
-from seqkern.core.markup import Markup, details, number, spread, tag
-from seqkern.report import figures
-from seqkern.report.curves import area, mean_curve
+from seqkern.core.markup import tag
+from seqkern.figures.curves import area, mean_curve
+from seqkern.figures.gram import MOST_NAMED, gram_figure
+from seqkern.figures.names import short
+from seqkern.figures.numbers import number, spread
+from seqkern.figures.panels import panel, small_multiples
+from seqkern.figures.roc import class_roc_panel, roc_panel
+from seqkern.figures.scatter import MOST_POINTS, scatter_panel
 from seqkern.report.thumbnails import thumbnail
 from seqkern.report.view import method_name, paragraph
-
-MOST_OPEN = 8
-
-
-def panel(svg, *caption):
-    """Return a figure with its caption."""
-    return tag("figure", svg, tag("figcaption", caption), class_="panel")
-
-
-def small_multiples(panels, rest, class_="panels"):
-    """Return figures side by side, those after the first few folded; `rest` names the folded ones."""
-    first = tag("div", panels[:MOST_OPEN], class_=class_)
-    folded = panels[MOST_OPEN:]
-    if not folded:
-        return first
-    return Markup(first + details(f"{len(folded)} more {rest}", tag("div", folded, class_=class_)))
 
 
 def curves_section(view):
@@ -57,10 +46,10 @@ def _roc(view, method, result):
     score = view.ranking.score(method, "auc")
     label = f"{view.dataset.name}: ROC curves of kernel {method.kernel} with solver {method.solver}"
     if view.dataset.kind == "multiclass":
-        svg = figures.class_roc_panel(result.curves, f"{label}, {len(curves)} classes")
+        svg = class_roc_panel(result.curves, f"{label}, {len(curves)} classes")
     else:
         mean = mean_curve(curves)
-        svg = figures.roc_panel(curves, mean, f"{label}, {len(curves)} curves and their mean")
+        svg = roc_panel(curves, mean, f"{label}, {len(curves)} curves and their mean")
     if score.n:
         return panel(svg, method_name(method), tag("br"), "AUC ", spread(score.mean, score.sd))
     areas = [area(false, true) for false, true in curves]
@@ -72,7 +61,7 @@ def _scatter_section(view):
     shown = {m: result.points for m, result in view.outcomes.items() if result.points is not None}
     intro = view.said_of_units(
         "Each point is one test sequence; on the dotted line the prediction is right. Of more than "
-        f"{figures.MOST_POINTS} points, that many are shown, evenly spread over the true values."
+        f"{MOST_POINTS} points, that many are shown, evenly spread over the true values."
     )
     panels = []
     for method, points in shown.items():
@@ -80,7 +69,7 @@ def _scatter_section(view):
         what = "predicted against true value"
         label = f"{view.dataset.name}: {what}, kernel {method.kernel}, solver {method.solver}"
         caption = [method_name(method), tag("br"), f"{view.metric.name} ", spread(score.mean, score.sd)]
-        panels.append(panel(figures.scatter_panel(*points, label), caption))
+        panels.append(panel(scatter_panel(*points, label), caption))
     return view.section("roc", "Predicted and true values", paragraph(intro), small_multiples(panels, "combinations"))
 
 
@@ -104,11 +93,11 @@ def gram_section(view):
         label = f"{view.dataset.name}: Gram matrix of kernel {kernel}, sorted by {view.said(picture.sorted_by)}"
         size = f"{number(picture.total, 0)} × {number(picture.total, 0)}"
         some = f", {number(picture.sampled, 0)} evenly spaced ones read" if picture.sampled < picture.total else ""
-        names = [figures.short(name, 24) for name, _, _ in picture.bands[: figures.MOST_NAMED + 1]]
-        classes = f" ({', '.join(names)})" if 0 < len(names) <= figures.MOST_NAMED else ""
+        names = [short(name, 24) for name, _, _ in picture.bands[: MOST_NAMED + 1]]
+        classes = f" ({', '.join(names)})" if 0 < len(names) <= MOST_NAMED else ""
         how = [size, f", sorted by {view.said(picture.sorted_by)}{classes}", some]
         caption = [tag("b", kernel), tag("br"), how]
-        panels.append(panel(figures.gram_figure(picture, label), caption))
+        panels.append(panel(gram_figure(picture, label), caption))
     intro = view.said(
         "A Gram matrix holds the kernel's similarity of every two sequences. Each pixel is the mean over a "
         "block of them; brighter is more similar. Sequences of one class (or family) stand together: a "

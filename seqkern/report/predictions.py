@@ -1,6 +1,8 @@
 """What was predicted wrongly: confused classes, sequences that are hard to get right."""
 
-from seqkern.core.markup import Column, Markup, details, number, table, tag
+from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
 from seqkern.report.outcomes import hard_cases
 from seqkern.report.view import method_name, paragraph
 

@@ -5,7 +5,8 @@ import platform
 import re
 
 from seqkern import __version__
-from seqkern.core.markup import Column, details, table, tag
+from seqkern.core.markup import details, tag
+from seqkern.figures.html_table import Column, table
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.report.view import paragraph
 from seqkern.report.words import class_sentence, metric, spec_text

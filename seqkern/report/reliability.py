@@ -1,11 +1,12 @@
 """Whether the probabilities of each method are true: reliability diagrams and Brier scores."""
 
-from seqkern.core.markup import number, tag
+from seqkern.core.markup import tag
 from seqkern.evaluation.metrics import brier
 from seqkern.evaluation.reliability import reliability
-from seqkern.report import figures
+from seqkern.figures.numbers import number
+from seqkern.figures.panels import panel, small_multiples
+from seqkern.figures.reliability import class_reliability_panel, reliability_panel
 from seqkern.report.files import numbers
-from seqkern.report.plots import panel, small_multiples
 from seqkern.report.positive import positive_class
 from seqkern.report.view import method_name, paragraph
 
@@ -46,7 +47,7 @@ def reliability_section(view):
         label = f"{view.dataset.name}: reliability of kernel {method.kernel} with solver {method.solver}"
         constant = number(float(share * (1 - share)))
         caption = [method_name(method), tag("br"), "Brier ", number(brier(positive, p)), f" (constant {constant})"]
-        panels.append(panel(figures.reliability_panel(bins, label), caption))
+        panels.append(panel(reliability_panel(bins, label), caption))
     if not panels:
         return None
     intro = SEVERAL if view.dataset.kind == "multiclass" else INTRO.format(INTERVALS[view.dataset.residues])
@@ -72,7 +73,7 @@ def _several(view, method, table):
     constant = 1 - sum(float((labels == i).mean()) ** 2 for i in range(len(names)))
     score = number(brier(labels, shares))
     caption = [method_name(method), tag("br"), "Brier ", score, f" (constant {number(constant)})"]
-    return panel(figures.class_reliability_panel(lines, label), caption)
+    return panel(class_reliability_panel(lines, label), caption)
 
 
 def _positive(dataset, table):

@@ -9,6 +9,7 @@ import numpy as np
 from seqkern.evaluation.chain_shares import share_interval
 from seqkern.evaluation.residue_results import NOT_JUDGED, read_states, state_letters
 from seqkern.evaluation.states import run_starts, state_scores
+from seqkern.figures.track_picture import Track
 from seqkern.report.results import KEYS
 from seqkern.residues import WINDOW
 
@@ -40,6 +41,11 @@ class Importance(NamedTuple):
     states: list
     letters: list
     places: np.ndarray
+
+    @property
+    def inside(self):
+        """Return which letters are residues of the chain, a list of bool."""
+        return [letter != END for letter in self.letters]
 
 
 class Judged:
@@ -260,8 +266,6 @@ def information(judged, window):
 
 def track_of(judged, i):
     """Return the Track of one chain."""
-    from seqkern.figures.track_picture import Track
-
     one = judged.chains[i]
     sure = [0.0 if digit == NOT_JUDGED else (int(digit) + 1) / 10 for digit in one.confidence]
     return Track(one.name, one.letters, one.predicted, one.true, sure)

@@ -1,13 +1,15 @@
 """The section on data sets whose units are residues: states of whole chains, as people who predict them judge it."""
 
-from seqkern.core.markup import Column, Markup, details, number, plural, table, tag, text_of
+from seqkern.core.markup import Markup, details, tag, text_of
 from seqkern.evaluation.residue_results import CONFIDENCE
+from seqkern.figures.gram import MOST_NAMED
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.figures.panels import panel
+from seqkern.figures.residues import ends_figure, lengths_figure, letters_figure, state_title
 from seqkern.figures.track_picture import track_svg
 from seqkern.report import residue_data as data
 from seqkern.report.comparisons import ComparedChains
-from seqkern.report.figures import MOST_NAMED
-from seqkern.report.plots import panel
-from seqkern.report.residue_figures import ends_figure, lengths_figure, letters_figure, state_title
 from seqkern.report.scores import STAR, UNMARKED, marked
 from seqkern.report.single_task_tests import exponent
 from seqkern.report.tables import SHOWN_DIGITS
@@ -191,7 +193,7 @@ def _ends(view, judged):
     n = next(iter(found.values()))[1]
     text += f" Each point stands for {number(n[n >= data.FEWEST].min(initial=n.max()), 0)} residues at least"
     text += f"; those of fewer than {data.FEWEST} are left out." if (n < data.FEWEST).any() else "."
-    drawn = tag("figure", ends_figure(series, label), class_="wide")
+    drawn = tag("figure", ends_figure(series, data.DISTANCES, label), class_="wide")
     return [tag("h4", "Near the ends of the chain"), paragraph(text), drawn]
 
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from seqkern.core.markup import Column, Markup, details, number, spread, table, tag, turned
+from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.html_table import Column, table, turned
+from seqkern.figures.numbers import number, spread
 from seqkern.report.results import Method
 from seqkern.report.search_settings import threshold_sentence
 from seqkern.report.tables import SHOWN_DIGITS, unit_scores

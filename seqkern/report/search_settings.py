@@ -1,6 +1,8 @@
 """What the study asked of the inner loop, in words: how it searched, by which rule it chose, what was fitted after."""
 
-from seqkern.core.markup import Column, Markup, number, table
+from seqkern.core.markup import Markup
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
 from seqkern.report.files import numbers
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import enumerate_names, metric

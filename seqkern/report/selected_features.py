@@ -1,6 +1,8 @@
 """Which features were selected, how often over the splits; and what a look at the test parts would have pretended."""
 
-from seqkern.core.markup import Column, details, number, plural, table, tag
+from seqkern.core.markup import details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
 from seqkern.report.coefficients import coefficient_parts
 from seqkern.report.results import KEYS
 from seqkern.report.view import method_name, paragraph

@@ -1,7 +1,9 @@
 """Methods compared on one task, unit by unit: which test, why, and what it says of each pair."""
 
-from seqkern.core.markup import Column, Markup, details, number, plural, table, tag
+from seqkern.core.markup import Markup, details, tag
 from seqkern.evaluation.contests import CLEAR_HALVES
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
 from seqkern.report.comparisons import LEVEL, lead, told_apart
 from seqkern.report.rank_diagram import shown_p
 from seqkern.report.verdict_words import contrary, verdict

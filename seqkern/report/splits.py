@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from seqkern.core.markup import Column, details, number, plural, table, tag
+from seqkern.core.markup import details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
 from seqkern.report.files import numbers
 from seqkern.report.view import paragraph
 from seqkern.report.words import LEAKS, UNITS, enumerate_names

@@ -1,34 +1,9 @@
-"""A Gram matrix as a small picture with the classes sorted."""
-
-from dataclasses import dataclass
+"""The small picture of a Gram matrix: which rows stand together, and what they are called."""
 
 import numpy as np
 
+from seqkern.figures.gram import Thumbnail, block_means
 from seqkern.report.files import numbers
-
-ROWS_AT_ONCE = 16
-
-
-@dataclass
-class Thumbnail:
-    """A picture of a Gram matrix.
-
-    Attributes
-    ----------
-    picture : ndarray of float64, shape (p, p)
-        Block means.
-    bands : list of (str, float, float)
-        Name, first and last place of each class, in pixels.
-    total, sampled : int
-        How many units there are, and how many stand for all.
-    sorted_by : str
-    """
-
-    picture: np.ndarray
-    bands: list
-    total: int
-    sampled: int
-    sorted_by: str
 
 
 def thumbnail(dataset, kernel):
@@ -68,40 +43,3 @@ def unit_order(dataset, units):
     order = np.argsort(codes, kind="stable")
     order = order[codes[order] < len(code)]
     return order, list(labels.to_numpy()[order]), "class"
-
-
-def block_means(matrix, order, pixels=160, cap=1600):
-    """Return a small picture of a square matrix: means of blocks, read a few rows at a time.
-
-    Parameters
-    ----------
-    matrix : ndarray or memmap, shape (n, n)
-    order : ndarray of int64, shape (n,)
-        The order of rows and columns in the picture.
-    pixels : int
-        Most pixels on a side.
-    cap : int
-        Of more rows than this, as many evenly spaced ones stand for all.
-
-    Returns
-    -------
-    picture : ndarray of float64, shape (p, p)
-    edges : ndarray of int64, shape (p + 1,)
-        Pixel i stands for rows ``order[edges[i]:edges[i + 1]]``.
-    sampled : int
-        How many rows were read.
-    """
-    n = len(order)
-    side = min(n, pixels)
-    chosen = np.arange(n) if n <= cap else np.unique(np.linspace(0, n - 1, cap).round().astype(np.int64))
-    edges = np.linspace(0, n, side + 1).round().astype(np.int64)
-    pixel = np.searchsorted(edges, chosen, side="right") - 1
-    starts = np.searchsorted(pixel, np.arange(side))
-    size = np.diff(np.append(starts, len(chosen)))
-    rows = order[chosen]
-    picture = np.zeros((side, side))
-    for first in range(0, len(rows), ROWS_AT_ONCE):
-        part = slice(first, first + ROWS_AT_ONCE)
-        values = np.asarray(matrix[rows[part]], dtype=np.float64)[:, rows]
-        np.add.at(picture, pixel[part], np.add.reduceat(values, starts, axis=1))
-    return picture / np.outer(size, size), edges, len(chosen)

@@ -1,7 +1,9 @@
 """The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
 
-from seqkern.core.markup import Column, Markup, details, number, plural, table, tag
+from seqkern.core.markup import Markup, details, tag
 from seqkern.evaluation.comparison import MOST_EXACT
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
 from seqkern.report.comparisons import LEVEL, ComparedChains, Contested, lead, told_apart, why_untested
 from seqkern.report.intervals import intervals_table
 from seqkern.report.rank_diagram import rank_parts

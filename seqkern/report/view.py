@@ -2,12 +2,14 @@
 
 from functools import cached_property
 
-from seqkern.core.markup import Column, Markup, join, tag
+from seqkern.core.markup import Markup, join, tag
+from seqkern.figures.html_table import Column
+from seqkern.figures.names import mark
 from seqkern.report.chain_counts import chain_counts
 from seqkern.report.comparisons import compare_tasks, compare_units
 from seqkern.report.outcomes import outcome
 from seqkern.report.tables import Ranking
-from seqkern.report.words import mark, metric, said_of, unit_word
+from seqkern.report.words import metric, said_of, unit_word
 
 
 class View:

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from seqkern.core.markup import Column, Markup, join, number, table, tag
+from seqkern.core.markup import Markup, join, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
 from seqkern.report.files import numbers
 from seqkern.report.view import paragraph
 

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, replace
 
 from seqkern.core.errors import SeqkernError
+from seqkern.figures.names import TRANSDUCTIVE
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,6 @@ STAGES = {
     "predict": "prediction",
 }
 
-TRANSDUCTIVE = "†"
 EXPLAINED = (
     f"{TRANSDUCTIVE} transductive: its profiles were built with the test sequences, though without their labels; "
     "methods without this mark knew nothing of them, so a comparison between the two favours it."
@@ -228,11 +228,6 @@ def unit_word(dataset):
     if len(dataset.units) == 1:
         return "test part", "test parts"
     return ("group", "groups") if method == "leave-one-group-out" else ("fold", "folds")
-
-
-def mark(kernel, transductive):
-    """Return the mark of a kernel that is one of those that are transductive, or nothing."""
-    return TRANSDUCTIVE if kernel in transductive else ""
 
 
 def footnote(methods, transductive):

@@ -41,7 +41,7 @@ def checked_matrix(solver, K, reset):
     # imported here: scikit-learn costs a second of start-up, which decisions about a kernel's matrix need not pay
     from seqkern.solvers.conversion import check_width, convert_matrix
 
-    matrix = convert_matrix(solver, K, reset)
+    matrix = convert_matrix(solver, K, reset, solver.takes_sparse)
     _check_finite(matrix)
     check_width(solver, K, reset)
     return matrix

@@ -5,10 +5,16 @@ import hashlib
 import numpy as np
 
 from seqkern.kernels.feature_blocks import FeatureBlocks, filled
+from seqkern.kernels.implicit import Implicit
 from seqkern.solvers.expansion import weighted_sums
 
 ROWS = 1024
 """So many rows at a time: a product of matrices of one shape gives a row the same bits wherever it stands."""
+
+
+def take_rows(K, rows):
+    """Return some rows of a matrix, dense or sparse, or of an Implicit or FeatureBlocks."""
+    return K.take(rows) if isinstance(K, (Implicit, FeatureBlocks)) else K[rows]
 
 
 def as_blocks(K):

@@ -6,11 +6,10 @@ from seqkern.core.parameters import check_choice
 from seqkern.kernels.additive import attributions, fold, word_weights
 from seqkern.kernels.base import Plan
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
-from seqkern.kernels.vectors.vector import LinearKernel, RBFKernel
+from seqkern.kernels.vectors.vector import PRODUCT_SECONDS, LinearKernel, RBFKernel
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
-PRODUCT_SECONDS = 7e-11
 """CPU seconds for one product of two numbers in `_vector.products`."""
 
 _DATA = {"sequences": SequenceSet, "features": FeatureTable, "similarities": SimilarityTable}

@@ -22,7 +22,7 @@ import numpy as np
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels.base import Kernel
-from seqkern.kernels.planner import LEAST_BLOCK_ROWS
+from seqkern.kernels.blocks import LEAST_BLOCK_ROWS
 from seqkern.kernels.products import _product
 
 NO_DIAGONAL = np.zeros(0)

@@ -16,8 +16,7 @@ from seqkern.kernels.base import Plan
 from seqkern.kernels.composite import CompositeKernel, as_parts
 from seqkern.kernels.explicit import normalised_vectors
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.kernels.vectors.vector import LinearKernel, PreparedVectors
-from seqkern.kernels.windows.window_vectors import PRODUCT_SECONDS
+from seqkern.kernels.vectors.vector import PRODUCT_SECONDS, LinearKernel, PreparedVectors
 
 CHUNK_ROWS = 512
 SINGLE_SECONDS = 1e-11  # of CPU, for one product of two numbers in single precision, by BLAS

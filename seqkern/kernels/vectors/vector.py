@@ -19,6 +19,9 @@ from seqkern.kernels.implicit import SparseImplicit
 from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
 
+PRODUCT_SECONDS = 7e-11  # of CPU, for one product of two numbers in `_vector.products`
+FUNCTION_SECONDS = 1e-8  # for one exponential or power
+
 
 @dataclass(frozen=True)
 class PreparedVectors:

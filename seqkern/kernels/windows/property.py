@@ -8,12 +8,11 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import check_choice, check_flag, check_integer
 from seqkern.kernels.base import Plan
 from seqkern.kernels.planner import Workload
+from seqkern.kernels.vectors.vector import FUNCTION_SECONDS, PRODUCT_SECONDS
 from seqkern.kernels.windows.property_scales import PropertyScales, ScaleParameter
 from seqkern.kernels.windows.window_table import LetterCoding
 from seqkern.kernels.windows.window_vectors import (
     END,
-    FUNCTION_SECONDS,
-    PRODUCT_SECONDS,
     WindowTable,
     WindowVectorKernel,
     WindowVectors,

@@ -13,14 +13,19 @@ from seqkern.kernels.additive import attributions, fold
 from seqkern.kernels.base import Kernel, Plan
 from seqkern.kernels.composite import PreparedParts
 from seqkern.kernels.vector_form import VectorForm
-from seqkern.kernels.vectors.vector import LinearKernel, PolynomialKernel, PreparedVectors, RBFKernel
+from seqkern.kernels.vectors.vector import (
+    FUNCTION_SECONDS,
+    PRODUCT_SECONDS,
+    LinearKernel,
+    PolynomialKernel,
+    PreparedVectors,
+    RBFKernel,
+)
 from seqkern.kernels.windows.window_table import WindowTable, total_variance
 
 VECTOR_KERNELS = ("rbf", "polynomial", "linear")
 SHAPES = ("flat", "triangle", "gaussian")
 END = "end"  # name of the coordinate of positions without a residue
-PRODUCT_SECONDS = 7e-11  # of CPU, for one product of two numbers in `_vector.products`
-FUNCTION_SECONDS = 1e-8  # for one exponential or power
 
 
 def position_weights(weights, length):

@@ -4,10 +4,10 @@ import numpy as np
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 from seqkern.solvers.base import ClassSolver
 from seqkern.solvers.estimator import clone
+from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.meta_solver import OfBinary
 from seqkern.solvers.specs import solver_from_state
 
@@ -135,11 +135,6 @@ def summary(reports):
         "objective": sum(report["objective"] for report in reports),
         "machines": len(reports),
     }
-
-
-def take_rows(K, rows):
-    """Return some rows of a matrix, dense or sparse, or of an Implicit or FeatureBlocks."""
-    return K.take(rows) if isinstance(K, (Implicit, FeatureBlocks)) else K[rows]
 
 
 def squashed(values):

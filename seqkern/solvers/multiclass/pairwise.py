@@ -7,7 +7,8 @@ import numpy as np
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.checking import checked_matrix
 from seqkern.solvers.estimator import check_is_fitted
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, squashed, take_rows
+from seqkern.solvers.feature_rows import take_rows
+from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, squashed
 
 CHUNK_ROWS = 4096
 

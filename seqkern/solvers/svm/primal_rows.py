@@ -10,7 +10,7 @@ import numpy as np
 from seqkern.core.errors import GramError
 from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.feature_blocks import FeatureBlocks
-from seqkern.solvers.multiclass.binary_ensemble import take_rows
+from seqkern.solvers.feature_rows import take_rows
 
 CUT = 512
 """Rows that are multiplied and summed together."""

@@ -5,24 +5,21 @@ shared among the L letters. As f(x) = Σ_i (s_i + b/L), the decision is the area
 Long sequences continue in further rows; very long ones are drawn in bins.
 """
 
-import math
-
 import numpy as np
 
 from seqkern.core.markup import Markup, tag
+from seqkern.figures.colours import INK, NEGATIVE, POSITIVE, SOFT
+from seqkern.figures.svg import axis_scale, picture
 
-POSITIVE, NEGATIVE = "#0072b2", "#d55e00"
-INK, SOFT, PALE = "#1c1c1c", "#5a5a5a", "#c9c4b8"
 PER_ROW = 100
 MOST_LETTERS = 1200
 STEP = 9.6
 LEFT, RIGHT, TOP = 62.0, 12.0, 8.0
 HEIGHT, ROW = 110.0, 152.0
 WEAK = 0.15
-FONT = "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
 
 
-def profile(contributions, letters, bias, label, ends=()):
+def profile(contributions: np.ndarray, letters: str, bias: float, label: str, ends: tuple[float, ...] = ()) -> Markup:
     """Return one sequence's profile as an SVG element that may also stand in a file of its own.
 
     Parameters
@@ -50,23 +47,10 @@ def profile(contributions, letters, bias, label, ends=()):
         for first in range(0, max(1, len(values)), PER_ROW)
     ]
     placed = [tag("g", row, transform=f"translate(0 {TOP + ROW * i:g})") for i, row in enumerate(rows)]
-    w, h = LEFT + STEP * longest + RIGHT, TOP + ROW * len(rows)
-    return tag(
-        "svg",
-        placed,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {w:g} {h:g}",
-        width=f"{w:g}",
-        height=f"{h:g}",
-        role="img",
-        aria_label=label,
-        font_family=FONT,
-        font_size="10",
-        style="background: #fff",
-    )
+    return picture(placed, (LEFT + STEP * longest + RIGHT, TOP + ROW * len(rows)), label, font_size=10)
 
 
-def bin_width(size):
+def bin_width(size: int) -> int:
     """Return how many letters a step of the curve stands for, their mean being drawn, in a sequence of `size`."""
     return max(1, -(-size // MOST_LETTERS))
 
@@ -142,19 +126,3 @@ def _area(values, y):
     if not len(values):
         return "M0 0"
     return f"M{LEFT:g} {y(0)}{_steps(values, y).replace('M', 'L', 1)}V{y(0)}Z"
-
-
-def axis_scale(low, high):
-    """Return the ends of the axis, widened a little, and its ticks with their texts."""
-    if not high > low:
-        low, high = -1.0, 1.0
-    step = 10.0 ** math.floor(math.log10((high - low) / 2))
-    step = next(step * factor for factor in (0.5, 1, 2, 5, 10) if (high - low) / (step * factor) <= 4)
-    ticks = [step * i for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-    room = 0.04 * (high - low)
-    return low - room, high + room, [(tick, f"{tick:.3g}".replace("-", "\N{MINUS SIGN}")) for tick in ticks]
-
-
-def as_file(svg):
-    """Return an SVG element as the text of a file."""
-    return Markup(f'<?xml version="1.0" encoding="UTF-8"?>\n{svg}\n')

@@ -11,7 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from seqkern.core.markup import tag
-from seqkern.explain.profile import FONT, INK, SOFT, axis_scale
+from seqkern.figures.colours import INK, SOFT
+from seqkern.figures.svg import axis_scale, picture
 
 NUCLEOTIDES = {"A": "#0b8043", "C": "#1f5fa8", "G": "#e69500", "T": "#c8262e", "U": "#c8262e"}
 AMINO_ACIDS = {"GSTYC": "#0b8043", "NQ": "#8e3b9e", "KRH": "#1f5fa8", "DE": "#c8262e", "AVLIPWFM": "#1c1c1c"}
@@ -95,19 +96,7 @@ def logo_figure(importance, counts, label, *, first=1, section=None, names=("imp
     middle = LEFT + step * len(positions) / 2
     parts.append(tag("text", where, x=_n(middle), y=_n(total - 6), text_anchor="middle", fill=SOFT))
     width = LEFT + step * len(positions) + RIGHT
-    return tag(
-        "svg",
-        parts,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {width:g} {total:g}",
-        width=f"{width:g}",
-        height=f"{total:g}",
-        role="img",
-        aria_label=text,
-        font_family=FONT,
-        font_size="11",
-        style=f"background: #fff; min-width: {0.75 * width:.0f}px",
-    )
+    return picture(parts, (width, total), text, font_size=11, style=f"; min-width: {0.75 * width:.0f}px")
 
 
 def _n(value):

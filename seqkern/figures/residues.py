@@ -1,21 +1,18 @@
 """Figures of residues: lengths of segments, accuracy near the ends of chains, letters that matter around a residue."""
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.container import BarContainer
 
+from seqkern.figures.colours import COLOURS, DASHES, MARKERS
+from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
+from seqkern.figures.names import short
 from seqkern.figures.track_picture import NAMES, shape_of
-from seqkern.report.figures import COLOURS, DASHES, MARKERS, render, short
-from seqkern.report.residue_data import DISTANCES, END
 
 LONGEST = {"helix": 36, "strand": 18}
 OTHER_LONGEST = 24
 """Residues up to which lengths of segments are drawn, by the shape that their state is drawn as."""
 LETTER_ROW = 0.135
 PANELS = 4
-DIVERGING = LinearSegmentedColormap.from_list(
-    "letters", ["#5c2600", "#d55e00", "#f7c9a8", "#ffffff", "#a9cfe6", "#0072b2", "#00304d"]
-)
 
 
 def state_title(state):
@@ -67,23 +64,25 @@ def lengths_figure(state, true, predicted, label):
     return render(draw, (3.0, 2.3), label)
 
 
-def ends_figure(series, label):
+def ends_figure(series, distances, label):
     """Return the share of right residues by the distance to the N end and to the C end of the chain.
 
     Parameters
     ----------
     series : list of (str, ndarray of float, shape (2, distances))
-        Methods' names with one share for each end and each of `DISTANCES`; the best first.
+        Methods' names with one share for each end and each range of distances; the best first.
+    distances : sequence of int
+        Where each range of distances from an end of the chain begins.
     label : str
     """
-    x = np.arange(len(DISTANCES))
+    x = np.arange(len(distances))
 
     def draw(figure):
         left, right = figure.subplots(1, 2, sharey=True)
         for end, axes in enumerate((left, right)):
             for i, (name, shares) in enumerate(series):
                 axes.plot(x, np.round(shares[end], 4), label=None if end else short(name, 34), **_line(i, 1.4))
-            axes.set_xticks(x, _ranges(), fontsize=6.5, rotation=45)
+            axes.set_xticks(x, _ranges(distances), fontsize=6.5, rotation=45)
             axes.set_xlim(-0.5, len(x) - 0.5)
         right.invert_xaxis()
         left.set(xlabel="residues from the N end", ylabel="share of residues right")
@@ -93,11 +92,11 @@ def ends_figure(series, label):
     return render(draw, (7.6, 2.8 + 0.17 * -(-len(series) // 2)), label)
 
 
-def _ranges():
-    """Return the names of `DISTANCES`."""
-    ends = [*(first - 1 for first in DISTANCES[1:]), None]
+def _ranges(distances):
+    """Return the names of ranges, by where each begins."""
+    ends = [*(first - 1 for first in distances[1:]), None]
     names = {None: "≥ {}"}
-    return [str(a) if a == b else names.get(b, "{}–{}").format(a, b) for a, b in zip(DISTANCES, ends, strict=True)]
+    return [str(a) if a == b else names.get(b, "{}–{}").format(a, b) for a, b in zip(distances, ends, strict=True)]
 
 
 def _line(i, width):
@@ -118,8 +117,7 @@ def letters_figure(importance, label):
     values, states = importance.values, importance.states
     columns = min(len(states), PANELS if len(states) > 3 else 3)
     rows = -(-len(states) // columns)
-    inside = [letter != END for letter in importance.letters]
-    most = float(np.quantile(np.abs(values[:, inside]), 0.995)) or 1.0
+    most = float(np.quantile(np.abs(values[:, importance.inside]), 0.995)) or 1.0
     ends = (importance.places[0] - 0.5, importance.places[-1] + 0.5, len(importance.letters) - 0.5, -0.5)
     step = 5 if len(importance.places) > 11 else 2
 
@@ -129,7 +127,7 @@ def letters_figure(importance, label):
             axes.set_visible(False)
         for axes, state, matrix in zip(grid.ravel(), states, values, strict=False):
             image = axes.imshow(
-                matrix, cmap=DIVERGING, vmin=-most, vmax=most, aspect="auto", interpolation="none", extent=ends
+                matrix, cmap=DIVERGING_MAP, vmin=-most, vmax=most, aspect="auto", interpolation="none", extent=ends
             )
             axes.set_title(state_title(state), fontsize=8.5)
             axes.set_yticks(range(len(importance.letters)), importance.letters, fontsize=6.5, family="monospace")

@@ -1,17 +1,12 @@
 """The importance of letters and words at every position as a heat map."""
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
 
-from seqkern.explain.profile import NEGATIVE, POSITIVE
-from seqkern.report.figures import render
+from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
 
 TOP_WORDS = 12
 ROW, BAR, REST = 0.165, 0.75, 0.62
 WIDTH = 9.2
-DIVERGING = LinearSegmentedColormap.from_list(
-    "importance", ["#5c2600", NEGATIVE, "#f7c9a8", "#ffffff", "#a9cfe6", POSITIVE, "#00304d"]
-)
 
 
 def top_words(matrix, words, most=TOP_WORDS):
@@ -86,7 +81,9 @@ def _block(figure, ax, axes, order, words, values, low):
     """Draw the words of one order, each a row that starts at the name `low`."""
     most = float(np.abs(values).max(initial=0.0)) or 1.0
     ends = (low - 0.5, low + values.shape[1] - 0.5, len(words) - 0.5, -0.5)
-    image = ax.imshow(values, cmap=DIVERGING, vmin=-most, vmax=most, aspect="auto", interpolation="none", extent=ends)
+    image = ax.imshow(
+        values, cmap=DIVERGING_MAP, vmin=-most, vmax=most, aspect="auto", interpolation="none", extent=ends
+    )
     ax.set_yticks(range(len(words)), words, fontsize=6.5, family="monospace")
     ax.tick_params(axis="y", length=0)
     ax.set_ylabel("letter" if order == 1 else f"{order} letters")

@@ -1,0 +1,82 @@
+"""A model and the new sequences that it is applied to, as the verbs `predict` and `explain` take them."""
+
+import contextlib
+
+from seqkern.cli.common import policies_of, read_tracks
+from seqkern.cli.given_sites import site_windows
+from seqkern.cli.profiles import profiles_of
+from seqkern.core.errors import FileError, ParameterError, SequenceError
+
+
+def load_given(args):
+    """Return the model that is given; where the model and the sequences are exchanged, say so."""
+    import zipfile
+
+    from seqkern.core.errors import ModelError
+    from seqkern.models.lsgkm import is_lsgkm
+    from seqkern.models.model import load_model
+
+    try:
+        return load_model(args.model)
+    except ModelError as error:
+        if args.fasta != "-" and not zipfile.is_zipfile(args.model):
+            with contextlib.suppress(OSError, FileError):
+                if zipfile.is_zipfile(args.fasta) or is_lsgkm(args.fasta):
+                    error.problem = "is no model"
+                    error.remedy = f"the model comes first, before the new sequences: {args.fasta} {args.model}"
+        raise
+
+
+def read_chunks(model, args, together=False):
+    """Yield the sequences in sets of bounded size, read under the model's policies, with their tracks.
+
+    With ``--sites`` the windows around these, in one set; so are, with the track of their states, those of a file of
+    letters and states `together`.
+    """
+    from seqkern.core.errors import LetterError
+    from seqkern.sequences.fasta import iter_fasta
+
+    if model.alphabet is None:
+        from seqkern.cli.feature_tables import read_table
+
+        yield read_table(args.fasta, model.support.columns)
+        return
+    with_tracks = read_tracks(args, model.kernel, model.record.get("profiles"))
+    given = policies_of(args)
+    policies = {key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies}
+    if policies.get("ids") == "suffix":  # repeats would have to be remembered
+        policies["ids"] = "header"
+    if args.sites is not None:
+        if profiles_of(args):
+            raise ParameterError("profiles are of whole sequences", remedy="leave out --sites")
+        yield site_windows(model, args, policies)
+        return
+    try:
+        if together:
+            from seqkern.residues.states import read_letters_and_states
+
+            reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)
+            yield with_tracks(reading.sequences)
+            return
+        for X in iter_fasta(args.fasta, model.alphabet, **policies):
+            _check_windows(model, X)
+            yield with_tracks(X)
+    except LetterError as error:
+        error.problem += ", in which the model was trained"
+        error.remedy = "give sequences like those of the training, or --unknown mask or skip"
+        raise
+
+
+def _check_windows(model, X):
+    """Raise SequenceError for a record of another length than the windows that the model was trained on."""
+    window = model.window
+    if window is None or not model.kernel.equal_lengths:
+        return
+    other = X.lengths != window.length
+    if other.any():
+        i = int(other.argmax())
+        raise SequenceError(
+            f"has {X.lengths[i]} letters, the model decides about windows {window} of {window.length}",
+            record=X.ids[i],
+            remedy="give --sites TABLE for windows around sites, or predict with --scan LETTERS for all candidates",
+        )

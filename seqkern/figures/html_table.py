@@ -1,0 +1,86 @@
+"""Tables of a page."""
+
+from dataclasses import dataclass
+
+from seqkern.core.markup import Markup, tag, text_of
+
+MOST_COLUMNS = 8
+"""Of numbers that a page shows side by side."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its title, whether it holds numbers, and what it means."""
+
+    title: object
+    numeric: bool = True
+    hint: str | None = None
+
+
+def table(caption, columns, rows, *, head=None, class_=None):
+    """Return a table in a box of its own that scrolls sideways where the page is narrow.
+
+    Parameters
+    ----------
+    caption : object
+    columns : list of Column or str
+        The first column names the rows; a str is a column of numbers.
+    rows : list of list
+    head : Markup, optional
+        Rows of the head, instead of one row with the columns' titles.
+    class_ : str, optional
+    """
+    columns = [Column(item) if isinstance(item, str) else item for item in columns]
+    sides = ["num" if column.numeric else None for column in columns]
+    if head is None:
+        head = tag(
+            "tr",
+            [
+                tag("th", column.title, scope="col", class_=side, title=column.hint)
+                for column, side in zip(columns, sides, strict=True)
+            ],
+        )
+    body = []
+    for first, *rest in rows:
+        cells = [
+            value if isinstance(value, Markup) and value.startswith("<td") else tag("td", value, class_=side)
+            for value, side in zip(rest, sides[1:], strict=True)
+        ]
+        body.append(tag("tr", tag("th", first, scope="row"), cells))
+    return tag(
+        "div",
+        tag(
+            "table",
+            tag("caption", tag("span", caption)),
+            tag("thead", head),
+            tag("tbody", body),
+            class_=class_,
+        ),
+        class_="scroll",
+        tabindex="0",
+        role="region",
+        aria_label=text_of(caption),
+    )
+
+
+def turned(title, columns, rows):
+    """Return columns and rows of a table, with one line for each column where there would be too many to see at once.
+
+    Parameters
+    ----------
+    title : str
+        Of the names of columns, where these become rows.
+    columns : list
+        As for `table`; the first is of the names of rows.
+    rows : list of list
+        Each begins with its name.
+
+    Returns
+    -------
+    columns, rows : list
+    """
+    heads = columns[1:]
+    if len(heads) <= max(MOST_COLUMNS, len(rows)):
+        return columns, rows
+    lines = [[head, *(row[i] for row in rows)] for i, head in enumerate(heads, start=1)]
+    return [Column(title, False), *(row[0] for row in rows)], lines

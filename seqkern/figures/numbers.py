@@ -1,0 +1,25 @@
+"""Numbers as a page shows them."""
+
+from seqkern.core.markup import Markup, tag
+
+
+def number(value, digits=3):
+    """Return a number with a fixed count of digits, or a dash that says that there is none."""
+    if value is None or value != value:
+        return tag("span", "–", class_="none", title="no value")
+    text = f"{value:,.{digits}f}"
+    if float(text.replace(",", "")) == 0:
+        text = text.lstrip("-")
+    return Markup(text.replace("-", "\N{MINUS SIGN}").replace(",", "\N{NARROW NO-BREAK SPACE}"))
+
+
+def spread(mean, sd, digits=3):
+    """Return ``mean ± sd``; the mean alone where there is no spread."""
+    if mean is None or mean != mean or sd is None or sd != sd:
+        return number(mean, digits)
+    return Markup(f'{number(mean, digits)}<span class="sd"> ± {number(sd, digits)}</span>')
+
+
+def plural(count, word, many=None):
+    """Return ``3 folds``, ``1 fold``."""
+    return f"{number(count, 0)} {word if count == 1 else many or word + 's'}"

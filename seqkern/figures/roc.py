@@ -1,0 +1,58 @@
+"""ROC curves."""
+
+import numpy as np
+
+from seqkern.core.markup import Markup
+from seqkern.figures.colours import COLOURS, MARKERS
+from seqkern.figures.curves import simplified
+from seqkern.figures.matplotlib_svg import render
+from seqkern.figures.names import short
+from seqkern.figures.unit_axes import unit_axes
+
+MOST_NAMED = 6
+"""Classes up to which each has a colour and a name."""
+
+
+def roc_panel(curves: list, mean: tuple, label: str) -> Markup:
+    """Return a small ROC plot: thin lines are folds (or families), the thick one is their mean.
+
+    Parameters
+    ----------
+    curves : list of (false, true)
+    mean : (false, true)
+    label : str
+    """
+
+    def draw(figure):
+        axes = unit_axes(figure)
+        width = 0.7 if len(curves) <= 12 else 0.35
+        for curve in curves:
+            axes.plot(*simplified(*curve), color="#7fa7c9", linewidth=width)
+        axes.plot(*simplified(*mean), color="#0b3d66", linewidth=1.8)
+        axes.set(xlabel="false positive rate", ylabel="true positive rate")
+
+    return render(draw, (2.0, 2.0), label)
+
+
+def class_roc_panel(curves: list, label: str) -> Markup:
+    """Return a small ROC plot with one line for each class against the rest.
+
+    Parameters
+    ----------
+    curves : list of (str, (false, true))
+    label : str
+    """
+
+    def draw(figure):
+        axes = unit_axes(figure)
+        for i, (name, curve) in enumerate(curves):
+            if len(curves) > MOST_NAMED:
+                axes.plot(*simplified(*curve), color="#7fa7c9", linewidth=0.5)
+                continue
+            style = {"color": COLOURS[i], "marker": MARKERS[i], "markersize": 3, "markevery": (5 + 3 * i, 25)}
+            axes.plot(*np.round(curve, 4), linewidth=1.2, label=short(name, 14), **style)
+        axes.set(xlabel="false positive rate", ylabel="true positive rate")
+        if len(curves) <= MOST_NAMED:
+            axes.legend(loc="lower right", fontsize=6.5, handlelength=1.8, borderpad=0.1, labelspacing=0.25)
+
+    return render(draw, (2.0, 2.0), label)

@@ -1,0 +1,53 @@
+"""Pictures that are written as SVG directly: what profiles and logos share."""
+
+import math
+
+from seqkern.core.markup import Markup, tag
+from seqkern.figures.colours import FONT
+
+
+def picture(parts: object, size: tuple[float, float], label: str, *, font_size: int, style: str = "") -> Markup:
+    """Return an SVG element that may also stand in a file of its own.
+
+    Parameters
+    ----------
+    parts : object
+        What `escape` takes.
+    size : (float, float)
+        Width and height.
+    label : str
+        What is shown, for readers who do not see it.
+    font_size : int
+    style : str
+        More of its style.
+    """
+    width, height = (f"{one:g}" for one in size)
+    return tag(
+        "svg",
+        parts,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+        role="img",
+        aria_label=label,
+        font_family=FONT,
+        font_size=str(font_size),
+        style=f"background: #fff{style}",
+    )
+
+
+def axis_scale(low: float, high: float) -> tuple[float, float, list[tuple[float, str]]]:
+    """Return the ends of the axis, widened a little, and its ticks with their texts."""
+    if not high > low:
+        low, high = -1.0, 1.0
+    step = 10.0 ** math.floor(math.log10((high - low) / 2))
+    step = next(step * factor for factor in (0.5, 1, 2, 5, 10) if (high - low) / (step * factor) <= 4)
+    ticks = [step * i for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    room = 0.04 * (high - low)
+    return low - room, high + room, [(tick, f"{tick:.3g}".replace("-", "\N{MINUS SIGN}")) for tick in ticks]
+
+
+def as_file(svg: Markup) -> Markup:
+    """Return an SVG element as the text of a file."""
+    return Markup(f'<?xml version="1.0" encoding="UTF-8"?>\n{svg}\n')
