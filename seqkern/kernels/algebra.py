@@ -4,10 +4,10 @@ import contextlib
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, issparse
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.additive import attributions, fold, matrix, row_attributions, word_weights
 from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
 from seqkern.kernels.explicit import feature_vectors, known_names
@@ -169,7 +169,9 @@ class SumKernel(CompositeKernel):
 
 def _side_by_side(features):
     """Return one matrix of several with the same rows: sparse if one of them is."""
-    if any(map(issparse, features)):
+    if any(map(is_sparse, features)):
+        from scipy.sparse import csr_array, hstack  # only here: loaded already, or not needed
+
         return csr_array(hstack([csr_array(part) for part in features]))
     return np.hstack(features)
 
