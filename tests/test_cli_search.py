@@ -16,7 +16,7 @@ from seqkern.evaluation.selection import Choice
 from seqkern.kernels.specs import parse_spec
 from seqkern.models.model import load_model
 from seqkern.solvers import build_solver, make_solver
-from seqkern.solvers.specs import INSIDE, spec_text, value_text
+from seqkern.solvers.specs import spec_text, value_text
 
 
 @pytest.fixture
@@ -90,9 +90,9 @@ SPECS = [
 
 @pytest.mark.parametrize("text", SPECS)
 def test_a_specification_as_text_can_be_given_again(text):
-    spec = parse_spec(text, "solver", INSIDE)
+    spec = parse_spec(text, "solver")
     assert spec_text(spec) == text
-    assert parse_spec(spec_text(spec), "solver", INSIDE) == spec
+    assert parse_spec(spec_text(spec), "solver") == spec
 
 
 def test_choices_hold_texts_that_can_be_given_again():

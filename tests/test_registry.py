@@ -12,6 +12,7 @@ import seqkern
 import seqkern.kernels
 import seqkern.solvers
 from seqkern.core.errors import ParameterError
+from seqkern.core.kinds import HOMES, KINDS, kind_of
 from seqkern.core.registry import Registry
 from seqkern.gram.transforms import TRANSFORMS
 from seqkern.kernels import KERNELS
@@ -98,6 +99,12 @@ def named_classes(kind):
 def test_the_table_names_every_class(kind):
     table = [f'"{name}": "{place}",' for name, place in REGISTRIES[kind].table.items()]
     assert table == named_classes(kind), f"the table of each {kind} (*_table.py) needs these lines"
+
+
+def test_every_kind_is_added_where_it_is_looked_for():
+    assert len(list(modules_of(seqkern))) > 100  # all are imported, and add their kinds
+    assert {name: kind_of(name).build.__module__ for name in KINDS} == HOMES
+    assert {name: kind.registry for name, kind in KINDS.items() if kind.registry is not None} == REGISTRIES
 
 
 @pytest.mark.parametrize("kind", REGISTRIES)

@@ -8,7 +8,7 @@ from seqkern.core.errors import ParameterError
 from seqkern.solvers import SOLVERS, build_solver, expand_grid
 from seqkern.solvers.specs import draw_spec, has_range
 
-HOLDERS = [(name, key) for name, cls in SOLVERS.classes.items() for key in cls.holds]
+HOLDERS = [(name, key) for name, cls in SOLVERS.classes.items() for key in cls.nested_solvers()]
 
 
 def test_all_solvers_of_binary_machines_hold_one():

@@ -4,8 +4,8 @@ import json
 import os
 from pathlib import Path
 
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_integer
 
 VARIABLE = "SEQKERN_METHODS"
 EXAMPLE = (

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from seqkern.cli.common import naming_file
+from seqkern.core.checks import check_flag
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
-from seqkern.core.parameters import check_flag
 
 EXAMPLE = "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
 LEAKAGE = {"contained": True, "identity": None, "keep_together": False, "reverse_complement": False}

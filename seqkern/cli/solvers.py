@@ -57,7 +57,11 @@ def _taken(cls):
 
     if isinstance(cls.input, str):
         return f"takes {TAKES[cls.input]}"
-    return "takes what the solver inside it takes" if cls.holds else f"takes {TAKES['gram']} or {TAKES['features']}"
+    return (
+        "takes what the solver inside it takes"
+        if cls.nested_solvers()
+        else f"takes {TAKES['gram']} or {TAKES['features']}"
+    )
 
 
 def _targets(cls):

@@ -1,1 +1,1 @@
-"""What every package uses: errors, parameters, registries, text and array files, progress, memory, threads."""
+"""What every package uses: errors, declared parameters, specs, registries, text and array files, progress, threads."""

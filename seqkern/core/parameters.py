@@ -1,90 +1,337 @@
-"""Constructor parameters as scikit-learn sees them, without importing it, and checks of their values."""
+"""Parameters declared once: a class lists them as attributes, and the rest follows.
+
+From a declaration come the constructor, with a real signature; the section Parameters of the class's documentation;
+the checks; and how values are read from text and from a configuration (specs.py). A class says::
+
+    class MismatchKernel(HammingKernel):
+        k: int | list[int] = integer(default=5, low=1, several=True, kw_only=False, doc="Length of the k-mers.")
+        m: int = integer(default=1, low=0, kw_only=False, doc="Mismatches allowed, fewer than k.")
+
+Parameters are inherited. `changed` alters one, `fixed` takes one away. Type checkers and editors know the constructor
+by PEP 681: `default` and `kw_only` are written out where they matter. Instances hold plain attributes, which nothing
+watches; values are checked by `check_parameters`, which whoever uses them calls first, and not by the constructor.
+"""
 
 import inspect
-import math
-import numbers
-import re
+from collections.abc import Callable, Collection
+from typing import Any, ClassVar, Literal, dataclass_transform
 
-from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.declarations import (
+    REQUIRED,
+    AlphabetName,
+    Changed,
+    Choice,
+    Component,
+    Fixed,
+    Flag,
+    Integer,
+    Labels,
+    Numbers,
+    NumbersByName,
+    Parameter,
+    Real,
+    Text,
+)
+from seqkern.core.documentation import Documentation
+from seqkern.core.errors import unknown_name
+
+# ---- what a class declares with: each returns a Parameter, which type checkers take for a value ------------------
 
 
+def integer(
+    *,
+    default: Any = REQUIRED,
+    low: float | str | None = None,
+    high: float | str | None = None,
+    several: bool = False,
+    words: tuple[str, ...] = (),
+    optional: bool = False,
+    kw_only: bool = True,
+    execution: bool = False,
+    list_parameter: bool = False,
+    each: str = "",
+    doc: str = "",
+) -> Any:
+    """Declare a whole number, from `low` to `high`; see `Parameter` for the rest."""
+    return Integer(**locals())
+
+
+def real(
+    *,
+    default: Any = REQUIRED,
+    low: float | str | None = None,
+    high: float | str | None = None,
+    open_low: bool = False,
+    open_high: bool = False,
+    infinite: bool = False,
+    words: tuple[str, ...] = (),
+    optional: bool = False,
+    kw_only: bool = True,
+    doc: str = "",
+) -> Any:
+    """Declare a number ≥ `low` (> with `open_low`) and ≤ `high` (<), finite unless `infinite`."""
+    return Real(**locals())
+
+
+def choice(
+    *,
+    default: Any = REQUIRED,
+    choices: Collection[str | None] = (),
+    kw_only: bool = True,
+    execution: bool = False,
+    doc: str = "",
+) -> Any:
+    """Declare one of some words, by default those of the annotation, a Literal."""
+    return Choice(default=default, choices=tuple(choices), kw_only=kw_only, execution=execution, doc=doc)
+
+
+def flag(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
+    """Declare what is true or false."""
+    return Flag(**locals())
+
+
+def text(
+    *,
+    default: Any = REQUIRED,
+    several: bool = False,
+    rows: bool = False,
+    optional: bool = False,
+    kw_only: bool = True,
+    remedy: str = "",
+    doc: str = "",
+) -> Any:
+    """Declare text; with `rows`, rows of numbers may stand for it."""
+    return Text(**locals())
+
+
+def alphabet_name(*, default: Any = None, doc: str = "") -> Any:
+    """Declare an alphabet, by its name or its letters."""
+    return AlphabetName(**locals())
+
+
+def numbers(
+    *,
+    default: Any = REQUIRED,
+    low: float | None = None,
+    high: float | None = None,
+    words: tuple[str, ...] = (),
+    each: str = "",
+    kw_only: bool = True,
+    remedy: str = "",
+    doc: str = "",
+) -> Any:
+    """Declare a list of numbers from `low` to `high`; messages call one of them `each`."""
+    return Numbers(**locals())
+
+
+def numbers_by_name(
+    *,
+    value: Any,
+    default: Any = REQUIRED,
+    words: tuple[str, ...] = (),
+    text: bool = False,
+    remedy: str = "",
+    doc: str = "",
+) -> Any:
+    """Declare a number for each of some names; `value` declares the number."""
+    return NumbersByName(**locals())
+
+
+def labels(*, default: Any = REQUIRED, kw_only: bool = True, list_parameter: bool = False, doc: str = "") -> Any:
+    """Declare a list of classes."""
+    return Labels(**locals())
+
+
+def component(
+    kind: str,
+    *,
+    default: Any = REQUIRED,
+    several: bool = False,
+    expand: bool = False,
+    kw_only: bool = True,
+    list_parameter: bool = False,
+    doc: str = "",
+) -> Any:
+    """Declare a thing of some kind, such as ``"kernel"``; with `expand`, all those of a grid."""
+    return Component(**locals())
+
+
+def anything(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
+    """Declare what only the class itself can check; text is read by its looks."""
+    return Parameter(**locals())
+
+
+def changed(*, default: Any, **changes: Any) -> Any:
+    """Declare an inherited parameter again, with another default, and `changes` of what else it was declared with."""
+    return Changed(default=default, changes=(("default", default), *changes.items()))
+
+
+def fixed(value: Any, *, init: Literal[False] = False) -> Any:
+    """Take an inherited parameter away: the attribute has this value, and the constructor does not take it."""
+    return Fixed(default=value)
+
+
+# ---- what follows --------------------------------------------------------------------------------------------------
+
+
+@dataclass_transform(
+    kw_only_default=True,
+    field_specifiers=(
+        integer,
+        real,
+        choice,
+        flag,
+        text,
+        alphabet_name,
+        numbers,
+        numbers_by_name,
+        labels,
+        component,
+        anything,
+        changed,
+        fixed,
+    ),
+)
 class Parameters:
-    """Mixin: `get_params`, `set_params` and a readable `repr` from the signature of ``__init__``.
+    """Base of all classes with declared parameters, as scikit-learn wants them: `clone` and grid searches work.
 
-    A subclass stores each constructor argument, unchanged, under its own name: `sklearn.base.clone` works.
+    A class that writes ``__init__`` itself keeps it: then that stores each argument, unchanged, under its own name.
+
+    Attributes
+    ----------
+    last_parameters : tuple of str
+        Those that stand last in the signature, in this order. The others stand in the order in which they are declared,
+        inherited ones first; those that are given by position before those that are not.
     """
 
-    @classmethod
-    def parameter_names(cls):
-        """Return the names of the constructor's parameters, in order."""
-        return list(inspect.signature(cls).parameters)
+    last_parameters: ClassVar[tuple[str, ...]] = ()
+    _own_parameters: ClassVar[dict[str, Parameter]] = {}
+    _parameters: ClassVar[dict[str, Parameter]] = {}
 
-    def get_params(self, deep=True):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Make the constructor and the documentation of a class from what it declares and inherits."""
+        super().__init_subclass__(**kwargs)
+        annotations = inspect.get_annotations(cls)
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
+        cls._own_parameters = {name: item.declared(annotations.get(name, Any)) for name, item in own.items()}
+        for name, item in own.items():
+            if item.default is REQUIRED:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, item.default)
+        cls._parameters = _collected(cls)
+        if _writes_constructor(cls):
+            known = inspect.signature(cls).parameters
+            cls._parameters = {name: cls._parameters.get(name, Parameter()) for name in known}
+        else:
+            cls.__init__ = _constructor(cls._parameters)  # type: ignore[method-assign]
+        if cls.__doc__ is not None:
+            cls.__doc__ = Documentation(cls.__dict__["__doc__"])  # type: ignore[assignment]
+
+    @classmethod
+    def declarations(cls) -> dict[str, Parameter]:
+        """Return the parameters by name, in the order of the constructor."""
+        return cls._parameters
+
+    @classmethod
+    def parameter_names(cls) -> list[str]:
+        """Return the names of the constructor's parameters, in order."""
+        return list(cls._parameters)
+
+    @classmethod
+    def parameters_with(cls, trait: str) -> tuple[str, ...]:
+        """Return the names of the parameters with a trait, such as ``"execution"``."""
+        return tuple(name for name, item in cls._parameters.items() if getattr(item, trait))
+
+    def check_parameters(self) -> None:
+        """Raise ParameterError for a parameter outside its domain."""
+        for name, item in self._parameters.items():
+            item.check(name, getattr(self, name), self)
+        self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        """Raise ParameterError for what concerns several parameters, or what no declaration says."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters as a dict; with `deep`, those of nested objects too, as ``outer__inner``."""
-        params = {name: getattr(self, name) for name in self.parameter_names()}
+        params = {name: getattr(self, name) for name in self._parameters}
         if deep:
             for name, value in list(params.items()):
                 if isinstance(value, Parameters):
                     params.update({f"{name}__{key}": item for key, item in value.get_params().items()})
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> "Parameters":
         """Set parameters by name (``outer__inner`` for nested ones) and return self."""
         for key, value in params.items():
             name, _, inner = key.partition("__")
-            if name not in self.parameter_names():
-                raise unknown_name(f"parameter of {type(self).__name__}", name, self.parameter_names())
+            if name not in self._parameters:
+                raise unknown_name(f"parameter of {type(self).__name__}", name, self._parameters)
             if inner:
                 getattr(self, name).set_params(**{inner: value})
             else:
                 setattr(self, name, value)
         return self
 
-    def __repr__(self):
-        defaults = inspect.signature(type(self).__init__).parameters
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
         shown = [
             f"{name}={value!r}"
             for name, value in self.get_params(deep=False).items()
-            if defaults[name].default is inspect.Parameter.empty or value != defaults[name].default
+            if defaults[name].default is REQUIRED or value != defaults[name].default
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def check_choice(name, value, choices):
-    """Raise ParameterError unless `value` is one of `choices`."""
-    if value not in choices:
-        remedy = f"choose {' or '.join(map(str, choices))}"
-        raise ParameterError(f"{name}={value!r} is not possible", remedy=remedy)
+def _collected(cls: type[Parameters]) -> dict[str, Parameter]:
+    """Return all parameters of a class, those it inherits among them, in the order of the constructor."""
+    found: dict[str, Parameter] = {}
+    for base in reversed(cls.__mro__):
+        for name, item in vars(base).get("_own_parameters", {}).items():
+            if isinstance(item, Changed):
+                found[name] = item.of(_declared_before(cls, base, name)).declared(item.annotation)
+            else:
+                found[name] = item
+    found = {name: item for name, item in found.items() if not isinstance(item, Fixed)}
+    last = cls.last_parameters
+    place = {name: (found[name].kw_only, name in last and last.index(name) + 1) for name in found}
+    return dict(sorted(found.items(), key=lambda entry: place[entry[0]]))
 
 
-def check_flag(name, value):
-    """Raise ParameterError unless `value` is true or false."""
-    if value not in (True, False):
-        raise ParameterError(f"{name}={value!r} is not possible", remedy="give true or false")
+def _declared_before(cls: type[Parameters], base: type, name: str) -> Parameter:
+    """Return what a class inherits under a name from those behind `base`."""
+    mro = cls.__mro__
+    for other in mro[mro.index(base) + 1 :]:
+        item = vars(other).get("_own_parameters", {}).get(name)
+        if item is not None and not isinstance(item, Fixed):
+            return item.of(_declared_before(cls, other, name)) if isinstance(item, Changed) else item
+    raise TypeError(f"{base.__name__} changes {name}, which it does not inherit")
 
 
-def check_integer(name, value, low, high=None):
-    """Raise ParameterError unless `value` is an integer from `low` to `high`."""
-    good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not good or value < low or (high is not None and value > high):
-        span = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give an integer {span}")
+def _writes_constructor(cls: type) -> bool:
+    """Tell whether the constructor of a class is written by hand: by itself, or by a base to which it adds nothing."""
+    by_hand = not hasattr(cls.__init__, "declared") and cls.__init__ is not object.__init__
+    return by_hand and ("__init__" in vars(cls) or not vars(cls)["_own_parameters"])
 
 
-def check_real(name, value, low, high=None, *, open_low=False, open_high=False):
-    """Raise ParameterError unless `value` is a finite number ≥ `low` (> with `open_low`) and ≤ `high` (likewise <)."""
-    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
-    good = good and value >= low and not (open_low and value == low)
-    if not good or (high is not None and value > high) or (open_high and value == high):
-        span = f"{'>' if open_low else '≥'} {low}"
-        span += f" and {'<' if open_high else '≤'} {high}" if high is not None else ""
-        raise ParameterError(f"{name}={value!r} is not possible", remedy=f"give a number {span}")
+def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
+    """Return an ``__init__`` that stores its arguments, with the signature that the declarations give."""
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    arguments = [inspect.Parameter("self", kinds[0])]
+    arguments += [
+        inspect.Parameter(name, kinds[item.kw_only], default=item.default, annotation=item.annotation)
+        for name, item in declared.items()
+    ]
+    signature = inspect.Signature(arguments)
 
+    def store(self: Any, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        for name in declared:
+            setattr(self, name, bound.arguments[name])
 
-def check_name(kind, name):
-    """Raise ParameterError unless `name` can be a file name: the pattern of names in a study's schema."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}", name):
-        raise ParameterError(
-            f"the {kind} {name!r} cannot be a file name",
-            remedy="use letters, digits, '_', '.' and '-', beginning with a letter or digit, at most 80",
-        )
+    store.__name__ = "__init__"
+    store.__doc__ = "Store the parameters."
+    store.__signature__ = signature  # type: ignore[attr-defined]
+    store.declared = True  # type: ignore[attr-defined]
+    return store

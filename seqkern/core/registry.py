@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from seqkern.core.checks import check_flag
 from seqkern.core.errors import ParameterError, unknown_name
-from seqkern.core.parameters import check_flag
 
 
 class Registry:
@@ -101,36 +101,6 @@ class Registry:
             if parameter.default is inspect.Parameter.empty and key not in params:
                 raise ParameterError(f"{self.kind} {name!r} needs the parameter {key!r}", remedy=f"add {key}=…")
         return cls(**params)
-
-
-def build_listed(registry: Registry, spec: Any, example: str) -> Any:
-    """Return what a spec describes whose key for the name is the registry's kind, its parameters checked.
-
-    Parameters
-    ----------
-    registry : Registry
-    spec : str, mapping or instance of the registry's base class
-        An instance is returned as it is.
-    example : str
-        A spec, for the remedy.
-
-    Raises
-    ------
-    ParameterError
-        If it is no spec, for an unknown name or parameter (with the nearest one), or a value outside its domain.
-    """
-    from seqkern.kernels.specs import parse_spec
-
-    if isinstance(spec, registry.base_class):
-        return spec
-    kind = registry.kind
-    params = parse_spec(spec, kind) if isinstance(spec, str) else spec
-    if not isinstance(params, Mapping) or not isinstance(params.get(kind), str):
-        raise ParameterError(f"{spec!r} is no {kind}", remedy=f"write one as {example}")
-    params = dict(params)
-    made = registry.build(params.pop(kind), **params)
-    made.check_parameters()
-    return made
 
 
 def _import_class(place: str) -> type:

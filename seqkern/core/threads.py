@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 from threadpoolctl import ThreadpoolController
 
-from seqkern.core.parameters import check_integer
+from seqkern.core.checks import check_integer
 
 GIVEN_THREADS = ContextVar("given_threads", default=None)
 

@@ -4,8 +4,8 @@ import zlib
 
 import numpy as np
 
+from seqkern.core.checks import check_flag, check_integer
 from seqkern.core.errors import FoldError, LabelError
-from seqkern.core.parameters import check_flag, check_integer
 from seqkern.sequences.labels import natural_key
 
 ROLES = ("", "positive-train", "negative-train", "positive-test", "negative-test")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from seqkern.core.checks import check_name
 from seqkern.core.errors import ConfigError, LabelError
-from seqkern.core.parameters import check_name
 from seqkern.datasets.dataset import KINDS, Dataset, Task
 from seqkern.datasets.label_sources import PROTOCOL, labels_of_columns
 from seqkern.datasets.residue_units import check_entry_residues, cut_residues, is_residue_entry

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError
-from seqkern.core.parameters import check_choice, check_integer, check_real
 from seqkern.evaluation.ranking import as_binary
 
 CELLS = 1 << 21

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from seqkern.core.parameters import check_integer
+from seqkern.core.checks import check_integer
 from seqkern.solvers.specs import draw_spec, expand_grid, has_range
 
 ATTEMPTS = 20

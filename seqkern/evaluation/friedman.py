@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, unknown_name
 from seqkern.core.multiple_testing import holm
-from seqkern.core.parameters import check_choice, check_integer, check_real
 from seqkern.evaluation.comparison import DIGITS
 
 MOST_STEPS = 300_000

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import LabelError
-from seqkern.core.parameters import check_choice
 
 REPEATS, HALVES = 5, 2
 ZERO = 1e-12

@@ -13,7 +13,7 @@ Bandos, Rockette, Gur 2005, Stat. Med. 24:2873-2893 (of the AUC). Phipson & Smyt
 
 import numpy as np
 
-from seqkern.core.parameters import check_integer
+from seqkern.core.checks import check_integer
 from seqkern.evaluation.bootstrap import CELLS, Sample
 from seqkern.evaluation.ranking import as_binary
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import FoldError, ParameterError, unknown_name
-from seqkern.core.parameters import check_choice, check_integer
 from seqkern.evaluation import metrics, ranking
 from seqkern.folds.splitters import deal
 

@@ -303,7 +303,7 @@ def _text(item):
         base = _text(item.base)
         return f"{base}{',' if ':' in base else ':'}part={':'.join(map(str, ends))}"
     defaults = {name: item.default for name, item in inspect.signature(type(item)).parameters.items()}
-    skipped = (*getattr(item, "execution_parameters", ()), "tol", "max_iter")
+    skipped = (*item.parameters_with("execution"), "tol", "max_iter")
     given = [
         f"{name}={_value(value)}"
         for name, value in params.items()

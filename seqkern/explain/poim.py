@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_integer
 from seqkern.explain import _poim
 from seqkern.kernels.additive import over_root
 from seqkern.kernels.algebra import PartKernel, SumKernel

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.checks import check_integer, check_real
 from seqkern.core.tsv import write_tsv
 from seqkern.folds.overlaps import chance_length, contained_pairs, similar_pairs
 from seqkern.folds.splitters import merge_groups

@@ -7,8 +7,8 @@ import inspect
 
 import numpy as np
 
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError, unknown_name
-from seqkern.core.parameters import check_integer
 from seqkern.folds.splitters import deal, locus_blocks
 from seqkern.folds.train_size import sample, smaller
 from seqkern.folds.units import PARTS, RARE_STATE, Units

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError
-from seqkern.core.parameters import check_integer
 
 
 def sample(units, rows, size, seed):

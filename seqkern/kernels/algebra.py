@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import changed, component, fixed, integer, numbers
 from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.additive import attributions, fold, matrix, row_attributions, word_weights
+from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
 from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.implicit import CombinedImplicit
@@ -23,17 +24,6 @@ FARTHEST = 10**12
 class SumKernel(CompositeKernel):
     """Weighted sum of kernels: K(x, y) = Σ w_i K_i(x, y).
 
-    Parameters
-    ----------
-    parts : list of Kernel
-    weights : list of float, optional
-        w_i ≥ 0, one for each part; by default all 1.
-    normalize : bool
-        Whether to divide the sum by sqrt(K(x, x) K(y, y)); each part has its own `normalize` besides.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence with K(x, x) = 0.
-    n_threads : int, optional
-
     Raises
     ------
     ParameterError
@@ -44,12 +34,18 @@ class SumKernel(CompositeKernel):
     name = "sum"
     plain = "Adds the similarities that several kernels see."
 
-    def __init__(self, parts, *, weights=None, normalize=False, zero_diagonal="error", n_threads=None):
-        self.parts = parts
-        self.weights = weights
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are added.")
+    weights: list[float] | None = numbers(
+        default=None,
+        low=0,
+        each="weight",
+        remedy="give a list: [0.5, 0.5]",
+        doc="w_i, one for each part; by default all 1.",
+    )
+    normalize: bool = changed(
+        default=False,
+        doc="Whether to divide the sum by sqrt(K(x, x) K(y, y)); each part has its own `normalize` besides.",
+    )
 
     @classmethod
     def examples(cls):
@@ -66,15 +62,11 @@ class SumKernel(CompositeKernel):
         super()._check_parameters()
         if self.weights is None:
             return
-        if not isinstance(self.weights, (list, tuple)):
-            raise ParameterError(f"weights={self.weights!r} is not possible", remedy="give a list: [0.5, 0.5]")
         if len(self.weights) != len(self.parts):
             raise ParameterError(
                 f"{len(self.weights)} weights for {len(self.parts)} parts",
                 remedy="give one weight for each part",
             )
-        for weight in self.weights:
-            check_real("weight", weight, 0)
 
     def _weights(self):
         return [1.0] * len(self.parts) if self.weights is None else [float(weight) for weight in self.weights]
@@ -179,15 +171,6 @@ def _side_by_side(features):
 class ProductKernel(CompositeKernel):
     """Product of kernels, entry by entry: K(x, y) = Π K_i(x, y).
 
-    Parameters
-    ----------
-    parts : list of Kernel
-    normalize : bool
-        Whether to divide the product by sqrt(K(x, x) K(y, y)).
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence with K(x, x) = 0.
-    n_threads : int, optional
-
     Raises
     ------
     ParameterError
@@ -198,11 +181,11 @@ class ProductKernel(CompositeKernel):
     plain = "Multiplies the similarities that several kernels see."
     words_vary = True
 
-    def __init__(self, parts, *, normalize=False, zero_diagonal="error", n_threads=None):
-        self.parts = parts
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are multiplied.")
+    normalize: bool = changed(
+        default=False,
+        doc="Whether to divide the product by sqrt(K(x, x) K(y, y)); each part has its own `normalize` besides.",
+    )
 
     @classmethod
     def examples(cls):
@@ -245,14 +228,6 @@ class ProductKernel(CompositeKernel):
 class PartKernel(CompositeKernel):
     """A kernel on letters `start` to `stop` of each sequence, as in ``s[start:stop]``.
 
-    Parameters
-    ----------
-    base : Kernel
-        A kernel on sequences.
-    start, stop : int or None
-        Negative numbers count from the end; None is an open end.
-    n_threads : int, optional
-
     Raises
     ------
     ParameterError
@@ -262,11 +237,25 @@ class PartKernel(CompositeKernel):
     name = "part"
     plain = "Looks at one part of each sequence only."
 
-    def __init__(self, base, start, stop, *, n_threads=None):
-        self.base = base
-        self.start = start
-        self.stop = stop
-        self.n_threads = n_threads
+    base: Kernel = component("kernel", kw_only=False, doc="A kernel on sequences.")
+    start: int | None = integer(
+        low=-FARTHEST,
+        high=FARTHEST,
+        optional=True,
+        kw_only=False,
+        each="part's start",
+        doc="The first letter; negative numbers count from the end, and None is an open end.",
+    )
+    stop: int | None = integer(
+        low=-FARTHEST,
+        high=FARTHEST,
+        optional=True,
+        kw_only=False,
+        each="part's stop",
+        doc="The letter after the last one, likewise.",
+    )
+    normalize: bool = fixed(False)
+    zero_diagonal: str = fixed("error")
 
     @classmethod
     def examples(cls):
@@ -285,9 +274,6 @@ class PartKernel(CompositeKernel):
                 f"kernel {self.base.name!r} takes no sequences",
                 remedy="only sequences have parts: leave part out",
             )
-        for name, end in (("start", self.start), ("stop", self.stop)):
-            if end is not None:
-                check_integer(f"part's {name}", end, -FARTHEST, FARTHEST)
 
     def _seen(self, X):
         return X.part(self.start, self.stop)

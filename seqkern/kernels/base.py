@@ -1,6 +1,6 @@
 """The contract of every kernel.
 
-A kernel family subclasses `Kernel` and writes three things: ``__init__`` (parameters only), ``_prepare`` and
+A kernel family subclasses `Kernel`, or `SequenceKernel`, and writes three things: its parameters, ``_prepare`` and
 ``_block``. Everything else is done here: coercion and checks of the input, normalisation, the diagonal,
 float32, threads, specs, state. Who calls whom::
 
@@ -14,22 +14,29 @@ threads. A new family is found by its `name` and tested by its `examples`; nothi
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from seqkern.core.archive import canonical_json
+from seqkern.core.declarations import Choice
 from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
-from seqkern.core.parameters import Parameters, check_choice, check_integer
+from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, flag, integer
+from seqkern.core.specs import plain
 from seqkern.kernels import _blocks
 from seqkern.kernels.implicit import normalised
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.kernels.stored_form import StoredForm
-from seqkern.sequences.alphabets import ALPHABETS, as_alphabet
+from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
 from seqkern.sequences.tracks import track_option
 
 YEAR = 365 * 24 * 3600.0
+LAST_PARAMETERS = (
+    *("search", "iterations", "inclusion", "normalize", "presence", "reverse_complement"),
+    *("alphabet", "short", "zero_diagonal", "n_threads", "algorithm"),
+)
 
 
 @dataclass(frozen=True)
@@ -114,11 +121,9 @@ class Kernel(Parameters):
         Whether every Gram matrix is positive semi-definite.
     equal_lengths : bool
         Whether all sequences must have one length.
-    execution_parameters : tuple of str
-        Parameters that change how the numbers are computed, not the numbers; no part of a kernel's identity.
     algorithms : tuple of str
-        What a parameter ``algorithm`` may name besides ``"auto"``; all give the same numbers. One that some
-        other parameter rules out is refused by `_check_parameters`, with the remedy ``choose algorithm=…``.
+        What a parameter ``algorithm`` may name besides ``"auto"``, from its declaration; all give the same numbers. One
+        that some other parameter rules out is refused by `_check_parameters`, with the remedy ``choose algorithm=…``.
     words_vary : bool
         Whether what a word adds depends on where it is, or on the sequence around it.
     least_block_rows : int
@@ -136,21 +141,30 @@ class Kernel(Parameters):
     data_dependent = False
     positive_semidefinite = True
     equal_lengths = False
-    execution_parameters = ("n_threads", "algorithm")
-    algorithms = ()
+    algorithms: ClassVar[tuple[str, ...]] = ()
     words_vary = False
     least_block_rows = 1
     has_weights_at_positions = False
     missing_file_remedy = "check the path"
-    normalize = False
-    zero_diagonal = "error"
     alphabet = None
-    n_threads = None
+    last_parameters = LAST_PARAMETERS
+
+    normalize: bool = flag(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)).")
+    zero_diagonal: Literal["error", "zero"] = choice(
+        default="error",
+        doc="What to do, when normalising, about a record whose K(x, x) is not positive: refuse it, or give it a row "
+        "of zeros.",
+    )
+    n_threads: int | None = integer(default=None, low=1, execution=True, doc="By default all cores.")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Read `algorithms` from the declaration of the parameter ``algorithm``."""
+        super().__init_subclass__(**kwargs)
+        declared = cls.declarations().get("algorithm")
+        if isinstance(declared, Choice):
+            cls.algorithms = tuple(name for name in declared.choices if name is not None and name != "auto")
 
     # ---- what a kernel family writes ------------------------------------------------------------
-
-    def _check_parameters(self):
-        """Raise ParameterError for a parameter of the family's own outside its domain."""
 
     def _prepare(self, X, like):
         """Return the payload of `X`; `like` is None or the payload that it will be compared with as columns.
@@ -546,13 +560,6 @@ class Kernel(Parameters):
         self._block(rows.payload, cols.payload, out)
         _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
 
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain; `fit` and `prepare` begin with it."""
-        check_choice("zero_diagonal", self.zero_diagonal, ("error", "zero"))
-        if self.n_threads is not None:
-            check_integer("n_threads", self.n_threads, 1)
-        self._check_parameters()
-
     def check_fitted(self):
         """Raise ParameterError if the kernel learns from data and has not yet."""
         if self.data_dependent and not self.fitted:
@@ -594,12 +601,20 @@ class Kernel(Parameters):
 
     # ---- identity and state ---------------------------------------------------------------------
 
-    def spec(self):
-        """Return the kernel as a config would write it: ``{"kernel": name, parameter: value, …}``."""
-        params = self.get_params(deep=False)
+    def spec(self, *, execution: bool = True) -> dict[str, Any]:
+        """Return the kernel as a config would write it: ``{"kernel": name, parameter: value, …}``.
+
+        Parameters
+        ----------
+        execution : bool
+            Whether those parameters are in it that change how the numbers are computed, but not the numbers.
+        """
+        params = {
+            name: getattr(self, name) for name, item in self.declarations().items() if execution or not item.execution
+        }
         if params.get("alphabet") is not None:
             params["alphabet"] = _alphabet_name(params["alphabet"])
-        return {"kernel": self.name, **{key: _plain(value) for key, value in params.items()}}
+        return {"kernel": self.name, **{key: _plain(value, execution) for key, value in params.items()}}
 
     def identity(self):
         """Return canonical JSON of everything that the numbers depend on."""
@@ -607,12 +622,21 @@ class Kernel(Parameters):
         learned = hashlib.blake2b(canonical_json(header).encode(), digest_size=16)
         for key in sorted(arrays):
             learned.update(key.encode() + np.ascontiguousarray(arrays[key]).tobytes())
-        return canonical_json([_without(self.spec(), self.execution_parameters), learned.hexdigest()])
+        return canonical_json([self.spec(execution=False), learned.hexdigest()])
 
     def state(self):
         """Return (JSON dict, dict of arrays) from which `kernel_from_state` makes this kernel again."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "fitted": header}, arrays
+
+
+class SequenceKernel(Kernel):
+    """Base of the kernels that compare the letters of sequences."""
+
+    normalize: bool = changed(default=True)
+    alphabet: str | Alphabet | None = alphabet_name(
+        doc="The alphabet that sequences must have, and that strings are encoded with."
+    )
 
 
 def _count(counts, what, touched):
@@ -627,23 +651,10 @@ def _alphabet_name(alphabet):
     return alphabet.name if ALPHABETS.get(alphabet.name) == alphabet else alphabet.letters
 
 
-def _plain(value):
-    """Return a parameter's value as JSON can hold it: kernels as specs, numpy scalars as Python's."""
+def _plain(value: Any, execution: bool) -> Any:
+    """Return a parameter's value as JSON can hold it: see `Kernel.spec`."""
     if isinstance(value, Kernel):
-        return value.spec()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
+        return value.spec(execution=execution)
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
-
-
-def _without(spec, names):
-    """Return a nested spec without the parameters `names`."""
-    if isinstance(spec, dict):
-        return {key: _without(value, names) for key, value in spec.items() if key not in names}
-    if isinstance(spec, list):
-        return [_without(item, names) for item in spec]
-    return spec
+        return [_plain(item, execution) for item in value]
+    return plain(value)

@@ -34,9 +34,6 @@ class Layer(Parameters):
     needs_chains = True
     decides = False
 
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-
     def check_classes(self, classes):
         """Raise ParameterError where the parameters name classes that are not among `classes`."""
 

@@ -4,8 +4,9 @@ import re
 
 import numpy as np
 
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import ModelError, ParameterError
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import integer, numbers_by_name, real
 from seqkern.layers.base import Layer
 from seqkern.layers.multinomial import fit_multinomial, log_probabilities
 from seqkern.layers.segment_model import SegmentModel, Steps, best_path, class_probabilities
@@ -28,15 +29,6 @@ class SegmentLayer(Layer):
     whose logarithms `transform` gives. `predict` gives the path s of greatest
     Σ log P(s_i) + w · (log P(s) − Σ log share(s_i)) (Viterbi), with P(s) by the model and w the weight: no segment of
     it is shorter than its class allows, but where a chain is shorter than any.
-
-    Parameters
-    ----------
-    shortest : dict of str to int, or str, optional
-        Fewest residues of a segment by name of class; text such as ``H:3 E:2``; classes not named have 1. By default
-        the shortest of the true ones, leaving out fewer than 1 % of a class's.
-    weight : float, optional
-        w, from 0 to 1: the probabilities know of the neighbours already, so that transitions are not to count in full
-        again. By default, of some, the one whose path is right at most of the residues.
 
     Attributes
     ----------
@@ -61,14 +53,22 @@ class SegmentLayer(Layer):
     calibrated = True
     decides = True
 
-    def __init__(self, *, shortest=None, weight=None):
-        self.shortest = shortest
-        self.weight = weight
+    shortest: dict[str, int] | str | None = numbers_by_name(
+        value=integer(low=1, high=LONGEST),
+        default=None,
+        text=True,
+        doc="Fewest residues of a segment by name of class; text such as ``H:3 E:2``; classes not named have 1. By "
+        "default the shortest of the true ones, leaving out fewer than 1 % of a class's.",
+    )
+    weight: float | None = real(
+        default=None,
+        low=0,
+        high=1,
+        doc="w, from 0 to 1: the probabilities know of the neighbours already, so that transitions are not to count "
+        "in full again. By default, of some, the one whose path is right at most of the residues.",
+    )
 
-    def check_parameters(self):
-        """Raise ParameterError for a length or a weight that is not possible."""
-        if self.weight is not None:
-            check_real("weight", self.weight, 0, 1)
+    def _check_parameters(self):
         for name, length in (read_lengths(self.shortest) or {}).items():
             check_integer(f"shortest {name}", length, 1, LONGEST)
 

@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from seqkern.core.errors import ModelError, ParameterError
-from seqkern.core.registry import build_listed
+from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.specs import build_spec
+from seqkern.layers.base import Layer
 from seqkern.layers.layer_table import LAYERS
 
 
-def build_layer(spec):
+def build_layer(spec: Any) -> Layer:
     """Return the layer that a spec describes, not fitted.
 
     Parameters
@@ -21,10 +24,10 @@ def build_layer(spec):
     ParameterError
         For an unknown layer or parameter (with the nearest name), or a value outside its domain.
     """
-    return build_listed(LAYERS, spec, "structure:window=15")
+    return build_spec(spec, "layer")
 
 
-def build_layers(specs):
+def build_layers(specs: Any) -> list[Layer]:
     """Return the layers that specs describe, in order.
 
     Parameters
@@ -56,7 +59,7 @@ def build_layers(specs):
     return [build_layer(spec) for spec in specs]
 
 
-def layer_from_state(header, arrays):
+def layer_from_state(header: dict, arrays: dict) -> Layer:
     """Return the fitted layer whose `state` this was.
 
     Raises
@@ -72,3 +75,6 @@ def layer_from_state(header, arrays):
             raise
         raise ModelError(f"not the state of a layer: {error}", remedy="train the model again") from error
     return layer
+
+
+add_kind(Kind("layer", "Layer", build=build_layer, example="structure:window=15", registry=LAYERS))

@@ -1,19 +1,19 @@
 """A second machine: the scores around each residue decide anew."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ModelError
 from seqkern.core.memory import available_memory
-from seqkern.core.parameters import check_choice, check_integer, check_real
-from seqkern.kernels.windows.window_vectors import check_position_weights, position_weights
+from seqkern.core.parameters import choice, integer, numbers, real
+from seqkern.kernels.windows.window_vectors import SHAPES, check_position_weights, position_weights
 from seqkern.layers.base import Layer
 from seqkern.layers.score_windows import Landmarks, ScoreWindows, feature_blocks
 from seqkern.residues import check_window
 from seqkern.sequences.labels import UNLABELLED
 from seqkern.solvers import build_solver, solver_from_state
-
-FEATURES = ("rbf", "linear")
 
 
 class StructureLayer(Layer):
@@ -23,25 +23,6 @@ class StructureLayer(Layer):
     a flag that says that there is no residue, or that nothing is known of it. Beside it stand the mean scores of the
     chain: how much helix and strand it seems to have. On these learns a linear machine, or one with an RBF kernel by
     Nyström's features.
-
-    Parameters
-    ----------
-    window : int
-        Residues that are looked at, an odd number.
-    position_weights : {"flat", "triangle", "gaussian"} or list of float
-        How much each place counts in products and squared distances, as of `WindowKernel`.
-    features : {"rbf", "linear"}
-        Of an RBF kernel, or the window itself.
-    n_components : int
-        How many landmarks the RBF kernel's features rest on.
-    gamma : float, optional
-        exp(−γ ‖u − v‖²) of windows u and v; by default 1 over the number of coordinates of a window.
-    C : float
-        Cost of a margin error.
-    loss : {"squared_hinge", "squared"}
-        Of the machine (`PrimalSVC`).
-    seed : int
-        Of the landmarks.
 
     Attributes
     ----------
@@ -65,41 +46,32 @@ class StructureLayer(Layer):
     name = "structure"
     plain = "A second machine decides each residue anew, by the first one's scores of it and of its neighbours."
 
-    def __init__(
-        self,
-        *,
-        window=21,
-        position_weights="gaussian",
-        features="rbf",
-        n_components=500,
-        gamma=None,
-        C=1.0,
-        loss="squared_hinge",
-        seed=1,
-    ):
-        self.window = window
-        self.position_weights = position_weights
-        self.features = features
-        self.n_components = n_components
-        self.gamma = gamma
-        self.C = C
-        self.loss = loss
-        self.seed = seed
+    window: int = integer(default=21, low=1, doc="Residues that are looked at, an odd number.")
+    position_weights: str | list[float] = numbers(
+        default="gaussian",
+        low=0,
+        words=SHAPES,
+        doc="How much each place counts in products and squared distances, as of `WindowKernel`.",
+    )
+    features: Literal["rbf", "linear"] = choice(default="rbf", doc="Of an RBF kernel, or the window itself.")
+    n_components: int = integer(default=500, low=1, doc="How many landmarks the RBF kernel's features rest on.")
+    gamma: float | None = real(
+        default=None,
+        low=0,
+        open_low=True,
+        doc="exp(−γ ‖u − v‖²) of windows u and v; by default 1 over the number of coordinates of a window.",
+    )
+    C: float = real(default=1.0, low=0, open_low=True, doc="Cost of a margin error.")
+    loss: Literal["squared_hinge", "squared"] = choice(default="squared_hinge", doc="Of the machine (`PrimalSVC`).")
+    seed: int = integer(default=1, low=0, doc="Of the landmarks.")
 
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
+    def _check_parameters(self):
         check_window(self.window)
         check_position_weights(self.position_weights)
         position_weights(self.position_weights, self.window)
-        check_choice("features", self.features, FEATURES)
-        check_integer("n_components", self.n_components, 1)
-        if self.gamma is not None:
-            check_real("gamma", self.gamma, 0, open_low=True)
-        check_integer("seed", self.seed, 0)
-        self._machine()
 
     def _machine(self):
-        """Return a new solver; ParameterError for a value outside its domain."""
+        """Return a new solver."""
         return build_solver({"solver": "primal_svc", "C": self.C, "loss": self.loss})
 
     def _fit(self, scores, chains, y):

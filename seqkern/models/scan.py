@@ -12,8 +12,8 @@ from collections import Counter
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import ModelError, ParameterError
-from seqkern.core.parameters import check_choice
 from seqkern.kernels.window_values import WindowValues
 from seqkern.sequences.candidates import FORWARD, REVERSE, AtHand
 from seqkern.sequences.sequence_set import SequenceSet

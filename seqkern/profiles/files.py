@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import FileError, SequenceError
-from seqkern.core.parameters import check_choice
 from seqkern.core.text_files import open_text
 from seqkern.profiles.hmmer import parse_hmmer
 from seqkern.profiles.hmmer_files import looks_like_hmmer

@@ -20,8 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from seqkern.core.archive import canonical_json
+from seqkern.core.checks import check_integer, check_real
 from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import check_integer, check_real
 from seqkern.core.progress import progress_bar
 from seqkern.profiles.cache import ProfileCache
 from seqkern.profiles.hmmer import of_hmm

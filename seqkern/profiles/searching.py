@@ -1,7 +1,9 @@
 """What kernels on profiles share: they come as tracks, or are built by searching the training part."""
 
+from typing import ClassVar, Literal
+
 from seqkern.core.archive import nest, unnest
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import Parameters, choice, integer, real
 from seqkern.profiles.profile import check_tracks
 from seqkern.profiles.search import ProfileSearch
 from seqkern.sequences.sequence_set import SequenceSet
@@ -9,14 +11,24 @@ from seqkern.sequences.sequence_set import SequenceSet
 SAMPLE_RECORDS = 8  # to predict from, where every record takes a search
 
 
-class ProfileTracks:
+class ProfileTracks(Parameters):
     """Mixed into a kernel that reads tracks of profiles; comes before the base in the list of bases.
 
-    The kernel has the attributes `search`, `iterations` and `inclusion`, names the tracks it reads in `profile_tracks`,
-    and calls `with_profiles` where it reads them.
+    The kernel names the tracks it reads in `profile_tracks`, and calls `with_profiles` where it reads them.
     """
 
-    profile_tracks = ("profile",)
+    profile_tracks: ClassVar[tuple[str, ...]] = ("profile",)
+
+    search: Literal["training"] | None = choice(
+        default=None,
+        doc="Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every "
+        "sequence is searched against them (`seqkern.profiles.search`), which takes about a tenth of a CPU second for "
+        "each.",
+    )
+    iterations: int = integer(default=3, low=1, doc="Searches of one sequence at most.")
+    inclusion: float = real(
+        default=0.001, low=0, open_low=True, doc="E-value up to which what is found counts as a relative."
+    )
 
     @property
     def tracks(self):
@@ -27,12 +39,6 @@ class ProfileTracks:
     def data_dependent(self):
         """Whether `fit` keeps the training sequences, to search them."""
         return self.search is not None
-
-    def _check_parameters(self):
-        check_choice("search", self.search, (None, "training"))
-        check_integer("iterations", self.iterations, 1)
-        check_real("inclusion", self.inclusion, 0, open_low=True)
-        super()._check_parameters()
 
     def _fit(self, X, y):
         super()._fit(X, y)

@@ -8,8 +8,8 @@ import hashlib
 from pathlib import Path
 
 from seqkern.core.archive import canonical_json
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import ConfigError
-from seqkern.core.parameters import check_choice
 from seqkern.core.public_files import is_public, local_path
 from seqkern.core.text_files import file_sha256
 from seqkern.profiles.files import FORMATS, ProfileFiles, folder_files

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqkern.core.archive import nest, unnest
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_integer
 from seqkern.sequences.sequence_set import SequenceSet
 
 STATES = "states"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import check_choice
 from seqkern.core.text_files import open_lines, source_name
 from seqkern.sequences.alphabets import (
     MASK,

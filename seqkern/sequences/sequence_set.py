@@ -10,8 +10,8 @@ import itertools
 
 import numpy as np
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
-from seqkern.core.parameters import check_choice
 from seqkern.sequences.alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
 
 PIECE = 1 << 22

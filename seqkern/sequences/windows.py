@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_choice, check_integer
 from seqkern.core.text_files import check_columns, read_cells, source_name
 from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.sequence_set import PIECE, SequenceSet, unique_ids

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqkern.core.archive import atomic_write, check_writable
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, unknown_name
-from seqkern.core.parameters import check_integer
 from seqkern.residues.residues import STATES
 from seqkern.sequences.sequence_set import SequenceSet
 

@@ -7,7 +7,7 @@ state, tell more, as in real chains; one exponent sets how much there is to be l
 
 import numpy as np
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.checks import check_integer, check_real
 from seqkern.profiles.profile import BACKGROUND
 from seqkern.residues.residues import STATES
 from seqkern.sequences.alphabets import PROTEIN

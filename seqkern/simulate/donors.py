@@ -11,7 +11,7 @@ import csv
 
 import numpy as np
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.checks import check_integer, check_real
 from seqkern.core.resource_files import open_resource
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet

@@ -6,7 +6,7 @@ donor site (`donors.donor_windows`). The other sites are places with GT that are
 
 import numpy as np
 
-from seqkern.core.parameters import check_integer
+from seqkern.core.checks import check_integer
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.simulate.donors import INTRON, donor_windows

@@ -11,7 +11,7 @@ core of its own.
 
 import numpy as np
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.checks import check_integer, check_real
 from seqkern.sequences.alphabets import PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.simulate.substitution import wag

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.parameters import check_real
 from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit

@@ -1,7 +1,7 @@
 """Factors of C for the classes, as the solvers of the C-SVM have them."""
 
+from seqkern.core.checks import check_real
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_real
 
 
 def check_class_weight(weight):

@@ -1,9 +1,10 @@
 """The contract of every solver.
 
-A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes ``__init__``
-(parameters only), ``check_parameters``, ``_fit`` and ``_decide``, ``fitted_state`` and ``restore_fitted`` for
-the model file, and ``examples`` for tests/test_solver_contract.py. The report is made here, the input checked in
-`checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`. Who calls whom::
+A solver subclasses `BinarySolver` or `RealSolver` (or `Solver`, for other targets) and writes its parameters,
+``_check_parameters`` for what concerns several of them, ``_fit`` and ``_decide``, ``fitted_state`` and
+``restore_fitted`` for the model file, and ``examples`` for tests/test_solver_contract.py. The report is made here, the
+input checked in `checking.py`, classes are coded in `kinds.py`; state and restriction are in `stored.py`. Who calls
+whom::
 
     fit(K, y) ─▶ checks ─▶ _fit(K, target) ─▶ support_, report_
     decision_function(K) ─▶ checks ─▶ _decide(K, columns)
@@ -12,9 +13,12 @@ Prediction needs the columns `support_` of a kernel matrix between new and train
 A restricted solver is the same solver with those columns renumbered, so that a model keeps few sequences.
 """
 
+from typing import ClassVar
+
 import numpy as np
 
 from seqkern.core.convergence import warn_unconverged
+from seqkern.core.declarations import Component, Parameter
 from seqkern.core.errors import GramError, LabelError
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
 from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
@@ -39,11 +43,6 @@ class Solver(Stored, Estimator):
     targets : tuple of {"binary", "multiclass", "real", "none"}
         The kinds of label that it learns; with ``"none"``, it can be fitted without labels, and `_fit` then
         gets None for them.
-    whole : tuple of str
-        The parameters whose lists are no grid of values to search, since the solver chooses by itself; `read` makes
-        them from what a config says.
-    holds : tuple of str
-        The parameters that hold a solver: a spec may name it, ``binary: csvc``, or give its own spec.
     takes_groups : bool
         Whether `_fit` takes groups, which it keeps together where it divides the training part: ``_fit(K, y, groups)``.
     takes_blocks : bool
@@ -65,17 +64,12 @@ class Solver(Stored, Estimator):
     plain = ""
     input = "gram"
     needs_semidefinite = False
-    targets = ()
-    whole = ()
-    holds = ()
+    targets: ClassVar[tuple[str, ...]] = ()
     takes_groups = False
     takes_blocks = False
     selects = True
 
     # ---- what a solver writes ----------------------------------------------------------------------------
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain; called before every fit."""
 
     def check_labels(self, y, groups=None):
         """Raise ParameterError where the parameters cannot go with the labels of a training part.
@@ -198,9 +192,15 @@ class Solver(Stored, Estimator):
         return {}
 
     @classmethod
-    def read(cls, key, value):
-        """Return the value of a parameter of `whole` from that of a spec."""
-        return value
+    def list_parameters(cls) -> tuple[str, ...]:
+        """Return the names of the parameters whose lists are no grid of values: the solver chooses by itself."""
+        return cls.parameters_with("list_parameter")
+
+    @classmethod
+    def nested_solvers(cls) -> tuple[str, ...]:
+        """Return the names of the parameters that hold a solver: a spec may name it, or give its own spec."""
+        own = cls.list_parameters()
+        return tuple(name for name, item in cls.declarations().items() if _is_solver(item) and name not in own)
 
     @classmethod
     def examples(cls):
@@ -330,3 +330,8 @@ class Solver(Stored, Estimator):
     def _coded(self, y):
         """Return checked labels as `_fit` takes them."""
         return y
+
+
+def _is_solver(item: Parameter) -> bool:
+    """Tell whether a parameter holds a solver."""
+    return isinstance(item, Component) and item.kind == "solver"

@@ -7,7 +7,7 @@ def check_solver(solver):
     """Raise ParameterError if no machine of a solver, fitted or not, decides by a weighted sum of kernel values."""
     if solver.targets == ("multiclass",) and not hasattr(solver, "machine"):
         raise no_two_class_solver(solver)
-    if "binary" in solver.holds:
+    if "binary" in solver.nested_solvers():
         return check_solver(solver.binary)
     if solver.input == "features" or not solver.has_linear():
         by = "by features, not by" if solver.input == "features" else "by no weighted sums of"

@@ -1,12 +1,15 @@
 """A one-class machine as a filter of the training part, before a binary solver."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import choice, component, real
 from seqkern.solvers.base import BinarySolver, Solver
 from seqkern.solvers.estimator import clone
+from seqkern.solvers.shared import limit, tolerance
 from seqkern.solvers.specs import solver_from_state
 from seqkern.solvers.svm.one_class import OneClassSVM
 
@@ -15,20 +18,6 @@ WORDS = ("negatives", "positives")
 
 class FilteredSVC(BinarySolver):
     """A binary solver that learns only the training rows that a one-class SVM of their class finds inside.
-
-    Parameters
-    ----------
-    binary : Solver
-        It takes a Gram matrix.
-    nu : float
-        0 < ν < 1: at most this share of a class is left out.
-    of : {"both", "positive"}
-        Whether both classes are filtered, or the positives alone: those are often found by an experiment or a search
-        that errs, while nothing was said of the negatives.
-    tol : float
-        Of the one-class machines, as in `OneClassSVM`.
-    max_iter : int
-        Of each of them.
 
     Attributes
     ----------
@@ -49,26 +38,25 @@ class FilteredSVC(BinarySolver):
     name = "filtered"
     plain = "One-class machines leave out training rows unlike their class; a binary solver learns the rest."
     needs_semidefinite = True
-    holds = ("binary",)
 
-    def __init__(self, binary, *, nu=0.05, of="both", tol=1e-3, max_iter=10_000_000):
-        self.binary = binary
-        self.nu = nu
-        self.of = of
-        self.tol = tol
-        self.max_iter = max_iter
+    binary: Solver = component("solver", kw_only=False, doc="It takes a Gram matrix.")
+    nu: float = real(
+        default=0.05, low=0, high=1, open_low=True, open_high=True, doc="ν: at most this share of a class is left out."
+    )
+    of: Literal["both", "positive"] = choice(
+        default="both",
+        doc="Whether both classes are filtered, or the positives alone: those are often found by an experiment or a "
+        "search that errs, while nothing was said of the negatives.",
+    )
+    tol: float = tolerance(1e-3, "Of the one-class machines, as in `OneClassSVM`.")
+    max_iter: int = limit(10_000_000, "Of each of them.")
 
-    def check_parameters(self):
-        """Raise ParameterError unless `binary` takes a Gram matrix and all values are good."""
+    def _check_parameters(self):
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets or self.binary.input != "gram":
             raise ParameterError(
                 f"binary={self.binary!r} is not possible", remedy="give a binary solver that takes a Gram matrix"
             )
         self.binary.check_parameters()
-        check_real("nu", self.nu, 0, 1, open_low=True, open_high=True)
-        check_choice("of", self.of, ("both", "positive"))
-        check_real("tol", self.tol, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
 
     def check_labels(self, y, groups=None):
         """Raise ParameterError where the binary solver would, or might after the filter of one class."""

@@ -3,11 +3,14 @@
 import contextlib
 import itertools
 import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
-import numpy as np
-
+from seqkern.core.declarations import Number, Parameter
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
-from seqkern.kernels.specs import parse_spec, parse_value
+from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.specs import normal_values, parse_spec, plain
 from seqkern.solvers.class_names import by_code
 from seqkern.solvers.ranges import Range, as_range
 from seqkern.solvers.solver_table import SOLVERS
@@ -18,8 +21,6 @@ TAKES = {
     "implicit": "feature vectors that are never stored",
 }
 """What the `input` of a solver is called in messages."""
-INSIDE = {"selector": "selector"}
-"""Parameters of which a text has something else than a solver in parentheses, and what."""
 
 
 def build_solver(spec):
@@ -41,19 +42,16 @@ def build_solver(spec):
     if isinstance(spec, Solver):
         return spec
     name, params = _split_spec(spec)
-    whole = SOLVERS.get(name).whole
+    declared = SOLVERS.get(name).declarations()
     for key, value in params.items():
-        if key in whole:
-            params[key] = SOLVERS.get(name).read(key, value)
-            continue
-        if isinstance(value, (list, tuple)):
+        item = declared.get(key, Parameter())
+        if isinstance(value, Range):
+            raise _range_in_grid(name, key, value)
+        if isinstance(value, (list, tuple)) and not item.list_parameter:
             raise ParameterError(
                 f"solver {name!r}: {key} is a list of values", remedy="give one value, or search the grid"
             )
-        if isinstance(value, Range):
-            raise _range_in_grid(name, key, value)
-        if isinstance(value, dict) and "solver" in value:
-            params[key] = build_solver(value)
+        params[key] = item.build(value)
     solver = SOLVERS.build(name, **params)
     solver.check_parameters()
     return solver
@@ -113,7 +111,7 @@ def draw_spec(spec, rng, *, search=False):
     for key, value in params.items():
         if isinstance(value, Range):
             drawn[key] = value.draw(rng)
-        elif isinstance(value, dict) and "solver" in value and key not in SOLVERS.get(name).whole:
+        elif _is_grid_of_solvers(name, key, value):
             drawn[key] = draw_spec(value, rng, search=search)
         else:
             choices = _choices(name, key, value, search, False)
@@ -144,10 +142,10 @@ def spec_text(spec):
     str
     """
     key = next(iter(spec), None)
-    if key in ("solver", *INSIDE.values()):
+    if key in ("solver", "selector"):
         with contextlib.suppress(ParameterError, StopIteration):
             text = _named_text(spec)
-            if parse_spec(text, key, INSIDE) == spec:
+            if parse_spec(text, key) == spec:
                 return text
     return json.dumps(spec, ensure_ascii=False)
 
@@ -244,21 +242,25 @@ def solver_from_state(header, arrays):
     return solver
 
 
-def _split_spec(spec):
+def _split_spec(spec: Any) -> tuple[str, dict[str, Any]]:
     """Return a spec's solver name and a dict of its parameters."""
-    spec = parse_spec(spec, "solver", INSIDE) if isinstance(spec, str) else spec
-    if not isinstance(spec, dict) or not isinstance(spec.get("solver"), str):
+    spec = parse_spec(spec, "solver") if isinstance(spec, str) else spec
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("solver"), str):
         raise ParameterError(f"{spec!r} names no solver", remedy="write it like {solver: csvc, C: 1} or csvc:C=1")
-    holds = SOLVERS.get(spec["solver"]).holds
-    params = {key: _value(value) for key, value in spec.items() if key != "solver"}
-    return spec["solver"], {key: _held(value) if key in holds else value for key, value in params.items()}
+    name = spec["solver"]
+    cls = SOLVERS.get(name)
+    values = normal_values(cls, {key: value for key, value in spec.items() if key != "solver"}, grid=True)
+    declared = cls.declarations()
+    return name, {key: _ranged(value, declared.get(key)) for key, value in values.items()}
 
 
-def _held(value):
-    """Return the value of a parameter that holds a solver, or of a list of some, with their texts read."""
-    if isinstance(value, (list, tuple)):
-        return [_held(item) for item in value]
-    return parse_spec(value, "solver", INSIDE) if isinstance(value, str) else value
+def _ranged(value: Any, item: Parameter | None) -> Any:
+    """Return the value of a parameter with texts that are ranges of numbers made some."""
+    if not isinstance(item, Number | None):
+        return value
+    if isinstance(value, list):
+        return [_ranged(one, item) for one in value]
+    return (as_range(value) or value) if isinstance(value, str) else value
 
 
 def _searched(spec, search):
@@ -284,7 +286,7 @@ def _range_in_grid(name, key, value):
 
 def _choices(name, key, value, search, ends):
     """Return the values one parameter takes in a grid."""
-    if key in SOLVERS.get(name).whole:
+    if _is_one_value(name, key):
         return [value]
     if isinstance(value, dict) and "solver" in value:
         return expand_grid(value, search=search, ends=ends)
@@ -300,22 +302,25 @@ def _choices(name, key, value, search, ends):
     return [choice for choices in several for choice in choices]
 
 
-def _value(value):
-    """Return a config's value with texts that mean numbers ("inf" of JSON, "1e-3" of YAML) made numbers."""
-    if isinstance(value, (list, tuple)):
-        return [_value(item) for item in value]
-    if not isinstance(value, str):
-        return value
-    return np.inf if value == "inf" else as_range(value) or parse_value(value)
+def _is_one_value(name: str, key: str) -> bool:
+    """Tell whether the value of a parameter is no grid, whatever it is."""
+    return key in SOLVERS.get(name).list_parameters()
 
 
-def plain(value):
-    """Return a value as JSON can hold it: solvers as specs, infinity as "inf", numpy numbers as Python's."""
-    if hasattr(value, "spec"):
-        return value.spec()
-    if isinstance(value, dict):
-        return {str(plain(key)): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return "inf" if isinstance(value, float) and value == np.inf else value
+def _is_grid_of_solvers(name: str, key: str, value: Any) -> bool:
+    """Tell whether a value of a parameter is a spec of a solver whose values are to be drawn, too."""
+    return isinstance(value, dict) and "solver" in value and not _is_one_value(name, key)
+
+
+add_kind(
+    Kind(
+        "solver",
+        "Solver",
+        build=build_solver,
+        example="csvc:C=1",
+        registry=SOLVERS,
+        grid=True,
+        parse=partial(parse_spec, key="solver"),
+        expand=expand_grid,
+    )
+)

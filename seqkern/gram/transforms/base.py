@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,12 +26,9 @@ class GramTransform(Parameters):
     """
 
     name = None
-    learned = ()
+    learned: ClassVar[tuple[str, ...]] = ()
     divides = False
     semidefinite = False
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
 
     def _fit(self, K, diagonal):
         """Learn from the training square and its diagonal; set the attributes in `learned`."""

@@ -1,8 +1,11 @@
 """The empirical kernel map: a unit is the vector of its kernel values against the training units."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import GramError, ParameterError, SequenceError
+from seqkern.core.parameters import choice, flag, real
 from seqkern.gram.transforms.base import GramTransform
 from seqkern.gram.transforms.products import multiply
 from seqkern.kernels.additive import over_root
@@ -17,37 +20,31 @@ class EmpiricalMapGram(GramTransform):
     z_1 … z_l are the training units. The result is positive semi-definite whatever K is (Schölkopf, Mika, Burges,
     Knirsch, Müller, Rätsch, Smola, IEEE Transactions on Neural Networks 10, 1999; for alignment scores Liao & Noble,
     J Comput Biol 10, 2003: the kernel ``pairwise`` is this transform of its base kernel's matrix).
-
-    Parameters
-    ----------
-    vector_kernel : {"linear", "rbf"}
-        The kernel between the vectors.
-    gamma : float > 0 or "scale"
-        Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.
-    normalize : bool
-        Whether to scale the vectors to unit length, before the radial basis function too.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a unit that no training unit resembles.
     """
 
     name = "empirical_map"
     learned = ("square_",)
     semidefinite = True
 
-    def __init__(self, *, vector_kernel="linear", gamma="scale", normalize=True, zero_diagonal="error"):
-        self.vector_kernel = vector_kernel
-        self.gamma = gamma
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
+    vector_kernel: Literal["linear", "rbf"] = choice(default="linear", doc="The kernel between the vectors.")
+    gamma: float | str = real(
+        default="scale",
+        low=0,
+        open_low=True,
+        words=("scale",),
+        doc='Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.',
+    )
+    normalize: bool = flag(
+        default=True, doc="Whether to scale the vectors to unit length, before the radial basis function too."
+    )
+    zero_diagonal: Literal["error", "zero"] = choice(
+        default="error", doc="What to do, when normalising, about a unit that no training unit resembles."
+    )
 
     @property
     def divides(self):
         """Whether rows are divided by the lengths of their vectors."""
         return self.vector_kernel == "linear" and bool(self.normalize)
-
-    def check_parameters(self):
-        """Raise ParameterError for an unknown kernel between vectors, or a parameter outside its domain."""
-        self._between().check_parameters()
 
     def _between(self):
         """Return the kernel between vectors, unfitted."""

@@ -1,8 +1,10 @@
 """Repairing the spectrum of an indefinite Gram matrix."""
 
+from typing import Literal
+
 import numpy as np
 
-from seqkern.core.parameters import check_choice
+from seqkern.core.parameters import choice
 from seqkern.gram.transforms.base import GramTransform
 from seqkern.gram.transforms.products import multiply, square_of_rows
 
@@ -15,22 +17,13 @@ class RepairGram(GramTransform):
     the training units, k' = Pk with P = U diag(λ ≥ 0) Uᵀ or U diag(sign λ) Uᵀ; under ``"shift"`` they stay
     as they are (Chen, Garcia, Gupta, Rahimi, Cazzanti, JMLR 10, 2009). A positive semi-definite matrix is
     not changed.
-
-    Parameters
-    ----------
-    method : {"clip", "flip", "shift"}
     """
 
     name = "repair"
     learned = ("vectors_", "values_")
     semidefinite = True
 
-    def __init__(self, *, method="clip"):
-        self.method = method
-
-    def check_parameters(self):
-        """Raise ParameterError for an unknown method."""
-        check_choice("method", self.method, ("clip", "flip", "shift"))
+    method: Literal["clip", "flip", "shift"] = choice(default="clip", doc="What becomes of the negative eigenvalues.")
 
     def needs_all(self):
         """Return whether rows change: under clip and flip, if an eigenvalue is negative."""

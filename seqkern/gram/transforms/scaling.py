@@ -1,9 +1,11 @@
 """Centring and normalising a Gram matrix."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import GramError
-from seqkern.core.parameters import check_choice
+from seqkern.core.parameters import choice
 from seqkern.gram.transforms.base import GramTransform
 from seqkern.kernels import _blocks
 from seqkern.kernels.additive import over_root
@@ -41,24 +43,15 @@ class CentreGram(GramTransform):
 
 
 class NormaliseGram(GramTransform):
-    """Unit length in feature space: K'(x, y) = K(x, y) / sqrt(K(x, x) K(y, y)).
-
-    Parameters
-    ----------
-    zero_diagonal : {"error", "zero"}
-        What to do about K(x, x) ≤ 0: refuse, or make the row zero.
-    """
+    """Unit length in feature space: K'(x, y) = K(x, y) / sqrt(K(x, x) K(y, y))."""
 
     name = "normalise"
     learned = ("diagonal_",)
     divides = True
 
-    def __init__(self, *, zero_diagonal="error"):
-        self.zero_diagonal = zero_diagonal
-
-    def check_parameters(self):
-        """Raise ParameterError for an unknown policy."""
-        check_choice("zero_diagonal", self.zero_diagonal, ("error", "zero"))
+    zero_diagonal: Literal["error", "zero"] = choice(
+        default="error", doc="What to do about K(x, x) ≤ 0: refuse, or make the row zero."
+    )
 
     def needs_all(self):
         """Return False: each value needs its own row and column."""

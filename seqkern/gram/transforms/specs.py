@@ -1,18 +1,20 @@
 """The text and config forms of transforms, and of the repair of a kernel's matrix."""
 
 from collections.abc import Mapping
+from typing import Any
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice
-from seqkern.core.registry import build_listed
+from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.specs import build_spec, parse_spec
+from seqkern.gram.transforms.base import GramTransform
 from seqkern.gram.transforms.transform_table import TRANSFORMS
-from seqkern.kernels.specs import parse_spec
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
 """Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it as it is."""
 
 
-def build_transform(spec):
+def build_transform(spec: Any) -> GramTransform:
     """Return the transform that a spec describes.
 
     Parameters
@@ -25,10 +27,10 @@ def build_transform(spec):
     ParameterError
         For an unknown transform or parameter (with the nearest name), or a value outside its domain.
     """
-    return build_listed(TRANSFORMS, spec, "repair:method=clip")
+    return build_spec(spec, "transform")
 
 
-def repair_transforms(repair):
+def repair_transforms(repair: Any) -> list[dict]:
     """Return the specs of the transforms that a repair stands for.
 
     Parameters
@@ -66,9 +68,18 @@ def repair_transforms(repair):
     return [spec]
 
 
-def transform_from_state(header, arrays):
+def transform_from_state(header: dict, arrays: dict) -> GramTransform:
     """Return the fitted transform whose `state` this was."""
     transform = build_transform(header["spec"])
     transform.n_columns_ = header["columns"]
     transform.restore_fitted(header["learned"], arrays)
     return transform
+
+
+def _repair_class(method: str) -> type[GramTransform] | None:
+    """Return the transform whose options a repair takes."""
+    return TRANSFORMS.get(method) if method == "empirical_map" else None
+
+
+add_kind(Kind("transform", "GramTransform", build=build_transform, example="repair:method=clip", registry=TRANSFORMS))
+add_kind(Kind("method", "str or dict", build=repair_transforms, example="clip", class_of=_repair_class))

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from seqkern.core.checks import check_real
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_real
+from seqkern.core.parameters import changed
 from seqkern.kernels.alignment.scoring import ScoreMatrix, is_file, load_matrix, score_table
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.base import SequenceKernel
 
 
 def check_gaps(gap_open, gap_extend):
@@ -28,7 +29,7 @@ def check_cells(row_lengths, col_lengths, most):
         )
 
 
-class AlignmentKernel(Kernel):
+class AlignmentKernel(SequenceKernel):
     """Base of the kernels with the parameters `matrix`, `gap_open` and `gap_extend`; no kernel by itself.
 
     The name of a matrix of Biopython, a table of scores, or a file, which is read once: its scores are part of the
@@ -38,6 +39,8 @@ class AlignmentKernel(Kernel):
     positive_semidefinite = False
     missing_file_remedy = "check the path, or choose a matrix of Biopython, such as BLOSUM62"
     _loaded = None
+
+    normalize: bool = changed(default=False)
 
     def _check_parameters(self):
         check_gaps(self.gap_open, self.gap_extend)

@@ -3,10 +3,12 @@
 The numbers are made by `seqkern.kernels.alignment.local_sums`, many pairs at once in vector lanes.
 """
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_choice, check_flag, check_real
+from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.kernels.alignment.base import AlignmentKernel
 from seqkern.kernels.alignment.local_factors import Factors
@@ -44,31 +46,6 @@ class LocalAlignmentKernel(AlignmentKernel):
     Masked letters (B, J, O, U, X, Z and * in proteins, with ``unknown="mask"``) are aligned too, with the scores of the
     matrix's X (N for DNA), or else its smallest score; an alphabet of one's own scores each by the matrix.
 
-    Parameters
-    ----------
-    beta : float
-        The larger, the more the best alignments count; above 0.
-    matrix : str or list of list of float
-        The name of a substitution matrix of Biopython, a file in the format of NCBI, or scores in the order of the
-        alphabet's letters.
-    gap_open, gap_extend : float
-        A gap of n letters costs gap_open + (n − 1)·gap_extend.
-    logarithm : bool
-        Whether to return (1/β)·ln K, or K.
-    precision : {"single", "double"}
-        Of the sums. In single precision ln K is wrong by less than 2^−22·(|x| + |y| + 40), in practice by a hundredth
-        of it; in double precision by less than 2^−51·(|x| + |y| + 40). Double precision is taken anyway for pairs of
-        which both sequences have more than 1,024 letters, and where β·s exceeds about 8 or β·gap_open 50.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)), or the same of their logarithms.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence whose value with itself is 0 or less, as that of one without
-        letters is: refuse it, or give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
-
     References
     ----------
     Vert, Saigo, Akutsu: Local alignment kernels for biological sequences. In Schölkopf, Tsuda, Vert: Kernel methods
@@ -79,30 +56,34 @@ class LocalAlignmentKernel(AlignmentKernel):
     name = "local_alignment"
     plain = "Adds up how well two sequences match in all their local alignments, the better ones counting more."
 
-    def __init__(
-        self,
-        beta=0.5,
-        matrix="BLOSUM62",
-        gap_open=11,
-        gap_extend=1,
-        *,
-        logarithm=True,
-        precision="single",
-        normalize=False,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.beta = beta
-        self.matrix = matrix
-        self.gap_open = gap_open
-        self.gap_extend = gap_extend
-        self.logarithm = logarithm
-        self.precision = precision
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    beta: float = real(
+        default=0.5, low=1e-6, high=1e6, kw_only=False, doc="The larger, the more the best alignments count."
+    )
+    matrix: str | list[list[float]] = text(
+        default="BLOSUM62",
+        rows=True,
+        kw_only=False,
+        doc="The name of a substitution matrix of Biopython, a file in the format of NCBI, or scores in the order of "
+        "the alphabet's letters.",
+    )
+    gap_open: float = real(
+        default=11, low=0, kw_only=False, doc="A gap of n letters costs gap_open + (n − 1)·gap_extend."
+    )
+    gap_extend: float = real(default=1, low=0, kw_only=False, doc="The same of a gap's further letters.")
+    logarithm: bool = flag(default=True, doc="Whether to return (1/β)·ln K, or K.")
+    precision: Literal["single", "double"] = choice(
+        default="single",
+        doc="Of the sums. In single precision ln K is wrong by less than 2^−22·(|x| + |y| + 40), in practice by a "
+        "hundredth of it; in double precision by less than 2^−51·(|x| + |y| + 40). Double precision is taken "
+        "anyway for pairs of which both sequences have more than 1,024 letters, and where β·s exceeds about 8 or "
+        "β·gap_open 50.",
+    )
+    normalize: bool = changed(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)), or the same of their logarithms.")
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence whose value with itself is 0 or less, as that of one "
+        "without letters is: refuse it, or give it a row of zeros.",
+    )
 
     @classmethod
     def examples(cls):
@@ -133,12 +114,6 @@ class LocalAlignmentKernel(AlignmentKernel):
             values = np.linalg.eigvalsh(np.exp(scores - scores.max()))
             return bool(values[0] >= -1e-12 * values[-1])
         return False
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_real("beta", self.beta, 1e-6, 1e6)
-        check_flag("logarithm", self.logarithm)
-        check_choice("precision", self.precision, ("single", "double"))
 
     def _factors(self, alphabet):
         """Return the Factors for an alphabet."""

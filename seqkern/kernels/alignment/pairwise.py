@@ -1,10 +1,13 @@
 """The pairwise kernel: a sequence is the vector of its scores against the training sequences."""
 
+from typing import Literal
+
 from seqkern.core.archive import nest, unnest
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice
+from seqkern.core.parameters import changed, choice, component, real
 from seqkern.kernels.additive import attributions, fold, word_weights
-from seqkern.kernels.base import Plan
+from seqkern.kernels.base import Kernel, Plan
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
 from seqkern.kernels.vectors.vector import PRODUCT_SECONDS, LinearKernel, RBFKernel
 from seqkern.sequences.sequence_set import SequenceSet
@@ -21,20 +24,6 @@ class PairwiseKernel(CompositeKernel):
     `fit` keeps the training sequences as references r_1 … r_R. A sequence x is the vector φ(x) =
     (K(x, r_1), …, K(x, r_R)), K the base kernel, which may be indefinite; the kernel is φ(x) · φ(y), or a
     radial basis function of ‖φ(x) − φ(y)‖.
-
-    Parameters
-    ----------
-    base : Kernel, optional
-        K; by default Smith-Waterman.
-    vector_kernel : {"linear", "rbf"}
-        The kernel between the vectors.
-    gamma : float > 0 or "scale"
-        Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.
-    normalize : bool
-        Whether to scale the vectors to unit length, before the radial basis function too.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence that no reference resembles.
-    n_threads : int, optional
     """
 
     name = "pairwise"
@@ -42,22 +31,21 @@ class PairwiseKernel(CompositeKernel):
     data_dependent = True
     positive_semidefinite = True
 
-    def __init__(
-        self,
-        base=None,
-        *,
-        vector_kernel="linear",
-        gamma="scale",
-        normalize=True,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.base = base
-        self.vector_kernel = vector_kernel
-        self.gamma = gamma
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    base: Kernel | None = component("kernel", default=None, kw_only=False, doc="K; by default Smith-Waterman.")
+    vector_kernel: Literal["linear", "rbf"] = choice(default="linear", doc="The kernel between the vectors.")
+    gamma: float | str = real(
+        default="scale",
+        low=0,
+        open_low=True,
+        words=("scale",),
+        doc='Of ``"rbf"``; ``"scale"`` is 1 / the total variance of the training vectors.',
+    )
+    normalize: bool = changed(
+        default=True, doc="Whether to scale the vectors to unit length, before the radial basis function too."
+    )
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error", doc="What to do, when normalising, about a sequence that no reference resembles."
+    )
 
     @classmethod
     def examples(cls):

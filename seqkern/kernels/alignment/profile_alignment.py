@@ -3,19 +3,21 @@
 The numbers are made by `seqkern.kernels.alignment.profile_product`, in vector lanes.
 """
 
+from typing import Literal
+
 import numpy as np
 
-from seqkern.core.parameters import check_choice, check_real
+from seqkern.core.parameters import changed, choice, real
 from seqkern.kernels.alignment.base import check_gaps
 from seqkern.kernels.alignment.profile_product import LARGEST, ProfileColumns, Sums, product, shares, working_bytes
-from seqkern.kernels.base import Kernel, Plan
+from seqkern.kernels.base import Plan, SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.profiles.searching import ProfileTracks
 
 METHODS = ("smith_waterman", "local_alignment")
 
 
-class ProfileAlignmentKernel(ProfileTracks, Kernel):
+class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
     """Local alignments of two profiles, in which columns i and j score Σ_a p_i(a)·s_j(a) + s_i(a)·p_j(a) + shift.
 
     p are the probabilities of the letters at a position, the track ``profile``, and s their log-odds scores in half
@@ -32,34 +34,6 @@ class ProfileAlignmentKernel(ProfileTracks, Kernel):
     about 1e-6 of itself as a rule. The sums of the local alignment kernel are in double precision, at any length; left
     out are alignments that weigh less than e^−700 of what ends within 16 positions of them.
 
-    Parameters
-    ----------
-    method : {"smith_waterman", "local_alignment"}
-    beta : float
-        β, of the local alignment kernel only. β times a column score is to be 35 at most. That score is a sum of two:
-        0.25 here is the 0.5 that is usual for substitution scores.
-    gap_open, gap_extend : float
-        A gap of n letters costs gap_open + (n − 1)·gap_extend. Column scores of profiles are smaller than substitution
-        scores, and so are these: by default of the size that Rangwala and Karypis chose.
-    shift : float
-        Added to each column score, from -1e6 to 1e6: the zero-shift of Rangwala and Karypis, who chose up to 1.5.
-    search : {None, "training"}
-        Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every sequence is
-        searched against them (`seqkern.profiles.search`), which takes about a tenth of a CPU second for each.
-    iterations : int
-        Searches of one sequence at most.
-    inclusion : float
-        E-value up to which what is found counts as a relative.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    alphabet : str, optional
-        The alphabet that sequences must have.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any alignment with itself: refuse it, or give it a row
-        of zeros.
-    n_threads : int, optional
-        By default all cores.
-
     References
     ----------
     Rangwala, Karypis: Profile-based direct kernels for remote homology detection and fold recognition. Bioinformatics
@@ -74,34 +48,33 @@ class ProfileAlignmentKernel(ProfileTracks, Kernel):
     profile_tracks = ("profile", "pssm")
     positive_semidefinite = False
 
-    def __init__(
-        self,
-        *,
-        method="smith_waterman",
-        beta=0.25,
-        gap_open=3.0,
-        gap_extend=0.75,
-        shift=0.0,
-        search=None,
-        iterations=3,
-        inclusion=0.001,
-        normalize=False,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.method = method
-        self.beta = beta
-        self.gap_open = gap_open
-        self.gap_extend = gap_extend
-        self.shift = shift
-        self.search = search
-        self.iterations = iterations
-        self.inclusion = inclusion
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    method: str = choice(default="smith_waterman", choices=METHODS, doc="Whether the best alignment counts, or all.")
+    beta: float = real(
+        default=0.25,
+        low=0,
+        open_low=True,
+        doc="β, of the local alignment kernel only. β times a column score is to be 35 at most. That score is a sum "
+        "of two: 0.25 here is the 0.5 that is usual for substitution scores.",
+    )
+    gap_open: float = real(
+        default=3.0,
+        low=0,
+        doc="A gap of n letters costs gap_open + (n − 1)·gap_extend. Column scores of profiles are smaller than "
+        "substitution scores, and so are these: by default of the size that Rangwala and Karypis chose.",
+    )
+    gap_extend: float = real(default=0.75, low=0, doc="The same of a gap's further letters.")
+    shift: float = real(
+        default=0.0,
+        low=-LARGEST,
+        high=LARGEST,
+        doc="Added to each column score: the zero-shift of Rangwala and Karypis, who chose up to 1.5.",
+    )
+    normalize: bool = changed(default=False)
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence without any alignment with itself: refuse it, or give it "
+        "a row of zeros.",
+    )
 
     @classmethod
     def examples(cls):
@@ -115,10 +88,7 @@ class ProfileAlignmentKernel(ProfileTracks, Kernel):
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_choice("method", self.method, METHODS)
-        check_real("beta", self.beta, 0, open_low=True)
         check_gaps(self.gap_open, self.gap_extend)
-        check_real("shift", self.shift, -LARGEST, LARGEST)
 
     def _sums(self):
         beta = float(self.beta) if self.method == "local_alignment" else 0.0

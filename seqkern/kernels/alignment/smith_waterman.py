@@ -1,9 +1,11 @@
 """The Smith-Waterman kernel: the score of the best local alignment of two sequences."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice
+from seqkern.core.parameters import changed, choice, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels.alignment.base import AlignmentKernel
 from seqkern.kernels.alignment.best_scores import AlignedSequences, product, shares
@@ -35,30 +37,6 @@ class SmithWatermanKernel(AlignmentKernel):
     With ``normalize=false`` values are in the hundreds or thousands, and the C of an SVM counts in units of 1/K:
     normalise, or choose C of about 1e-4 to 1e-2.
 
-    Parameters
-    ----------
-    matrix : str or list of list of float
-        The name of a substitution matrix of Biopython (``"BLOSUM62"``; ``"NUC.4.4"`` for DNA and RNA), the path of a
-        file in the format of NCBI's, or scores in the order of the alphabet's letters, symmetric. Scores and costs
-        are decimal numbers of at most six places. Masked letters score as the matrix's X (in a matrix for DNA, N), or
-        else as the smallest score in it. So do B, J, O, U, X, Z and ``*`` in proteins, if they are masked; to give
-        them scores of their own, read the sequences with the alphabet ``ARNDCQEGHILKMFPSTWYVBZX*``.
-    gap_open : float ≥ gap_extend
-        The cost of a gap's first letter.
-    gap_extend : float ≥ 0
-        The cost of each further one.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence that scores nothing with itself: refuse it, or give it a row of
-        zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "int8", "int16", "int32"}
-        The numbers to begin with; what they cannot hold is computed again in wider ones.
-
     References
     ----------
     Smith, Waterman: Identification of common molecular subsequences. Journal of Molecular Biology 147, 1981.
@@ -69,28 +47,33 @@ class SmithWatermanKernel(AlignmentKernel):
 
     name = "smith_waterman"
     plain = "Scores the best alignment of a part of one sequence with a part of the other."
-    algorithms = tuple(WIDTHS)
 
-    def __init__(
-        self,
-        matrix="BLOSUM62",
-        gap_open=11,
-        gap_extend=1,
-        *,
-        normalize=False,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.matrix = matrix
-        self.gap_open = gap_open
-        self.gap_extend = gap_extend
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    matrix: str | list[list[float]] = text(
+        default="BLOSUM62",
+        rows=True,
+        kw_only=False,
+        doc='The name of a substitution matrix of Biopython (``"BLOSUM62"``; ``"NUC.4.4"`` for DNA and RNA), the path '
+        "of a file in the format of NCBI's, or scores in the order of the alphabet's letters, symmetric. Scores "
+        "and costs are decimal numbers of at most six places. Masked letters score as the matrix's X (in a matrix "
+        "for DNA, N), or else as the smallest score in it. So do B, J, O, U, X, Z and ``*`` in proteins, if they "
+        "are masked; to give them scores of their own, read the sequences with the alphabet "
+        "``ARNDCQEGHILKMFPSTWYVBZX*``.",
+    )
+    gap_open: float = real(
+        default=11, low=0, kw_only=False, doc="The cost of a gap's first letter, at least that of a further one."
+    )
+    gap_extend: float = real(default=1, low=0, kw_only=False, doc="The cost of each further one.")
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence that scores nothing with itself: refuse it, or give it a "
+        "row of zeros.",
+    )
+    algorithm: str = choice(
+        default="auto",
+        choices=("auto", "int8", "int16", "int32"),
+        execution=True,
+        doc="The numbers to begin with; what they cannot hold is computed again in wider ones.",
+    )
 
     @classmethod
     def examples(cls):
@@ -109,7 +92,6 @@ class SmithWatermanKernel(AlignmentKernel):
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_choice("algorithm", self.algorithm, ("auto", *self.algorithms))
         if self.alphabet is not None and self.algorithm != "auto":
             self._integers(as_alphabet(self.alphabet))
 

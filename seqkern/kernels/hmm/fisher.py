@@ -2,12 +2,13 @@
 
 import warnings
 from dataclasses import asdict
+from typing import Literal
 
 import numpy as np
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
-from seqkern.core.parameters import check_choice, check_flag, check_integer, check_real
+from seqkern.core.parameters import changed, choice, flag, integer, real, text
 from seqkern.kernels.additive import spread_evenly
 from seqkern.kernels.base import Plan
 from seqkern.kernels.hmm import _forward_backward
@@ -52,32 +53,6 @@ class FisherKernel(FeatureKernel):
 
     With the radial basis function of Jaakkola et al.: ``rbf:gamma=jaakkola,base=(fisher:normalize=false)``.
 
-    Parameters
-    ----------
-    model : {"profile", "markov"}
-        Profile HMMs are for dna, rna and protein; the Markov chain is for any alphabet.
-    hmm : str, optional
-        A HMMER3 file (text, compressed or not; or ``public:NAME``), instead of building a profile HMM; then nothing is
-        learned. The U of several models are put side by side.
-    transitions : bool
-        Whether the steps of the profile HMM are parameters too, not its emissions only.
-    information : {"diagonal", "identity"}
-        I: the diagonal of the Fisher information that the model itself expects, n_s·(1 − θ_s(a))/θ_s(a) with n_s visits
-        of state s in one passage; or 1.
-    order : int ≥ 0
-        Letters of a context of the Markov chain.
-    pseudocount : float > 0
-        For each word of the Markov chain.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence with U = 0, as if all is masked: refuse it, or give it a row of
-        zeros.
-    n_threads : int, optional
-        By default all cores.
-
     References
     ----------
     Jaakkola, Diekhans, Haussler: A discriminative framework for detecting remote protein homologies. Journal of
@@ -87,30 +62,32 @@ class FisherKernel(FeatureKernel):
     name = "fisher"
     plain = "Compares how two sequences would change a model of the positive examples, if it learned from them."
 
-    def __init__(
-        self,
-        *,
-        model="profile",
-        hmm=None,
-        transitions=False,
-        information="diagonal",
-        order=2,
-        pseudocount=1.0,
-        normalize=True,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.model = model
-        self.hmm = hmm
-        self.transitions = transitions
-        self.information = information
-        self.order = order
-        self.pseudocount = pseudocount
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    model: str = choice(
+        default="profile",
+        choices=MODELS,
+        doc="Profile HMMs are for dna, rna and protein; the Markov chain is for any alphabet.",
+    )
+    hmm: str | None = text(
+        default=None,
+        remedy="give the path of a HMMER3 file, as text",
+        doc="A HMMER3 file (text, compressed or not; or ``public:NAME``), instead of building a profile HMM; then "
+        "nothing is learned. The U of several models are put side by side.",
+    )
+    transitions: bool = flag(
+        default=False, doc="Whether the steps of the profile HMM are parameters too, not its emissions only."
+    )
+    information: Literal["diagonal", "identity"] = choice(
+        default="diagonal",
+        doc="I: the diagonal of the Fisher information that the model itself expects, n_s·(1 − θ_s(a))/θ_s(a) with "
+        "n_s visits of state s in one passage; or 1.",
+    )
+    order: int = integer(default=2, low=0, doc="Letters of a context of the Markov chain.")
+    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="For each word of the Markov chain.")
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence with U = 0, as if all is masked: refuse it, or give it a "
+        "row of zeros.",
+    )
 
     @classmethod
     def examples(cls):
@@ -132,13 +109,6 @@ class FisherKernel(FeatureKernel):
         return () if self.hmm is None else (self.hmm,)
 
     def _check_parameters(self):
-        check_choice("model", self.model, tuple(MODELS))
-        if not isinstance(self.hmm, str | None):
-            raise ParameterError(f"hmm={self.hmm!r} is not a path", remedy="give the path of a HMMER3 file, as text")
-        check_flag("transitions", self.transitions)
-        check_choice("information", self.information, ("diagonal", "identity"))
-        check_integer("order", self.order, 0)
-        check_real("pseudocount", self.pseudocount, 0, open_low=True)
         if self.model == "markov" and (self.hmm is not None or self.transitions):
             given = "transitions" if self.hmm is None else "hmm"
             raise ParameterError(f"a Markov chain has no {given}", remedy=f"leave {given} out, or give model=profile")

@@ -7,8 +7,6 @@ from fractions import Fraction
 from functools import lru_cache
 from math import comb
 
-ESTIMATORS = ("count", "full", "truncated")
-
 
 @lru_cache(maxsize=256)
 def gapped_weights(size, l, k, d=None, estimator="count"):  # noqa: E741

@@ -1,10 +1,12 @@
 """Gapped k-mer kernels: the family of gkm-SVM and LS-GKM, for any alphabet."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice, check_flag, check_integer
-from seqkern.kernels.kmer.estimators import ESTIMATORS, gapped_weights
+from seqkern.core.parameters import changed, choice, fixed, flag, integer
+from seqkern.kernels.kmer.estimators import gapped_weights
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
 from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
 from seqkern.kernels.kmer.kmers import find_windows
@@ -26,37 +28,6 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     it: ``{kernel: rbf, gamma: 0.5, base: {kernel: gapped_kmer, l: 11, k: 7, d: 3, estimator: truncated,
     reverse_complement: true}}``.
 
-    Parameters
-    ----------
-    l : int
-        Letters of a word, at most 31.
-    k : int
-        Letters of a gapped k-mer, at most `l`.
-    d : int, optional
-        The largest distance that counts, at most `l`; by default all do. A smaller one can make the kernel indefinite.
-    estimator : {"count", "full", "truncated"}
-        What a pair of words at distance h adds: the gapped k-mers that they share; the estimated counts' weights; or
-        those made sparse and positive, the default of LS-GKM.
-    center_weighted : bool
-        The word that starts at letter i (from 0) of n possible ones has the weight
-        min(50, ⌊50·2^(−|i − ⌊n/2⌋| / 50) + 1⌋): sites are expected at the centre.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    reverse_complement : bool
-        A pair of words counts with the distance of the one to the other, and to its reverse complement. DNA and RNA
-        only.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    short : {"error", "zero"}
-        What to do about sequences shorter than `l`: refuse them, or let them have no words.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any word: refuse it, or give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "subsets", "diagonals", "pairs"}
-        How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same. ``diagonals`` is
-        not for `center_weighted`.
-
     References
     ----------
     Ghandi, Lee, Mohammad-Noori, Beer: Enhanced regulatory sequence prediction using gapped k-mer features. PLoS
@@ -67,34 +38,43 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     plain = "Counts the words with gaps that two sequences share: k letters out of l in a row."
     length_name = "l"
 
-    def __init__(
-        self,
-        l=10,  # noqa: E741
-        k=6,
-        *,
-        d=None,
-        estimator="count",
-        center_weighted=False,
-        normalize=True,
-        reverse_complement=False,
-        alphabet=None,
-        short="error",
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.l = l
-        self.k = k
-        self.d = d
-        self.estimator = estimator
-        self.center_weighted = center_weighted
-        self.normalize = normalize
-        self.reverse_complement = reverse_complement
-        self.alphabet = alphabet
-        self.short = short
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    l: int = integer(default=10, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Letters of a word.")  # noqa: E741
+    k: int = integer(default=6, low=1, high="l", kw_only=False, doc="Letters of a gapped k-mer.")
+    d: int | None = integer(
+        default=None,
+        low=0,
+        high="l",
+        doc="The largest distance that counts; by default all do. A smaller one can make the kernel indefinite.",
+    )
+    estimator: Literal["count", "full", "truncated"] = choice(
+        default="count",
+        doc="What a pair of words at distance h adds: the gapped k-mers that they share; the estimated counts' "
+        "weights; or those made sparse and positive, the default of LS-GKM.",
+    )
+    center_weighted: bool = flag(
+        default=False,
+        doc="The word that starts at letter i (from 0) of n possible ones has the weight min(50, ⌊50·2^(−|i − ⌊n/2⌋| "
+        "/ 50) + 1⌋): sites are expected at the centre.",
+    )
+    weights: None = fixed(None)
+    presence: bool = fixed(False)
+    reverse_complement: bool = changed(
+        default=False,
+        doc="A pair of words counts with the distance of the one to the other, and to its reverse complement. DNA and "
+        "RNA only.",
+    )
+    short: Literal["error", "zero"] = changed(
+        default="error", doc="What to do about sequences shorter than `l`: refuse them, or let them have no words."
+    )
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence without any word: refuse it, or give it a row of zeros.",
+    )
+    algorithm: str = changed(
+        default="auto",
+        doc="How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same. "
+        "``diagonals`` is not for `center_weighted`.",
+    )
 
     @classmethod
     def examples(cls):
@@ -122,15 +102,6 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
 
     def _lengths(self):
         return [self.l]
-
-    def _check_parameters(self):
-        check_integer("l", self.l, 1, LARGEST_LENGTH)
-        check_integer("k", self.k, 1, self.l)
-        if self.d is not None:
-            check_integer("d", self.d, 0, self.l)
-        check_choice("estimator", self.estimator, ESTIMATORS)
-        check_flag("center_weighted", self.center_weighted)
-        super()._check_parameters()
 
     def _pair_weights(self, size, l):  # noqa: E741
         return list(gapped_weights(size, l, self.k, self.d, self.estimator))

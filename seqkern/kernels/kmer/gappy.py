@@ -1,6 +1,8 @@
 """The gappy kernel: k-mers with gaps inside windows of g letters (Leslie and Kuang 2004)."""
 
-from seqkern.core.parameters import check_integer
+from typing import Literal
+
+from seqkern.core.parameters import changed, integer
 from seqkern.kernels.kmer.inexact import InexactKernel
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
 from seqkern.kernels.kmer.neighbourhoods import subsequence_rule
@@ -11,31 +13,6 @@ class GappyKernel(InexactKernel):
 
     A window of g letters holds u if u is left when g − k of its letters are left out; it counts once, in however
     many ways that can be done.
-
-    Parameters
-    ----------
-    g : int
-        Letters of a window.
-    k : int
-        Letters of a feature, up to g. With g = k this is the spectrum kernel.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    presence : bool
-        Features are 1 where they are not 0.
-    reverse_complement : bool
-        A feature counts on both strands: with Ψ(x) = Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA and
-        RNA only.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    short : {"error", "zero"}
-        What to do about sequences shorter than g: refuse them, or let them have no windows.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any window: refuse it, or give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "dense", "neighbours", "trie"}
-        How to compute: vectors over all features, posting lists of those that occur, or a walk through the tree of
-        all features that lists none. The numbers are the same.
 
     Notes
     -----
@@ -52,30 +29,17 @@ class GappyKernel(InexactKernel):
     plain = "Counts the k-letter words that two sequences share, allowing gaps inside a window of g letters."
     length_name = "g"
 
-    def __init__(
-        self,
-        g=6,
-        k=4,
-        *,
-        normalize=True,
-        presence=False,
-        reverse_complement=False,
-        alphabet=None,
-        short="error",
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.g = g
-        self.k = k
-        self.normalize = normalize
-        self.presence = presence
-        self.reverse_complement = reverse_complement
-        self.alphabet = alphabet
-        self.short = short
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    g: int = integer(default=6, low=1, high=LARGEST_K, kw_only=False, doc="Letters of a window.")
+    k: int = integer(
+        default=4, low=1, high="g", kw_only=False, doc="Letters of a feature. With g = k this is the spectrum kernel."
+    )
+    short: Literal["error", "zero"] = changed(
+        default="error", doc="What to do about sequences shorter than g: refuse them, or let them have no windows."
+    )
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence without any window: refuse it, or give it a row of zeros.",
+    )
 
     @classmethod
     def examples(cls):
@@ -87,11 +51,6 @@ class GappyKernel(InexactKernel):
             cls(4, 4, presence=True, reverse_complement=True),
             cls(4, 2, alphabet="HEC"),
         ]
-
-    def _check_parameters(self):
-        check_integer("g", self.g, 1, LARGEST_K)
-        check_integer("k", self.k, 1, self.g)
-        super()._check_parameters()
 
     def min_length(self):
         """Return g: a shorter sequence lacks windows."""

@@ -1,7 +1,10 @@
 """The gappy pair kernel: pairs of k-mers with a gap (Mahrenholz et al. 2011; Palme, Hochreiter, Bodenhofer 2015)."""
 
-from seqkern.core.parameters import check_integer
+from typing import Literal
+
+from seqkern.core.parameters import changed, choice, integer, real, text
 from seqkern.kernels.kmer.pairs.pair_kernel import PairKernel
+from seqkern.kernels.kmer.positions import FORMS
 
 
 class GappyPairKernel(PairKernel):
@@ -13,44 +16,6 @@ class GappyPairKernel(PairKernel):
     With `distance_weight` the positions count: K(x, y) = Σ_f Σ_p Σ_q E(|p − q|) over the positions p and q, from
     the records' starts, at which f starts in x and in y. Weights are rounded to multiples of 2^-59, and their sums are
     exact.
-
-    Parameters
-    ----------
-    k : int or list of int
-        Length of each of the two k-mers. For several, K is the weighted sum of their kernels.
-    m : int
-        Most letters between the two.
-    weights : list of float, optional
-        Weight of the kernel of each k; by default 1 each.
-    annotation : str, optional
-        Name of a track of letters: the annotation letters of the two k-mers' letters (not of those between them) are
-        part of the feature. Such a pair is named with both: ``AB..CDab..cd``. On the command line a file gives it:
-        ``--track NAME=FILE``.
-    annotation_letters : str, optional
-        The letters of the annotation. By default those that occur; `features` needs them named.
-    distance_weight : {None, "specific", "linear", "exponential", "gaussian"}
-        E(d), for the distance d of two positions: 1 (positions do not count); [d = 0]; max(0, 1 − d/σ); exp(−d/σ);
-        exp(−d²/σ²).
-    sigma : float
-        σ, in letters.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    presence : bool
-        Φ_f(x) is 1 where f occurs, instead of a count. Not with `distance_weight`.
-    reverse_complement : bool
-        A pair and its reverse complement are one feature, at the position where the pair, or that, starts on the given
-        strand. DNA and RNA only.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    short : {"error", "zero"}
-        What to do about sequences shorter than the shortest pair, 2k letters: refuse them, or let them have no pairs.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any pair: refuse it, or give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "dense", "index"}
-        How to compute: a product of dense vectors over all pairs, or posting lists; with `distance_weight`, by one
-        sequence's features smoothed over all positions, or posting lists. The numbers are the same.
 
     References
     ----------
@@ -67,40 +32,47 @@ class GappyPairKernel(PairKernel):
     name = "gappy_pair"
     plain = "Counts the pairs of short words, up to m letters apart, that two sequences share."
 
-    def __init__(
-        self,
-        k=1,
-        m=1,
-        *,
-        weights=None,
-        annotation=None,
-        annotation_letters=None,
-        distance_weight=None,
-        sigma=1.0,
-        normalize=True,
-        presence=False,
-        reverse_complement=False,
-        alphabet=None,
-        short="error",
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.k = k
-        self.m = m
-        self.weights = weights
-        self.annotation = annotation
-        self.annotation_letters = annotation_letters
-        self.distance_weight = distance_weight
-        self.sigma = sigma
-        self.normalize = normalize
-        self.presence = presence
-        self.reverse_complement = reverse_complement
-        self.alphabet = alphabet
-        self.short = short
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    m: int = integer(default=1, low=0, kw_only=False, doc="Most letters between the two.")
+    annotation: str | None = text(
+        default=None,
+        doc="Name of a track of letters: the annotation letters of the two k-mers' letters (not of those between "
+        "them) are part of the feature. Such a pair is named with both: ``AB..CDab..cd``. On the command line a "
+        "file gives it: ``--track NAME=FILE``.",
+    )
+    annotation_letters: str | None = text(
+        default=None,
+        remedy="give distinct ASCII letters",
+        doc="The letters of the annotation. By default those that occur; `features` needs them named.",
+    )
+    distance_weight: str | None = choice(
+        default=None,
+        choices=(None, *FORMS),
+        doc="E(d), for the distance d of two positions: 1 (positions do not count); [d = 0]; max(0, 1 − d/σ); "
+        "exp(−d/σ); exp(−d²/σ²).",
+    )
+    sigma: float = real(default=1.0, low=0, open_low=True, doc="σ, in letters.")
+    presence: bool = changed(
+        default=False, doc="Φ_f(x) is 1 where f occurs, instead of a count. Not with `distance_weight`."
+    )
+    reverse_complement: bool = changed(
+        default=False,
+        doc="A pair and its reverse complement are one feature, at the position where the pair, or that, starts on "
+        "the given strand. DNA and RNA only.",
+    )
+    short: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do about sequences shorter than the shortest pair, 2k letters: refuse them, or let them have no "
+        "pairs.",
+    )
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence without any pair: refuse it, or give it a row of zeros.",
+    )
+    algorithm: str = changed(
+        default="auto",
+        doc="How to compute: a product of dense vectors over all pairs, or posting lists; with `distance_weight`, by "
+        "one sequence's features smoothed over all positions, or posting lists. The numbers are the same.",
+    )
 
     @classmethod
     def examples(cls):
@@ -116,10 +88,6 @@ class GappyPairKernel(PairKernel):
             cls(1, 2, distance_weight="exponential", sigma=3, reverse_complement=True, normalize=False),
             cls(2, 1, distance_weight="gaussian", sigma=5),
         ]
-
-    def _check_parameters(self):
-        check_integer("m", self.m, 0)
-        super()._check_parameters()
 
     def _distances(self, k):
         return range(k, k + self.m + 1)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import changed, choice, fixed
 from seqkern.kernels.kmer import _trie
 from seqkern.kernels.kmer.hamming.hamming_additive import distinct_words, letters_of
 from seqkern.kernels.kmer.kmer_kernel import KmerKernel
@@ -72,9 +73,21 @@ class InexactKernel(KmerKernel):
     word has too many.
     """
 
-    algorithms = ("dense", "neighbours", "trie")
-    weights = None
     fewer_features = "choose parameters that let fewer letters differ"
+
+    weights: None = fixed(None)
+    reverse_complement: bool = changed(
+        default=False,
+        doc="A feature counts on both strands: with Ψ(x) = Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA "
+        "and RNA only.",
+    )
+    algorithm: str = choice(
+        default="auto",
+        choices=("auto", "dense", "neighbours", "trie"),
+        execution=True,
+        doc="How to compute: vectors over all features, posting lists of those that occur, or a walk through the tree "
+        "of all features that lists none. The numbers are the same.",
+    )
 
     def _rule(self, alphabet):
         """Return the Rule over an alphabet."""

@@ -1,11 +1,12 @@
 """What all kernels on k-mers share: one or several k, weights, policies, the choice of an algorithm, features."""
 
 from itertools import product, repeat
+from typing import Literal
 
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import changed, choice, flag, numbers
 from seqkern.kernels.implicit import CombinedImplicit, SparseImplicit
 from seqkern.kernels.kmer.kmers import SMALL_SPACE, check_code_space, check_lengths
 from seqkern.kernels.planner import Workload, cheapest, make_plan
@@ -22,12 +23,30 @@ KEPT_BYTES, RANKED_BYTES, CODE_BYTES, WEIGHT_BYTES = 8, 48, 8, 8
 class KmerKernel(FeatureKernel):
     """Base of the kernels on k-mers, a weighted sum over k.
 
-    A family has the attributes `k`, `weights`, `presence`, `reverse_complement`, `short` and `algorithm`,
-    and writes `_costs` and `_members`; `length_name` is what messages call a k.
+    A family has the parameters `k` and `algorithm` besides those here, and writes `_costs` and `_members`;
+    `length_name` is what messages call a k.
     """
 
-    algorithms = ()
     length_name = "k"
+
+    weights: list[float] | None = numbers(
+        default=None,
+        low=0,
+        remedy="give a list, one for each k",
+        doc="Weight of the kernel of each k; by default 1 each.",
+    )
+    presence: bool = flag(default=False, doc="Features are 1 where they are not 0.")
+    reverse_complement: bool = flag(
+        default=False, doc="A k-mer and its reverse complement are one feature. DNA and RNA only."
+    )
+    short: Literal["error", "zero"] = choice(
+        default="error",
+        doc="What to do about sequences shorter than the (largest) k: refuse them, or let them have no k-mers.",
+    )
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of zeros.",
+    )
 
     def _costs(self, work, size, k):
         """Return a dict from algorithm to Cost for one k over `size` letters; only of what is feasible."""
@@ -51,19 +70,11 @@ class KmerKernel(FeatureKernel):
         return [1.0] * len(self._lengths()) if self.weights is None else list(self.weights)
 
     def _check_parameters(self):
-        if self.weights is not None and np.ndim(self.weights) != 1:
-            raise ParameterError(f"weights={self.weights!r} is not possible", remedy="give a list, one for each k")
         ks, weights = self._lengths(), self._weights()
-        for k in ks:
-            check_integer("k", k, 1, LARGEST_K)
         if not ks or len(set(ks)) != len(ks):
             raise ParameterError(f"k={self.k!r} is not possible", remedy="give distinct integers")
         if len(weights) != len(ks):
             raise ParameterError(f"{len(weights)} weights for {len(ks)} k", remedy="give one for each k")
-        for weight in weights:
-            check_real("weights", weight, 0)
-        check_choice("short", self.short, ("error", "zero"))
-        check_choice("algorithm", self.algorithm, ("auto", *self.algorithms))
 
     def _workload(self, X, Y=None):
         """Return the Workload of `X` (against `Y`)."""

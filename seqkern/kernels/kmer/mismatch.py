@@ -13,11 +13,13 @@ from math import comb
 
 import numpy as np
 
+from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_integer
+from seqkern.core.parameters import changed, choice, integer
 from seqkern.kernels.kmer import _kmers, mismatch_presence
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
 from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
+from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
 from seqkern.kernels.kmer.kmers import MOST_CODES, Occurrences, codes_fit, find_kmers
 from seqkern.kernels.kmer.neighbourhoods import Words, mismatch_rule
 from seqkern.kernels.kmer.trie import MOST_FEATURES, TrieBlock, trie_cost
@@ -30,33 +32,6 @@ from seqkern.kernels.products.sparse import SparseBlock
 class MismatchKernel(HammingKernel):
     """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of k-mers of x with at most m mismatches to u.
 
-    Parameters
-    ----------
-    k : int or list of int
-        Length of the k-mers. For several, K is the weighted sum of their kernels.
-    m : int
-        Mismatches allowed, fewer than k.
-    weights : list of float, optional
-        Weight of the kernel of each k; by default 1 each.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    presence : bool
-        Features are 1 where they are not 0.
-    reverse_complement : bool
-        A pair of k-mers counts with the one's mismatches to the other and to its reverse complement: with
-        Ψ(x) = Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA and RNA only.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    short : {"error", "zero"}
-        What to do about sequences shorter than the (largest) k: refuse them, or let them have no k-mers.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of
-        zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "dense", "subsets", "neighbours", "diagonals", "pairs", "trie"}
-        How to compute. The numbers are the same. Only ``dense``, ``neighbours`` and ``trie`` are for `presence`.
-
     References
     ----------
     Leslie, Eskin, Cohen, Weston, Noble: Mismatch string kernels for discriminative protein classification.
@@ -65,34 +40,27 @@ class MismatchKernel(HammingKernel):
 
     name = "mismatch"
     plain = "Counts the k-letter words that two sequences share, allowing up to m letters to differ."
-    algorithms = ("dense", "subsets", "neighbours", "diagonals", "pairs", "trie")
 
-    def __init__(
-        self,
-        k=5,
-        m=1,
-        *,
-        weights=None,
-        normalize=True,
-        presence=False,
-        reverse_complement=False,
-        alphabet=None,
-        short="error",
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.k = k
-        self.m = m
-        self.weights = weights
-        self.normalize = normalize
-        self.presence = presence
-        self.reverse_complement = reverse_complement
-        self.alphabet = alphabet
-        self.short = short
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    k: int | list[int] = integer(
+        default=5,
+        low=1,
+        high=LARGEST_K,
+        several=True,
+        kw_only=False,
+        doc="Length of the k-mers. For several, K is the weighted sum of their kernels.",
+    )
+    m: int = integer(default=1, low=0, kw_only=False, doc="Mismatches allowed, fewer than k.")
+    reverse_complement: bool = changed(
+        default=False,
+        doc="A pair of k-mers counts with the one's mismatches to the other and to its reverse complement: with Ψ(x) "
+        "= Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA and RNA only.",
+    )
+    algorithm: str = choice(
+        default="auto",
+        choices=("auto", "dense", "subsets", "neighbours", "diagonals", "pairs", "trie"),
+        execution=True,
+        doc="How to compute. The numbers are the same. Only ``dense``, ``neighbours`` and ``trie`` are for `presence`.",
+    )
 
     @classmethod
     def examples(cls):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_real
-from seqkern.kernels.kmer.kmer_kernel import KmerKernel
+from seqkern.core.parameters import choice, fixed, integer, real
+from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import MOST_CODES, codes_fit, find_kmers, find_windows
 from seqkern.kernels.kmer.positions import (
     PositionBlock,
@@ -23,28 +23,6 @@ class OligoKernel(KmerKernel):
     Positions count from the start of a sequence. Small σ compares equal positions only, large σ is the spectrum
     kernel. The weights of the distances are rounded to multiples of 2^-59, and their sums are exact.
 
-    Parameters
-    ----------
-    k : int or list of int
-        Length of the k-mers. For several, K is the weighted sum of their kernels.
-    sigma : float
-        σ, in letters.
-    weights : list of float, optional
-        Weight of the kernel of each k; by default 1 each.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    short : {"error", "zero"}
-        What to do about sequences shorter than the (largest) k: refuse them, or let them have no k-mers.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "dense", "index"}
-        How to compute: by one sequence's k-mers smoothed over all positions, or posting lists. The numbers are the
-        same.
-
     References
     ----------
     Meinicke, Tech, Morgenstern, Merkl: Oligo kernels for datamining on biological sequences: a case study on
@@ -53,40 +31,31 @@ class OligoKernel(KmerKernel):
 
     name = "oligo"
     plain = "Counts the short words that two sequences share, the less the farther apart their positions are."
-    algorithms = ("dense", "index")
     words_vary = True
 
-    def __init__(
-        self,
-        k=3,
-        sigma=5.0,
-        *,
-        weights=None,
-        normalize=True,
-        alphabet=None,
-        short="error",
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.k = k
-        self.sigma = sigma
-        self.weights = weights
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.short = short
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    k: int | list[int] = integer(
+        default=3,
+        low=1,
+        high=LARGEST_K,
+        several=True,
+        kw_only=False,
+        doc="Length of the k-mers. For several, K is the weighted sum of their kernels.",
+    )
+    sigma: float = real(default=5.0, low=0, open_low=True, kw_only=False, doc="σ, in letters.")
+    presence: bool = fixed(False)
+    reverse_complement: bool = fixed(False)
+    algorithm: str = choice(
+        default="auto",
+        choices=("auto", "dense", "index"),
+        execution=True,
+        doc="How to compute: by one sequence's k-mers smoothed over all positions, or posting lists. The numbers are "
+        "the same.",
+    )
 
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
         return [cls(2, 3), cls([1, 3], 0.8, weights=[0.5, 2], normalize=False), cls(1, 1e6, alphabet="HEC")]
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_real("sigma", self.sigma, 0, open_low=True)
 
     def _check_explicit(self):
         raise ParameterError(

@@ -7,11 +7,12 @@ k-mers as long as the best possible rest stays below σ.
 """
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from seqkern.core.errors import NoWordsError
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import changed, fixed, integer, real
 from seqkern.kernels.kmer.inexact import InexactKernel
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
 from seqkern.kernels.kmer.neighbourhoods import Words, place_rule
@@ -32,38 +33,6 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     further 1.5 takes ten times the time and memory. Profiles built by search are HMMER's, and flatter (0.59 bits a
     position): with σ = 8 a place counts for some 50 k-mers there, with 8.5 for 120.
 
-    Parameters
-    ----------
-    k : int
-        Length of the k-mers.
-    sigma : float
-        σ, greater than 0.
-    search : {None, "training"}
-        Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every sequence is
-        searched against them (`seqkern.profiles.search`), so that no profile knows of a sequence outside the training
-        part. That takes about a tenth of a CPU second for each sequence and some thousand training sequences, once for
-        each training part; profiles are kept in the cache.
-    iterations : int
-        Searches of one sequence at most.
-    inclusion : float
-        E-value up to which what is found counts as a relative.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    presence : bool
-        Features are 1 where they are not 0.
-    alphabet : str, optional
-        The alphabet that sequences must have.
-    short : {"error", "zero"}
-        What to do about sequences shorter than k: refuse them, or let them have no k-mers.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence none of whose places counts for any k-mer: refuse it, or give it
-        a row of zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "dense", "neighbours", "trie"}
-        How to compute: vectors over all k-mers, posting lists, or walks through the tree of all k-mers that list
-        nothing. The numbers are the same.
-
     References
     ----------
     Kuang, Ie, Wang, Wang, Siddiqi, Freund, Leslie: Profile-based string kernels for remote homology detection and
@@ -72,37 +41,28 @@ class ProfileKernel(ProfileTracks, InexactKernel):
 
     name = "profile"
     plain = "Counts the short words that the families of two sequences share, as their profiles tell."
-    reverse_complement = False
     fewer_features = "choose a smaller sigma, or a smaller k"
 
-    def __init__(
-        self,
-        k=5,
-        sigma=7.5,
-        *,
-        search=None,
-        iterations=3,
-        inclusion=0.001,
-        normalize=True,
-        presence=False,
-        alphabet=None,
-        short="error",
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.k = k
-        self.sigma = sigma
-        self.search = search
-        self.iterations = iterations
-        self.inclusion = inclusion
-        self.normalize = normalize
-        self.presence = presence
-        self.alphabet = alphabet
-        self.short = short
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    k: int = integer(default=5, low=1, high=LARGEST_K, kw_only=False, doc="Length of the k-mers.")
+    sigma: float = real(default=7.5, low=0, high=1e6, open_low=True, kw_only=False, doc="σ.")
+    search: Literal["training"] | None = changed(
+        default=None,
+        doc="Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every "
+        "sequence is searched against them (`seqkern.profiles.search`), so that no profile knows of a sequence "
+        "outside the training part. That takes about a tenth of a CPU second for each sequence and some thousand "
+        "training sequences, once for each training part; profiles are kept in the cache.",
+    )
+    reverse_complement: bool = fixed(False)
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence none of whose places counts for any k-mer: refuse it, or "
+        "give it a row of zeros.",
+    )
+    algorithm: str = changed(
+        default="auto",
+        doc="How to compute: vectors over all k-mers, posting lists, or walks through the tree of all k-mers that "
+        "list nothing. The numbers are the same.",
+    )
 
     @classmethod
     def examples(cls):
@@ -113,11 +73,6 @@ class ProfileKernel(ProfileTracks, InexactKernel):
             cls(2, 4, alphabet="protein"),
             cls(2, 5, search="training", iterations=1, alphabet="protein"),
         ]
-
-    def _check_parameters(self):
-        check_integer("k", self.k, 1, LARGEST_K)
-        check_real("sigma", self.sigma, 0, 1e6, open_low=True)
-        super()._check_parameters()
 
     def _rule_of(self, X):
         X = self.with_profiles(X)

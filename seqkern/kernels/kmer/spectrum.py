@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from seqkern.kernels.kmer.kmer_kernel import KmerKernel
+from seqkern.core.parameters import changed, choice, integer
+from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import SMALL_SPACE, codes_fit, find_kmers, find_wide_kmers, find_windows
 from seqkern.kernels.occurrences import Labelled, merge, spell, spread
 from seqkern.kernels.products.dense import WIDEST, dense_block
@@ -12,32 +13,6 @@ from seqkern.kernels.products.sparse import SparseBlock
 class SpectrumKernel(KmerKernel):
     """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of occurrences of the k-mer u in x.
 
-    Parameters
-    ----------
-    k : int or list of int
-        Length of the k-mers. For several, K is the weighted sum of their kernels: with k = 1, …, d the
-        mixed spectrum kernel of degree d.
-    weights : list of float, optional
-        Weight of the kernel of each k; by default 1 each.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    presence : bool
-        Φ_u(x) is 1 where u occurs, instead of a count.
-    reverse_complement : bool
-        A k-mer and its reverse complement are one feature. DNA and RNA only.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    short : {"error", "zero"}
-        What to do about sequences shorter than the (largest) k: refuse them, or let them have no k-mers.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of
-        zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "dense", "index", "wide"}
-        How to compute: a product of dense vectors over all k-mers; posting lists of k-mers packed into 64 bits; or of
-        k-mers as text, for those that do not fit into 64 bits. The numbers are the same.
-
     References
     ----------
     Leslie, Eskin, Noble: The spectrum kernel. Pacific Symposium on Biocomputing 7, 2002.
@@ -45,32 +20,24 @@ class SpectrumKernel(KmerKernel):
 
     name = "spectrum"
     plain = "Counts the k-letter words that two sequences share."
-    algorithms = ("dense", "index", "wide")
 
-    def __init__(
-        self,
-        k=3,
-        *,
-        weights=None,
-        normalize=True,
-        presence=False,
-        reverse_complement=False,
-        alphabet=None,
-        short="error",
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.k = k
-        self.weights = weights
-        self.normalize = normalize
-        self.presence = presence
-        self.reverse_complement = reverse_complement
-        self.alphabet = alphabet
-        self.short = short
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    k: int | list[int] = integer(
+        default=3,
+        low=1,
+        high=LARGEST_K,
+        several=True,
+        kw_only=False,
+        doc="Length of the k-mers. For several, K is the weighted sum of their kernels: with k = 1, …, d the mixed "
+        "spectrum kernel of degree d.",
+    )
+    presence: bool = changed(default=False, doc="Φ_u(x) is 1 where u occurs, instead of a count.")
+    algorithm: str = choice(
+        default="auto",
+        choices=("auto", "dense", "index", "wide"),
+        execution=True,
+        doc="How to compute: a product of dense vectors over all k-mers; posting lists of k-mers packed into 64 bits; "
+        "or of k-mers as text, for those that do not fit into 64 bits. The numbers are the same.",
+    )
 
     @classmethod
     def examples(cls):

@@ -1,9 +1,12 @@
 """The substitution kernel: k-mers that another one is likely to have become (Leslie and Kuang 2004)."""
 
+from typing import Literal
+
 import numpy as np
 
+from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import changed, integer, real, text
 from seqkern.kernels.kmer.inexact import InexactKernel
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
 from seqkern.kernels.kmer.neighbourhoods import cost_rule
@@ -20,38 +23,6 @@ class SubstitutionKernel(InexactKernel):
     P(a | u) is the probability of the letter a where u was. The logarithms are rounded to multiples of 2^−32 and
     added as integers, so that no order of summation decides whether a sum is below σ.
 
-    Parameters
-    ----------
-    k : int
-        Length of the k-mers.
-    sigma : float
-        A k-mer counts for u if its −ln P, given u, is less. Not more than e^σ k-mers count for one u.
-    matrix : str or list of list of float, optional
-        Where P comes from: the name of a substitution matrix in Biopython; ``"uniform"``; or scores, one row for
-        each letter in the order of the alphabet. Of scores it is the target frequencies that they imply. By
-        default BLOSUM62 for proteins, else ``"uniform"``.
-    kept : float
-        With ``matrix="uniform"``, the probability that a letter is kept; all others are equally likely.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    presence : bool
-        Features are 1 where they are not 0.
-    reverse_complement : bool
-        A feature counts on both strands: with Ψ(x) = Φ(x) + Φ(reverse complement of x), K = ½·Ψ(x)·Ψ(y). DNA and
-        RNA only.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    short : {"error", "zero"}
-        What to do about sequences shorter than k: refuse them, or let them have no k-mers.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence that counts for no feature: refuse it, or give it a row of
-        zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "dense", "neighbours", "trie"}
-        How to compute: vectors over all features, posting lists of those that occur, or a walk through the tree of
-        all features that lists none. The numbers are the same.
-
     Notes
     -----
     Letter by letter, what a k-mer adds for u is shared equally by its letters that u has too, or by all where there
@@ -66,34 +37,34 @@ class SubstitutionKernel(InexactKernel):
     name = "substitution"
     plain = "Counts the k-letter words that two sequences share, allowing letters that often replace each other."
 
-    def __init__(
-        self,
-        k=4,
-        sigma=6.0,
-        *,
-        matrix=None,
-        kept=0.9,
-        normalize=True,
-        presence=False,
-        reverse_complement=False,
-        alphabet=None,
-        short="error",
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.k = k
-        self.sigma = sigma
-        self.matrix = matrix
-        self.kept = kept
-        self.normalize = normalize
-        self.presence = presence
-        self.reverse_complement = reverse_complement
-        self.alphabet = alphabet
-        self.short = short
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    k: int = integer(default=4, low=1, high=LARGEST_K, kw_only=False, doc="Length of the k-mers.")
+    sigma: float = real(
+        default=6.0,
+        low=0,
+        high=LARGEST_SIGMA,
+        open_low=True,
+        kw_only=False,
+        doc="A k-mer counts for u if its −ln P, given u, is less. Not more than e^σ k-mers count for one u.",
+    )
+    matrix: str | list[list[float]] | None = text(
+        default=None,
+        rows=True,
+        doc='Where P comes from: the name of a substitution matrix in Biopython; ``"uniform"``; or scores, one row '
+        "for each letter in the order of the alphabet. Of scores it is the target frequencies that they imply. By "
+        'default BLOSUM62 for proteins, else ``"uniform"``.',
+    )
+    kept: float = real(
+        default=0.9,
+        low=0,
+        high=1,
+        open_low=True,
+        doc='With ``matrix="uniform"``, the probability that a letter is kept; all others are equally likely.',
+    )
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence that counts for no feature: refuse it, or give it a row "
+        "of zeros.",
+    )
 
     @classmethod
     def examples(cls):
@@ -108,10 +79,7 @@ class SubstitutionKernel(InexactKernel):
         ]
 
     def _check_parameters(self):
-        check_integer("k", self.k, 1, LARGEST_K)
         super()._check_parameters()
-        check_real("sigma", self.sigma, 0, LARGEST_SIGMA, open_low=True)
-        check_real("kept", self.kept, 0, 1, open_low=True)
         if self.kept == 1:
             raise ParameterError("kept=1 is not possible", remedy="give a number < 1; or choose kernel spectrum")
         if isinstance(self.matrix, str):

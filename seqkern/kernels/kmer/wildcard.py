@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import comb
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import changed, fixed, integer, real
 from seqkern.kernels.kmer.estimators import as_numbers
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
 from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
@@ -16,30 +16,6 @@ class WildcardKernel(SubsetFeatures, HammingKernel):
     Φ_u(x) is λ^j times the number of k-mers of x that agree with u in all positions but its j wildcards. So two k-mers
     with g letters in common add Σ_{j ≤ m} λ^2j·C(g, k − j).
 
-    Parameters
-    ----------
-    k : int
-        Length of the k-mers, at most 31.
-    m : int
-        Wildcards allowed, at most k.
-    decay : float
-        λ, what each wildcard costs: from 0 to 1.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    reverse_complement : bool
-        A pair of k-mers counts with the letters that the one shares with the other, and with its reverse complement.
-        DNA and RNA only.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    short : {"error", "zero"}
-        What to do about sequences shorter than `k`: refuse them, or let them have no k-mers.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "subsets", "diagonals", "pairs"}
-        How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same.
-
     References
     ----------
     Leslie, Kuang: Fast string kernels using inexact matching for protein sequences. Journal of Machine Learning
@@ -49,30 +25,16 @@ class WildcardKernel(SubsetFeatures, HammingKernel):
     name = "wildcard"
     plain = "Counts the k-letter words that two sequences share, with up to m letters that match anything."
 
-    def __init__(
-        self,
-        k=5,
-        m=1,
-        *,
-        decay=0.5,
-        normalize=True,
-        reverse_complement=False,
-        alphabet=None,
-        short="error",
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.k = k
-        self.m = m
-        self.decay = decay
-        self.normalize = normalize
-        self.reverse_complement = reverse_complement
-        self.alphabet = alphabet
-        self.short = short
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    k: int = integer(default=5, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the k-mers.")
+    m: int = integer(default=1, low=0, high="k", kw_only=False, doc="Wildcards allowed.")
+    decay: float = real(default=0.5, low=0, high=1, doc="λ, what each wildcard costs.")
+    weights: None = fixed(None)
+    presence: bool = fixed(False)
+    reverse_complement: bool = changed(
+        default=False,
+        doc="A pair of k-mers counts with the letters that the one shares with the other, and with its reverse "
+        "complement. DNA and RNA only.",
+    )
 
     @classmethod
     def examples(cls):
@@ -87,12 +49,6 @@ class WildcardKernel(SubsetFeatures, HammingKernel):
 
     def _lengths(self):
         return [self.k]
-
-    def _check_parameters(self):
-        check_integer("k", self.k, 1, LARGEST_LENGTH)
-        check_integer("m", self.m, 0, self.k)
-        check_real("decay", self.decay, 0, 1)
-        super()._check_parameters()
 
     def _pair_weights(self, size, l):  # noqa: E741
         square = Fraction(float(self.decay)) ** 2

@@ -1,9 +1,11 @@
 """The motif kernel: occurrences of given motifs (Ben-Hur and Brutlag 2003)."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice, check_flag, check_real
+from seqkern.core.parameters import changed, choice, flag, real, text
 from seqkern.kernels.implicit import SparseImplicit
 from seqkern.kernels.kmer.kmer_kernel import KEPT_BYTES, WEIGHT_BYTES
 from seqkern.kernels.motifs.features import make_block, occurring, product_costs
@@ -40,41 +42,6 @@ class MotifKernel(FeatureKernel):
     probabilities p_j in column j, pseudocounts included, and the background b (a MEME file's, else uniform). The motif
     matches where the score reaches its threshold; a window with a masked letter does not match.
 
-    Parameters
-    ----------
-    motifs : list of str, or str
-        Patterns, named by their text. Or the path of a file: ``prosite.dat`` (today's, whose profiles and rules are
-        skipped, or in the form of GCG), a list (one pattern in a line, before it a name if there is one, ``#`` begins a
-        comment), weight matrices of JASPAR, MEME (minimal motif format) or TRANSFAC. Which, its content tells. Or
-        ``public:prosite1995``, the 1,149 patterns of PROSITE in December 1995 as GCG had them, frequent ones included
-        (``[G>]`` has become ``(G)>`` there, and is read so). On the command line patterns without brackets, parentheses
-        and commas can be listed as they are, ``motif:motifs=[TATAWAW,G-x-{A}]``; any, as JSON, in quotes for the shell:
-        ``{"kernel": "motif", "motifs": ["[AC]-x-V-x(4)-{ED}"]}``.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    presence : bool
-        φ_m(x) is 1 where m occurs, instead of a count.
-    reverse_complement : bool
-        φ_m(x) is the sum over x and its reverse complement; but a motif of one length that is its own reverse
-        complement counts on one strand. DNA and RNA only.
-    p_value : float, optional
-        Of matrices: a window matches if a random one, of letters as in the background, scores as high or higher with at
-        most this probability, from the exact distribution of scores. By default 0.0001, without `score_share`. A motif
-        whose best score is more probable than that matches nothing.
-    score_share : float, optional
-        Instead: a window matches if its score is at least this share, 0 to 1, of the way from the least possible one
-        to the largest.
-    pseudocount : float
-        c in p_j(a) = (n_j(a) + c·b(a))/(n_j + c), n_j(a) the counts of column j, and n_j their sum.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence in which no motif occurs: refuse it, or give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
-    algorithm : {"auto", "dense", "index"}
-        How to compute the products: of dense vectors over all motifs, or by posting lists. The numbers are the same.
-
     References
     ----------
     Ben-Hur, Brutlag: Remote homology detection: a motif based approach. Bioinformatics 19 (suppl. 1), 2003.
@@ -85,35 +52,64 @@ class MotifKernel(FeatureKernel):
 
     name = "motif"
     plain = "Counts the known motifs that two sequences share, each a pattern of letters or a weight matrix."
-    algorithms = ("dense", "index")
     missing_file_remedy = "check the path, or put patterns in brackets"
+    last_parameters = (
+        *("normalize", "presence", "reverse_complement", "p_value", "score_share", "pseudocount"),
+        *("alphabet", "zero_diagonal", "n_threads", "algorithm"),
+    )
 
-    def __init__(
-        self,
-        motifs,
-        *,
-        normalize=True,
-        presence=False,
-        reverse_complement=False,
-        p_value=None,
-        score_share=None,
-        pseudocount=1.0,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-        algorithm="auto",
-    ):
-        self.motifs = motifs
-        self.normalize = normalize
-        self.presence = presence
-        self.reverse_complement = reverse_complement
-        self.p_value = p_value
-        self.score_share = score_share
-        self.pseudocount = pseudocount
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
-        self.algorithm = algorithm
+    motifs: str | list[str] = text(
+        several=True,
+        kw_only=False,
+        doc="Patterns, named by their text. Or the path of a file: ``prosite.dat`` (today's, whose profiles and rules "
+        "are skipped, or in the form of GCG), a list (one pattern in a line, before it a name if there is one, "
+        "``#`` begins a comment), weight matrices of JASPAR, MEME (minimal motif format) or TRANSFAC. Which, its "
+        "content tells. Or ``public:prosite1995``, the 1,149 patterns of PROSITE in December 1995 as GCG had "
+        "them, frequent ones included (``[G>]`` has become ``(G)>`` there, and is read so). On the command line "
+        "patterns without brackets, parentheses and commas can be listed as they are, "
+        '``motif:motifs=[TATAWAW,G-x-{A}]``; any, as JSON, in quotes for the shell: ``{"kernel": "motif", '
+        '"motifs": ["[AC]-x-V-x(4)-{ED}"]}``.',
+    )
+    presence: bool = flag(default=False, doc="φ_m(x) is 1 where m occurs, instead of a count.")
+    reverse_complement: bool = flag(
+        default=False,
+        doc="φ_m(x) is the sum over x and its reverse complement; but a motif of one length that is its own reverse "
+        "complement counts on one strand. DNA and RNA only.",
+    )
+    p_value: float | None = real(
+        default=None,
+        low=0,
+        high=1,
+        open_low=True,
+        doc="Of matrices: a window matches if a random one, of letters as in the background, scores as high or higher "
+        "with at most this probability, from the exact distribution of scores. By default 0.0001, without "
+        "`score_share`. A motif whose best score is more probable than that matches nothing.",
+    )
+    score_share: float | None = real(
+        default=None,
+        low=0,
+        high=1,
+        doc="Instead: a window matches if its score is at least this share, 0 to 1, of the way from the least "
+        "possible one to the largest.",
+    )
+    pseudocount: float = real(
+        default=1.0,
+        low=0,
+        open_low=True,
+        doc="c in p_j(a) = (n_j(a) + c·b(a))/(n_j + c), n_j(a) the counts of column j, and n_j their sum.",
+    )
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence in which no motif occurs: refuse it, or give it a row of "
+        "zeros.",
+    )
+    algorithm: str = choice(
+        default="auto",
+        choices=("auto", "dense", "index"),
+        execution=True,
+        doc="How to compute the products: of dense vectors over all motifs, or by posting lists. The numbers are the "
+        "same.",
+    )
 
     @classmethod
     def examples(cls):
@@ -133,16 +129,8 @@ class MotifKernel(FeatureKernel):
     # ---- motifs -----------------------------------------------------------------------------------
 
     def _check_parameters(self):
-        for name in ("presence", "reverse_complement"):
-            check_flag(name, getattr(self, name))
-        check_real("pseudocount", self.pseudocount, 0, open_low=True)
-        check_choice("algorithm", self.algorithm, ("auto", *self.algorithms))
-        if self.p_value is not None:
-            check_real("p_value", self.p_value, 0, 1, open_low=True)
-        if self.score_share is not None:
-            check_real("score_share", self.score_share, 0, 1)
-            if self.p_value is not None:
-                raise ParameterError("p_value and score_share both decide about matches", remedy="give one of them")
+        if self.score_share is not None and self.p_value is not None:
+            raise ParameterError("p_value and score_share both decide about matches", remedy="give one of them")
         if not isinstance(self.motifs, str):
             self._set()
 

@@ -1,14 +1,14 @@
 """The generic string kernel: words that are alike, at positions that are near (Giguère et al. 2013)."""
 
 import math
+from typing import Literal
 
 import numpy as np
 
-from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import changed, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels.alignment.scoring import score_table
-from seqkern.kernels.base import Kernel, Plan
+from seqkern.kernels.base import Plan, SequenceKernel
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.positional import _generic_string
 from seqkern.kernels.products import _product
@@ -27,7 +27,7 @@ PAIR_NS = 15.0, 100.0
 LEAST_BLOCK_ROWS = 32  # fewer share too little of what is made of a column
 
 
-class GenericStringKernel(ScaleParameter, Kernel):
+class GenericStringKernel(ScaleParameter, SequenceKernel):
     """K(x, y) = Σ_{l ≤ L} Σ_i Σ_j exp(−(i − j)²/2σ_p²)·exp(−‖ψ(x_i … x_{i+l−1}) − ψ(y_j … y_{j+l−1})‖²/2σ_c²).
 
     ψ of a word is the vectors ψ of its letters, one after the other. Small σ_p compares words at equal positions only,
@@ -36,28 +36,6 @@ class GenericStringKernel(ScaleParameter, Kernel):
 
     Sums are of positive numbers in double precision: K is wrong by less than 2^−52·(L + number of cells of a diagonal)
     of itself, and has the same bits whichever of two sequences is first.
-
-    Parameters
-    ----------
-    length : int
-        L, letters of the longest words.
-    sigma_p : float ≥ 0 or None
-        σ_p, in positions; 0: equal positions only; None: positions do not matter.
-    sigma_c : float ≥ 0
-        σ_c, in units of the vectors ψ; 0: letters with the same ψ only.
-    descriptors : str, optional
-        Where ψ of a letter comes from. The name of a substitution matrix of Biopython: the letter's row, divided by its
-        length. ``"properties"``: standardised scales of amino acids, divided by the root of their number; or the path
-        of a file of scales of your own, the same way (see resources/property_scales.tsv). ``"one_hot"``: 1 for the
-        letter, else 0. By default BLOSUM50 for proteins, as the authors have it, else ``"one_hot"``.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without letters: refuse it, or give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
 
     References
     ----------
@@ -71,26 +49,30 @@ class GenericStringKernel(ScaleParameter, Kernel):
     missing_file_remedy = "check the path, or choose a substitution matrix, properties or one_hot"
     least_block_rows = LEAST_BLOCK_ROWS
 
-    def __init__(
-        self,
-        length=3,
-        sigma_p=5.0,
-        sigma_c=0.5,
-        *,
-        descriptors=None,
-        normalize=True,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.length = length
-        self.sigma_p = sigma_p
-        self.sigma_c = sigma_c
-        self.descriptors = descriptors
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    length: int = integer(default=3, low=1, kw_only=False, doc="L, letters of the longest words.")
+    sigma_p: float | None = real(
+        default=5.0,
+        low=0,
+        optional=True,
+        kw_only=False,
+        doc="σ_p, in positions; 0: equal positions only; None: positions do not matter.",
+    )
+    sigma_c: float = real(
+        default=0.5, low=0, kw_only=False, doc="σ_c, in units of the vectors ψ; 0: letters with the same ψ only."
+    )
+    descriptors: str | None = text(
+        default=None,
+        remedy="give a substitution matrix, properties, one_hot or a file",
+        doc="Where ψ of a letter comes from. The name of a substitution matrix of Biopython: the letter's row, "
+        'divided by its length. ``"properties"``: standardised scales of amino acids, divided by the root of '
+        "their number; or the path of a file of scales of your own, the same way (see "
+        'resources/property_scales.tsv). ``"one_hot"``: 1 for the letter, else 0. By default BLOSUM50 for '
+        'proteins, as the authors have it, else ``"one_hot"``.',
+    )
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence without letters: refuse it, or give it a row of zeros.",
+    )
 
     @classmethod
     def examples(cls):
@@ -101,17 +83,6 @@ class GenericStringKernel(ScaleParameter, Kernel):
             cls(9, None, 0.7, descriptors=PROPERTIES, normalize=False, alphabet="protein"),
             cls(100, 1.0, 0, alphabet="HEC"),
         ]
-
-    def _check_parameters(self):
-        check_integer("length", self.length, 1)
-        if self.sigma_p is not None:
-            check_real("sigma_p", self.sigma_p, 0)
-        check_real("sigma_c", self.sigma_c, 0)
-        if self.descriptors is not None and not isinstance(self.descriptors, str):
-            raise ParameterError(
-                f"descriptors={self.descriptors!r} is not possible",
-                remedy="give a substitution matrix, properties, one_hot or a file",
-            )
 
     def min_length(self):
         """Return 1."""

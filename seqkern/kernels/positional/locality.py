@@ -2,12 +2,13 @@
 
 import math
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_integer, check_real
-from seqkern.kernels.base import Kernel, Plan
+from seqkern.core.parameters import changed, integer, numbers, real
+from seqkern.kernels.base import Plan, SequenceKernel
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional import _locality
 from seqkern.kernels.products import _product
@@ -20,30 +21,10 @@ PAIR_NS = (0.7, 0.15, 0.13)  # a position of a pair, for each level of instructi
 WEIGHT_NS = (0.2, 0.15, 0.11)  # a weight of a window, where they are summed one by one
 
 
-class LocalityImprovedKernel(Kernel):
+class LocalityImprovedKernel(SequenceKernel):
     """K(x, y) = (Σ_p win_p(x, y))^d2, with win_p = (Σ_{j=−l..l} w_j [x_{p+j} = y_{p+j}])^d1, for one length L.
 
     The sum is over the windows inside the sequences, l ≤ p < L − l. Masked letters match nothing.
-
-    Parameters
-    ----------
-    l : int
-        Letters on both sides of a window's middle.
-    d1 : int
-        How strongly matches within a window reinforce each other.
-    d2 : int
-        The same for windows.
-    weights : list of float, length 2l + 1, optional
-        w_−l, …, w_l; by default 1 − |j|/(l + 1).
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence that does not match itself, all masked: refuse it, or give it a
-        row of zeros.
-    n_threads : int, optional
-        By default all cores.
 
     References
     ----------
@@ -56,26 +37,21 @@ class LocalityImprovedKernel(Kernel):
     equal_lengths = True
     delta = 0.0
 
-    def __init__(
-        self,
-        l=4,  # noqa: E741
-        d1=4,
-        d2=1,
-        *,
-        weights=None,
-        normalize=True,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.l = l
-        self.d1 = d1
-        self.d2 = d2
-        self.weights = weights
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    l: int = integer(default=4, low=0, kw_only=False, doc="Letters on both sides of a window's middle.")  # noqa: E741
+    d1: int = integer(
+        default=4,
+        low=1,
+        high=LARGEST_POWER,
+        kw_only=False,
+        doc="How strongly matches within a window reinforce each other.",
+    )
+    d2: int = integer(default=1, low=1, high=LARGEST_POWER, kw_only=False, doc="The same for windows.")
+    weights: list[float] | None = numbers(default=None, low=0, doc="w_−l, …, w_l; by default 1 − |j|/(l + 1).")
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence that does not match itself, all masked: refuse it, or "
+        "give it a row of zeros.",
+    )
 
     @classmethod
     def examples(cls):
@@ -95,17 +71,12 @@ class LocalityImprovedKernel(Kernel):
         return 1 - np.abs(np.arange(-self.l, self.l + 1)) / (self.l + 1)
 
     def _check_parameters(self):
-        check_integer("l", self.l, 0)
-        check_integer("d1", self.d1, 1, LARGEST_POWER)
-        check_integer("d2", self.d2, 1, LARGEST_POWER)
         if self.weights is None:
             return
-        if np.ndim(self.weights) != 1 or len(self.weights) != 2 * self.l + 1:
+        if len(self.weights) != 2 * self.l + 1:
             raise ParameterError(
                 f"weights={self.weights!r} is not possible", remedy=f"give a list of {2 * self.l + 1} numbers"
             )
-        for weight in self.weights:
-            check_real("weights", weight, 0)
         if not any(self.weights):
             raise ParameterError("all weights are 0", remedy="give some that are not")
 
@@ -193,15 +164,6 @@ class CodonImprovedKernel(LocalityImprovedKernel):
     [x_p = y_p] is replaced by [x_p = y_p] + δ·([x_p = y_{p+3}] + [x_{p+3} = y_p]). Letters outside the sequence match
     nothing. Unless δ is 0 this kernel is in general not positive semi-definite.
 
-    Parameters
-    ----------
-    l, d1, d2 : int
-        As for `LocalityImprovedKernel`.
-    delta : float
-        δ ≥ 0.
-    weights, normalize, alphabet, zero_diagonal, n_threads : optional
-        As for `LocalityImprovedKernel`.
-
     References
     ----------
     Zien, Rätsch, Mika, Schölkopf, Lengauer, Müller: Engineering support vector machine kernels that recognize
@@ -211,30 +173,7 @@ class CodonImprovedKernel(LocalityImprovedKernel):
     name = "codon_improved"
     plain = "Compares two sequences position by position, and one codon to the left and right."
 
-    def __init__(
-        self,
-        l=4,  # noqa: E741
-        d1=4,
-        d2=1,
-        delta=0.5,
-        *,
-        weights=None,
-        normalize=True,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        super().__init__(
-            l,
-            d1,
-            d2,
-            weights=weights,
-            normalize=normalize,
-            alphabet=alphabet,
-            zero_diagonal=zero_diagonal,
-            n_threads=n_threads,
-        )
-        self.delta = delta
+    delta: float = real(default=0.5, low=0, kw_only=False, doc="δ.")
 
     @classmethod
     def examples(cls):
@@ -250,10 +189,6 @@ class CodonImprovedKernel(LocalityImprovedKernel):
     def positive_semidefinite(self):
         """Whether every Gram matrix is: without matches a codon away, for a form [[1, δ], [δ, 0]] is indefinite."""
         return self.delta == 0
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_real("delta", self.delta, 0)
 
 
 class LocalityPayload:

@@ -2,11 +2,12 @@
 
 from dataclasses import asdict
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
 from seqkern.core.errors import LabelError, SequenceError
-from seqkern.core.parameters import check_real
+from seqkern.core.parameters import changed, real
 from seqkern.kernels.base import Plan
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.products import _product
@@ -26,20 +27,6 @@ class SalzbergKernel(FeatureKernel):
     class with the letters a, b at p − 1, p; and the probabilities of the letters alone at the first position. Where x_p
     or x_{p−1} is masked, s_p(x) is 0. With several classes, K is the sum of such kernels over all pairs of classes.
 
-    Parameters
-    ----------
-    pseudocount : float
-        c > 0.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence with s_p(x) = 0 everywhere, as if all is masked: refuse it, or
-        give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
-
     References
     ----------
     Salzberg: A method for identifying splice sites and translational start sites in eukaryotic mRNA. Computer
@@ -54,20 +41,17 @@ class SalzbergKernel(FeatureKernel):
     data_dependent = True
     equal_lengths = True
 
-    def __init__(self, *, pseudocount=1.0, normalize=True, alphabet=None, zero_diagonal="error", n_threads=None):
-        self.pseudocount = pseudocount
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="c.")
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence with s_p(x) = 0 everywhere, as if all is masked: refuse "
+        "it, or give it a row of zeros.",
+    )
 
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
         return [cls(), cls(pseudocount=0.1, normalize=False), cls(alphabet="protein")]
-
-    def _check_parameters(self):
-        check_real("pseudocount", self.pseudocount, 0, open_low=True)
 
     def min_length(self):
         """Return 1."""

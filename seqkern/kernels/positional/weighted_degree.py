@@ -1,10 +1,12 @@
 """Weighted degree kernels, with and without shifts (Rätsch & Sonnenburg 2004; Rätsch et al. 2005)."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_integer, check_real
-from seqkern.kernels.base import Kernel, Plan
+from seqkern.core.parameters import changed, integer, numbers
+from seqkern.kernels.base import Plan, SequenceKernel
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional.degree_explanations import DegreeExplanations
 from seqkern.kernels.positional.degree_implicit import implicit_bytes_of, implicit_of
@@ -15,25 +17,8 @@ LARGEST_DEGREE = LARGEST_SHIFT = 10_000
 EXACT = 2**52
 
 
-class WeightedDegreeKernel(DegreeExplanations, Kernel):
+class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     """K(x, y) = Σ_{k=1..d} β_k Σ_i γ_i [x_i..x_{i+k−1} = y_i..y_{i+k−1}], for sequences of one length.
-
-    Parameters
-    ----------
-    degree : int
-        d, the largest length of k-mers.
-    weights : list of float, length d, optional
-        β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1)).
-    position_weights : list of float, optional
-        γ_i, one for each position at which a k-mer can start, that is for each letter; by default 1 each.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence of masked letters only: refuse it, or give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
 
     References
     ----------
@@ -46,24 +31,18 @@ class WeightedDegreeKernel(DegreeExplanations, Kernel):
     equal_lengths = True
     has_weights_at_positions = True
 
-    def __init__(
-        self,
-        degree=20,
-        *,
-        weights=None,
-        position_weights=None,
-        normalize=True,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.degree = degree
-        self.weights = weights
-        self.position_weights = position_weights
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    degree: int = integer(default=20, low=1, high=LARGEST_DEGREE, kw_only=False, doc="d, the largest length of k-mers.")
+    weights: list[float] | None = numbers(default=None, low=0, doc="β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1)).")
+    position_weights: list[float] | None = numbers(
+        default=None,
+        low=0,
+        doc="γ_i, one for each position at which a k-mer can start, that is for each letter; by default 1 each.",
+    )
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence of masked letters only: refuse it, or give it a row of "
+        "zeros.",
+    )
 
     @classmethod
     def examples(cls):
@@ -185,9 +164,10 @@ class WeightedDegreeKernel(DegreeExplanations, Kernel):
         return fold(self, columns.X, coefficients)
 
     def _check_parameters(self):
-        check_integer("degree", self.degree, 1, LARGEST_DEGREE)
-        for name, size in (("weights", self.degree), ("position_weights", None)):
-            _check_weights(name, getattr(self, name), size)
+        if self.weights is not None and len(self.weights) != self.degree:
+            raise ParameterError(
+                f"weights={self.weights!r} is not possible", remedy=f"give a list of {self.degree} numbers"
+            )
         lengths = {name: len(values) for name, values in self._lists().items()}
         if len(set(lengths.values())) > 1:
             listed = " and ".join(f"{name} {length} numbers" for name, length in lengths.items())
@@ -200,25 +180,6 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
     K(x, y) = Σ_k β_k Σ_i γ_i Σ_{s=0..S(i)} δ_s ([x_{i+s}.. = y_i..] + [x_i.. = y_{i+s}..]), over k-mers inside the
     sequences; δ_s = 1/(2(s + 1)), so that a k-mer at one place in both counts once.
 
-    Parameters
-    ----------
-    degree : int
-        d, the largest length of k-mers.
-    shift : int or list of int
-        S, the largest shift; a list has one for each position (letter).
-    weights : list of float, length d, optional
-        β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1)).
-    position_weights : list of float, optional
-        γ_i, one for each position (letter), of a pair of k-mers the one nearer to the start; by default 1 each.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence of masked letters only: refuse it, or give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
-
     References
     ----------
     Rätsch, Sonnenburg, Schölkopf: RASE: recognition of alternatively spliced exons in C. elegans. Bioinformatics 21
@@ -228,28 +189,18 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
     name = "shifted_weighted_degree"
     plain = "Compares two sequences position by position, and a few positions to the left and right."
 
-    def __init__(
-        self,
-        degree=20,
-        shift=10,
-        *,
-        weights=None,
-        position_weights=None,
-        normalize=True,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        super().__init__(
-            degree,
-            weights=weights,
-            position_weights=position_weights,
-            normalize=normalize,
-            alphabet=alphabet,
-            zero_diagonal=zero_diagonal,
-            n_threads=n_threads,
-        )
-        self.shift = shift
+    shift: int | list[int] = integer(
+        default=10,
+        low=0,
+        high=LARGEST_SHIFT,
+        several=True,
+        kw_only=False,
+        doc="S, the largest shift; a list has one for each position (letter).",
+    )
+    position_weights: list[float] | None = changed(
+        default=None,
+        doc="γ_i, one for each position (letter), of a pair of k-mers the one nearer to the start; by default 1 each.",
+    )
 
     @classmethod
     def examples(cls):
@@ -279,19 +230,3 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
 
     def _lists(self):
         return super()._lists() | ({} if np.ndim(self.shift) == 0 else {"shift": self.shift})
-
-    def _check_parameters(self):
-        for value in [self.shift] if np.ndim(self.shift) == 0 else self.shift:
-            check_integer("shift", value, 0, LARGEST_SHIFT)
-        super()._check_parameters()
-
-
-def _check_weights(name, weights, size):
-    """Raise ParameterError unless `weights` is None or a list of `size` numbers that are not negative."""
-    if weights is None:
-        return
-    if np.ndim(weights) != 1 or (size is not None and len(weights) != size):
-        wanted = "a list" if size is None else f"a list of {size} numbers"
-        raise ParameterError(f"{name}={weights!r} is not possible", remedy=f"give {wanted}")
-    for weight in weights:
-        check_real(name, weight, 0)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqkern.core.errors import SequenceError
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.base import SequenceKernel
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS
 from seqkern.kernels.products import _product
 
@@ -195,8 +195,8 @@ def _sum_type(mine, theirs):
     return np.int32 if _bound(mine, theirs) <= INT32_LIMIT else np.int64
 
 
-class FeatureKernel(Kernel):
-    """Base of the kernels whose payload is a `TermBlocks`: a family writes ``__init__`` and ``_prepare``."""
+class FeatureKernel(SequenceKernel):
+    """Base of the kernels whose payload is a `TermBlocks`: a family writes its parameters and ``_prepare``."""
 
     least_block_rows = LEAST_BLOCK_ROWS
 

@@ -3,13 +3,15 @@
 The numbers are made by `seqkern.kernels.subsequence.subsequences`, in vector lanes, in time proportional to n·|x|·|y|.
 """
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import NoWordsError, ParameterError
-from seqkern.core.parameters import check_choice, check_flag, check_integer, check_real
+from seqkern.core.parameters import changed, choice, flag, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS
 from seqkern.kernels.additive import spread_evenly
-from seqkern.kernels.base import Kernel, Plan
+from seqkern.kernels.base import Plan, SequenceKernel
 from seqkern.kernels.kmer.kmers import check_lengths
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
@@ -27,45 +29,12 @@ LEVEL_NS = (0.09, 0.045, 0.023)
 UP_TO_COST = 1.5  # how many times more each costs where shorter subsequences count too
 
 
-class StringKernel(Kernel):
+class StringKernel(SequenceKernel):
     """K(x, y) = Σ_u φ_u(x)·φ_u(y), φ_u(x) = Σ decay^span over the occurrences of u in x as a subsequence.
 
     The letters of an occurrence need not be adjacent; its span is last − first + 1. u is any string of n
     letters, of 1 to n (`up_to`), or of any length (n = None). With decay = 1 occurrences are counted: the
     kernels of fixed-length and of all subsequences. Masked letters match nothing, and take their place.
-
-    Parameters
-    ----------
-    n : int or None
-        Letters of u; None for any number.
-    decay : float
-        From 1e-6 to 1.
-    up_to : bool
-        Count the subsequences of 1 to n letters, without weights between the lengths.
-    empty : bool
-        Count the empty subsequence, once in every sequence. Only where all lengths count.
-    matching : str or list of list of float, optional
-        Soft matching. Instead of the same letter only, any two letters a and b match with a weight w(a, b),
-        and the weights of the matches of an occurrence are multiplied. Give the weights, symmetric and not
-        negative, in the order of the alphabet's letters; or a substitution matrix of Biopython, such as
-        ``"BLOSUM62"``: w(a, b) = q(a, b) / √(q(a, a)·q(b, b)), q the odds that its scores stand for, so that
-        w(a, a) = 1. K is positive semi-definite if w is; that of BLOSUM62 is.
-    precision : {"double", "single"}
-        Of the sums. In single precision K(x, y) is wrong by less than 2^−23·(|x| + |y| + 2n + 4) of itself, and,
-        beside √(K(x, x)·K(y, y)), what is below 1e-30 may be lost. Sequences whose sums might exceed single
-        precision, and everything if decay < 1/32, are computed in double precision.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)).
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    short : {"error", "zero"}
-        What to do about sequences with fewer letters than a subsequence that counts: refuse them, or let
-        them have none.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without any subsequence that counts: refuse it, or
-        give it a row of zeros.
-    n_threads : int, optional
-        By default all cores.
 
     References
     ----------
@@ -77,32 +46,41 @@ class StringKernel(Kernel):
     name = "string"
     plain = "Counts the letters that two sequences share in the same order, the less the more they are apart."
 
-    def __init__(
-        self,
-        n=4,
-        decay=0.5,
-        *,
-        up_to=False,
-        empty=False,
-        matching=None,
-        precision="double",
-        normalize=True,
-        alphabet=None,
-        short="error",
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.n = n
-        self.decay = decay
-        self.up_to = up_to
-        self.empty = empty
-        self.matching = matching
-        self.precision = precision
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.short = short
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    n: int | None = integer(default=4, low=1, optional=True, kw_only=False, doc="Letters of u; None for any number.")
+    decay: float = real(
+        default=0.5, low=SMALLEST_DECAY, high=1, kw_only=False, doc="Factor for each letter of the span."
+    )
+    up_to: bool = flag(
+        default=False, doc="Count the subsequences of 1 to n letters, without weights between the lengths."
+    )
+    empty: bool = flag(
+        default=False, doc="Count the empty subsequence, once in every sequence. Only where all lengths count."
+    )
+    matching: str | list[list[float]] | None = text(
+        default=None,
+        rows=True,
+        doc="Soft matching. Instead of the same letter only, any two letters a and b match with a weight w(a, b), and "
+        "the weights of the matches of an occurrence are multiplied. Give the weights, symmetric and not "
+        "negative, in the order of the alphabet's letters; or a substitution matrix of Biopython, such as "
+        '``"BLOSUM62"``: w(a, b) = q(a, b) / √(q(a, a)·q(b, b)), q the odds that its scores stand for, so that '
+        "w(a, a) = 1. K is positive semi-definite if w is; that of BLOSUM62 is.",
+    )
+    precision: Literal["double", "single"] = choice(
+        default="double",
+        doc="Of the sums. In single precision K(x, y) is wrong by less than 2^−23·(|x| + |y| + 2n + 4) of itself, "
+        "and, beside √(K(x, x)·K(y, y)), what is below 1e-30 may be lost. Sequences whose sums might exceed "
+        "single precision, and everything if decay < 1/32, are computed in double precision.",
+    )
+    short: Literal["error", "zero"] = choice(
+        default="error",
+        doc="What to do about sequences with fewer letters than a subsequence that counts: refuse them, or let them "
+        "have none.",
+    )
+    zero_diagonal: Literal["error", "zero"] = changed(
+        default="error",
+        doc="What to do, when normalising, about a sequence without any subsequence that counts: refuse it, or give "
+        "it a row of zeros.",
+    )
 
     @classmethod
     def examples(cls):
@@ -129,13 +107,6 @@ class StringKernel(Kernel):
         return self.matching is None or definite(self.matching, self.alphabet)
 
     def _check_parameters(self):
-        if self.n is not None:
-            check_integer("n", self.n, 1)
-        check_real("decay", self.decay, SMALLEST_DECAY, 1)
-        for name in ("up_to", "empty"):
-            check_flag(name, getattr(self, name))
-        check_choice("precision", self.precision, ("double", "single"))
-        check_choice("short", self.short, ("error", "zero"))
         if self.empty and not (self.up_to or self.n is None):
             raise ParameterError(
                 f"the empty subsequence has not n={self.n} letters", remedy="give up_to=true, n=none or empty=false"

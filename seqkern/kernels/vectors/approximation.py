@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from seqkern.core.parameters import changed
 from seqkern.core.threads import in_threads, one_thread
 from seqkern.kernels.additive import attributions, spread_evenly
 from seqkern.kernels.base import Plan
@@ -53,8 +54,7 @@ def in_chunks(rows, values, matrix, like, n_threads):
 class ApproximateKernel(CompositeKernel):
     """Base of the approximations of the kernel `base` by explicit features.
 
-    A subclass has the parameters `base`, `n_components`, `normalize`, `zero_diagonal` and `n_threads`, and writes
-    `_values`, and `_map` if there is one.
+    A subclass has the parameters `base` and `n_components` besides, and writes `_values`, and `_map` if there is one.
     """
 
     positive_semidefinite = True
@@ -140,6 +140,8 @@ class ApproximateKernel(CompositeKernel):
         LinearKernel._block(self, rows, cols, out)
 
     _fold = LinearKernel._fold
+
+    normalize: bool = changed(default=False, doc="Divide φ by its length.")
 
     def _attribute(self, X, support, coefficients):
         """Return the shares by the base kernel; what the approximation changes is shared by all letters equally."""

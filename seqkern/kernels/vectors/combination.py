@@ -1,14 +1,16 @@
 """A sum of kernels whose weights are learned from the training part."""
 
 import copy
+from typing import Literal
 
 import numpy as np
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import choice, component, integer, real
 from seqkern.kernels import _blocks
 from seqkern.kernels.algebra import SumKernel
+from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, as_parts
 from seqkern.kernels.specs import kernel_text
 from seqkern.kernels.stored_form import StoredForm
@@ -24,38 +26,6 @@ class CombinationKernel(SumKernel):
     `fit` learns scales s and weights w from the Gram matrix of each part on the training units. A weight is a share:
     what a kernel adds to the variance of the training units in feature space. Where parts resemble each other they
     share what they know between them, or one gets it all: a weight of zero does not say that a kernel is uninformative.
-
-    Parameters
-    ----------
-    parts : list of Kernel
-        Each has its own `normalize`: kernels of words are normalised, K(x, y) / √(K(x, x) K(y, y)), unless they say
-        ``normalize=false``.
-    weights : {"alignment", "mkl", "uniform"}
-        ``"alignment"``: by centred alignment with the kernel of the labels: yyᵀ of two classes and of real labels,
-        1 for two units of one of several classes and else 0 (Cortes, Mohri & Rostamizadeh, JMLR 13, 2012).
-        ``"mkl"``: those with which a support vector machine on the sum costs least; of several classes the sum over
-        machines of each class against the rest. Real labels are refused, and so are parts that are not positive
-        semi-definite. ``"uniform"``: the mean.
-    alignment : {"joint", "independent"}
-        ``"joint"``: the weights whose sum aligns best (``alignf``); ``"independent"``: each kernel's own alignment
-        (``align``).
-    p : float ≥ 1
-        Of ``"mkl"``: ‖w‖_p = 1 is held while learning. 1: SimpleMKL (Rakotomamonjy et al., JMLR 9, 2008), sparse;
-        > 1: ℓp-norm MKL (Kloft et al., JMLR 12, 2011), the more equal the larger p is.
-    C : float > 0
-        Of the machines of ``"mkl"``; the solver that the sum is given to has its own.
-    tol : float > 0
-        Of ``"mkl"``: stop when the duality gap is at most so much of the objective.
-    max_iter : int
-        Of ``"mkl"``: try at most so many weights.
-    scale : {"variance"}, optional
-        What makes the parts comparable. ``"variance"``: s_i is the trace of the centred Gram matrix over the number of
-        units, their variance in feature space; a part without any gets no weight. None: s_i = 1.
-    normalize : bool
-        Whether to divide the sum by √(K(x, x) K(y, y)); each part has its own `normalize` besides.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence with K(x, x) = 0.
-    n_threads : int, optional
 
     Attributes
     ----------
@@ -76,32 +46,53 @@ class CombinationKernel(SumKernel):
     name = "combination"
     plain = "Adds the similarities that several kernels see, with weights learned from the training part."
 
-    def __init__(
-        self,
-        parts,
-        *,
-        weights="alignment",
-        alignment="joint",
-        p=1.0,
-        C=1.0,
-        tol=1e-3,
-        max_iter=200,
-        scale="variance",
-        normalize=False,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.parts = parts
-        self.weights = weights
-        self.alignment = alignment
-        self.p = p
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.scale = scale
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    parts: list[Kernel] = component(
+        "kernel",
+        several=True,
+        kw_only=False,
+        doc="Each has its own `normalize`: kernels of words are normalised, K(x, y) / √(K(x, x) K(y, y)), unless they "
+        "say ``normalize=false``.",
+    )
+    weights: str = choice(
+        default="alignment",
+        choices=RULES,
+        doc='``"alignment"``: by centred alignment with the kernel of the labels: yyᵀ of two classes and of real '
+        "labels, 1 for two units of one of several classes and else 0 (Cortes, Mohri & Rostamizadeh, JMLR 13, "
+        '2012). ``"mkl"``: those with which a support vector machine on the sum costs least; of several classes '
+        "the sum over machines of each class against the rest. Real labels are refused, and so are parts that are "
+        'not positive semi-definite. ``"uniform"``: the mean.',
+    )
+    alignment: Literal["joint", "independent"] = choice(
+        default="joint",
+        doc='``"joint"``: the weights whose sum aligns best (``alignf``); ``"independent"``: each kernel\'s own '
+        "alignment (``align``).",
+    )
+    p: float = real(
+        default=1.0,
+        low=1,
+        high=MOST_SPREAD,
+        doc='Of ``"mkl"``: ‖w‖_p = 1 is held while learning. 1: SimpleMKL (Rakotomamonjy et al., JMLR 9, 2008), '
+        "sparse; > 1: ℓp-norm MKL (Kloft et al., JMLR 12, 2011), the more equal the larger p is.",
+    )
+    C: float = real(
+        default=1.0,
+        low=0,
+        open_low=True,
+        doc='Of the machines of ``"mkl"``; the solver that the sum is given to has its own.',
+    )
+    tol: float = real(
+        default=1e-3,
+        low=0,
+        open_low=True,
+        doc='Of ``"mkl"``: stop when the duality gap is at most so much of the objective.',
+    )
+    max_iter: int = integer(default=200, low=1, doc='Of ``"mkl"``: try at most so many weights.')
+    scale: str | None = choice(
+        default="variance",
+        choices=SCALES,
+        doc='What makes the parts comparable. ``"variance"``: s_i is the trace of the centred Gram matrix over the '
+        "number of units, their variance in feature space; a part without any gets no weight. None: s_i = 1.",
+    )
 
     @classmethod
     def examples(cls):
@@ -118,13 +109,6 @@ class CombinationKernel(SumKernel):
 
     def _check_parameters(self):
         CompositeKernel._check_parameters(self)
-        check_choice("weights", self.weights, RULES)
-        check_choice("alignment", self.alignment, ("joint", "independent"))
-        check_choice("scale", self.scale, SCALES)
-        check_real("p", self.p, 1, MOST_SPREAD)
-        check_real("C", self.C, 0, open_low=True)
-        check_real("tol", self.tol, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
         for part in self._given() if self.weights == "mkl" else ():
             if not part.positive_semidefinite:
                 raise ParameterError(

@@ -1,11 +1,14 @@
 """The Nyström approximation: features from the kernel with some landmarks (Williams & Seeger, NIPS 13, 2001)."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.threads import one_thread
+from seqkern.kernels.base import Kernel
 from seqkern.kernels.feature_blocks import filled
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
 from seqkern.kernels.vectors.comparison import LandmarkComparison, exact
@@ -29,26 +32,6 @@ class NystroemKernel(ApproximateKernel):
     about 10⁻⁷·γ·(‖x‖ + ‖z‖)² of an RBF value, the mean of Z the origin; otherwise in double. φ is rounded to single
     precision. Its bits depend on x alone, on one kind of processor.
 
-    Parameters
-    ----------
-    base : Kernel
-        k: any kernel of sequences or of numbers.
-    n_components : int
-        Landmarks; all units, where there are fewer.
-    landmarks : {"random", "kmeans"}
-        Training units drawn without replacement; or the centres of k-means clusters of the vectors of at most 20 times
-        as many units, for a kernel of vectors.
-    seed : int
-        Of the drawing.
-    tolerance : float > 0 and < 1
-        Eigenvalues of k(Z, Z) up to this part of the largest are left out.
-    normalize : bool
-        Divide φ by its length.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a unit with φ = 0.
-    n_threads : int, optional
-        By default all cores.
-
     References
     ----------
     Williams, Seeger: Using the Nyström method to speed up kernel machines. NIPS 13, 2001.
@@ -61,26 +44,22 @@ class NystroemKernel(ApproximateKernel):
     data_dependent = True
     made_again = (*ApproximateKernel.made_again, "_columns")
 
-    def __init__(
-        self,
-        base,
-        *,
-        n_components=1000,
-        landmarks="random",
-        seed=1,
-        tolerance=1e-6,
-        normalize=False,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.base = base
-        self.n_components = n_components
-        self.landmarks = landmarks
-        self.seed = seed
-        self.tolerance = tolerance
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    base: Kernel = component("kernel", kw_only=False, doc="k: any kernel of sequences or of numbers.")
+    n_components: int = integer(default=1000, low=1, doc="Landmarks; all units, where there are fewer.")
+    landmarks: Literal["random", "kmeans"] = choice(
+        default="random",
+        doc="Training units drawn without replacement; or the centres of k-means clusters of the vectors of at most "
+        "20 times as many units, for a kernel of vectors.",
+    )
+    seed: int = integer(default=1, low=0, doc="Of the drawing.")
+    tolerance: float = real(
+        default=1e-6,
+        low=0,
+        high=1,
+        open_low=True,
+        open_high=True,
+        doc="Eigenvalues of k(Z, Z) up to this part of the largest are left out.",
+    )
 
     @classmethod
     def examples(cls):
@@ -97,10 +76,6 @@ class NystroemKernel(ApproximateKernel):
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_integer("n_components", self.n_components, 1)
-        check_choice("landmarks", self.landmarks, ("random", "kmeans"))
-        check_integer("seed", self.seed, 0)
-        check_real("tolerance", self.tolerance, 0, 1, open_low=True, open_high=True)
         if self.accepts == "similarities":
             raise ParameterError("similarities have no landmarks", remedy="choose a kernel of sequences or of features")
         if self.landmarks == "kmeans" and self._given()[0].vector_form() is None:

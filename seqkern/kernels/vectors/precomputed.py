@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.parameters import changed
 from seqkern.kernels.base import Kernel
 from seqkern.sequences.tables import SimilarityTable
 
@@ -36,14 +37,6 @@ class PrecomputedKernel(Kernel):
     1952). It is not positive semi-definite before centring, nor after it if the space is not Euclidean; the
     transform ``repair`` makes it so, and the P-SVM needs neither.
 
-    Parameters
-    ----------
-    normalize : bool
-        Whether to divide by sqrt(K(x, x) K(y, y)); for similarities only.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about K(x, x) ≤ 0.
-    n_threads : int, optional
-
     Raises
     ------
     SequenceError
@@ -55,10 +48,7 @@ class PrecomputedKernel(Kernel):
     accepts = "similarities"
     positive_semidefinite = False
 
-    def __init__(self, *, normalize=False, zero_diagonal="error", n_threads=None):
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    normalize: bool = changed(default=False, doc="Whether to divide by sqrt(K(x, x) K(y, y)); for similarities only.")
 
     @classmethod
     def examples(cls):

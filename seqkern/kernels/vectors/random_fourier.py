@@ -1,10 +1,13 @@
 """Random Fourier features of radial basis functions (Rahimi & Recht, NIPS 20, 2007)."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_flag, check_integer
+from seqkern.core.parameters import changed, component, flag, integer
 from seqkern.core.threads import one_thread
+from seqkern.kernels.base import Kernel
 from seqkern.kernels.feature_blocks import filled
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
 from seqkern.kernels.vectors.vector import PreparedVectors
@@ -15,25 +18,6 @@ class RandomFourierKernel(ApproximateKernel):
 
     W has random rows, normally distributed with the variance 2γ, so that φ(x)·φ(y) is exp(−γ·‖x − y‖²) on average, with
     a standard deviation of at most 1/√d. Nothing is learned from data. φ is computed in single precision.
-
-    Parameters
-    ----------
-    base : Kernel
-        A radial basis function of dense vectors: a window kernel with ``vector_kernel=rbf``, or ``rbf`` on a table of
-        numbers, or on such a kernel of vectors.
-    n_components : int
-        d, an even number.
-    orthogonal : bool
-        Rows of W are orthogonal, as many at a time as there are coordinates, with independent lengths as before; then
-        the standard deviation is smaller.
-    seed : int
-        Of W.
-    normalize : bool
-        Divide φ by its length, which is 1 already, up to rounding.
-    zero_diagonal : {"error", "zero"}
-        Of no consequence: no φ is 0.
-    n_threads : int, optional
-        By default all cores.
 
     References
     ----------
@@ -46,24 +30,21 @@ class RandomFourierKernel(ApproximateKernel):
     plain = "Compares by random waves, which together fall off with the distance like a bell curve."
     made_again = (*ApproximateKernel.made_again, "_drawn")
 
-    def __init__(
-        self,
-        base,
-        *,
-        n_components=1000,
-        orthogonal=True,
-        seed=1,
-        normalize=False,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.base = base
-        self.n_components = n_components
-        self.orthogonal = orthogonal
-        self.seed = seed
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    base: Kernel = component(
+        "kernel",
+        kw_only=False,
+        doc="A radial basis function of dense vectors: a window kernel with ``vector_kernel=rbf``, or ``rbf`` on a "
+        "table of numbers, or on such a kernel of vectors.",
+    )
+    n_components: int = integer(default=1000, low=2, doc="d, an even number.")
+    orthogonal: bool = flag(
+        default=True,
+        doc="Rows of W are orthogonal, as many at a time as there are coordinates, with independent lengths as "
+        "before; then the standard deviation is smaller.",
+    )
+    seed: int = integer(default=1, low=0, doc="Of W.")
+    normalize: bool = changed(default=False, doc="Divide φ by its length, which is 1 already, up to rounding.")
+    zero_diagonal: Literal["error", "zero"] = changed(default="error", doc="Of no consequence: no φ is 0.")
 
     @classmethod
     def examples(cls):
@@ -78,9 +59,6 @@ class RandomFourierKernel(ApproximateKernel):
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_integer("n_components", self.n_components, 2)
-        check_flag("orthogonal", self.orthogonal)
-        check_integer("seed", self.seed, 0)
         if self.n_components % 2:
             raise ParameterError(
                 f"n_components={self.n_components} is odd, and each wave has two components",

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from seqkern.core.errors import LabelError, ParameterError, SequenceError
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.errors import LabelError, SequenceError
+from seqkern.core.parameters import changed, component, fixed, integer, real
 from seqkern.kernels.additive import matrix, over_root, row_attributions, spread_evenly, word_weights
-from seqkern.kernels.base import Kernel
+from seqkern.kernels.base import LAST_PARAMETERS, Kernel
 from seqkern.kernels.blocks import row_blocks
 from seqkern.kernels.composite import CompositeKernel, as_parts
 from seqkern.kernels.implicit import SparseImplicit
@@ -57,14 +57,6 @@ class PreparedVectors:
 class LinearKernel(Kernel):
     """Dot product of feature vectors: K(x, y) = x · y.
 
-    Parameters
-    ----------
-    normalize : bool
-        Whether to divide by ‖x‖ ‖y‖: the cosine.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a row of zeros.
-    n_threads : int, optional
-
     Raises
     ------
     SequenceError
@@ -75,10 +67,7 @@ class LinearKernel(Kernel):
     plain = "The dot product of two vectors of numbers."
     accepts = "features"
 
-    def __init__(self, *, normalize=False, zero_diagonal="error", n_threads=None):
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    normalize: bool = changed(default=False, doc="Whether to divide by ‖x‖ ‖y‖: the cosine.")
 
     @classmethod
     def examples(cls):
@@ -135,6 +124,11 @@ class _KernelOfKernel(CompositeKernel):
     """Base of the kernels that are a function of one other kernel: `base`, or the linear one."""
 
     words_vary = True
+    last_parameters = ("base", *LAST_PARAMETERS)
+
+    base: Kernel | None = component(
+        "kernel", default=None, doc="K; by default the linear kernel, on a table of features."
+    )
 
     def _given(self):
         return as_parts(self.name, [LinearKernel() if self.base is None else self.base])
@@ -177,42 +171,14 @@ class _KernelOfKernel(CompositeKernel):
 
 
 class PolynomialKernel(_KernelOfKernel):
-    """Polynomial of a kernel: (gamma · K(x, y) + coef0)^degree.
-
-    Parameters
-    ----------
-    degree : int ≥ 1
-    gamma : float > 0
-    coef0 : float ≥ 0
-        With 0 the polynomial is homogeneous.
-    base : Kernel, optional
-        K; by default the linear kernel, on a table of features.
-    normalize : bool
-    zero_diagonal : {"error", "zero"}
-    n_threads : int, optional
-    """
+    """Polynomial of a kernel: (gamma · K(x, y) + coef0)^degree."""
 
     name = "polynomial"
     plain = "Looks at combinations of features, not only at single ones."
 
-    def __init__(
-        self,
-        *,
-        degree=2,
-        gamma=1.0,
-        coef0=1.0,
-        base=None,
-        normalize=False,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.base = base
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    degree: int = integer(default=2, low=1, doc="The power.")
+    gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")
+    coef0: float = real(default=1.0, low=0, doc="With 0 the polynomial is homogeneous.")
 
     @classmethod
     def examples(cls):
@@ -220,12 +186,6 @@ class PolynomialKernel(_KernelOfKernel):
         from seqkern.kernels.specs import build_kernel
 
         return [cls(), build_kernel("polynomial:degree=3,gamma=0.5,normalize=true,base=(spectrum:k=2)")]
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_integer("degree", self.degree, 1)
-        check_real("gamma", self.gamma, 0, open_low=True)
-        check_real("coef0", self.coef0, 0)
 
     def _change(self, block, row_diagonal, col_diagonal):
         _vector.polynomial(block, self.gamma, self.coef0, self.degree)
@@ -250,29 +210,29 @@ LEARNED = ("scale", "jaakkola")
 
 
 class RBFKernel(_KernelOfKernel):
-    """Radial basis function of a kernel's distances: exp(−gamma · ‖x − y‖²).
-
-    Parameters
-    ----------
-    gamma : float > 0, "scale" or "jaakkola"
-        ``"scale"``: 1 / the total variance of the training part in the feature space of K, learned by `fit`.
-        On standardised features that is 1 / their number.
-        ``"jaakkola"``: 1 / (2 σ²), σ the median over the positive training examples of the distance to the nearest
-        negative one (Jaakkola, Diekhans, Haussler, J Comput Biol 7, 2000); of several classes, over all examples of
-        the distance to the nearest of another class.
-    base : Kernel, optional
-        K, of which ‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y), at least 0; by default the linear kernel, on a
-        table of features. For K normalised, exp(c · (K − 1)) is ``gamma=c/2``.
-    n_threads : int, optional
-    """
+    """Radial basis function of a kernel's distances: exp(−gamma · ‖x − y‖²)."""
 
     name = "rbf"
     plain = "Similar where the distance is small, falling off like a bell curve."
 
-    def __init__(self, *, gamma=1.0, base=None, n_threads=None):
-        self.gamma = gamma
-        self.base = base
-        self.n_threads = n_threads
+    gamma: float | str = real(
+        default=1.0,
+        low=0,
+        open_low=True,
+        words=LEARNED,
+        doc='``"scale"``: 1 / the total variance of the training part in the feature space of K, learned by `fit`. On '
+        'standardised features that is 1 / their number. ``"jaakkola"``: 1 / (2 σ²), σ the median over the '
+        "positive training examples of the distance to the nearest negative one (Jaakkola, Diekhans, Haussler, J "
+        "Comput Biol 7, 2000); of several classes, over all examples of the distance to the nearest of another "
+        "class.",
+    )
+    base: Kernel | None = changed(
+        default=None,
+        doc="K, of which ‖x − y‖² = K(x, x) + K(y, y) − 2 K(x, y), at least 0; by default the linear kernel, on a "
+        "table of features. For K normalised, exp(c · (K − 1)) is ``gamma=c/2``.",
+    )
+    normalize: bool = fixed(False)
+    zero_diagonal: str = fixed("error")
 
     @classmethod
     def examples(cls):
@@ -286,14 +246,6 @@ class RBFKernel(_KernelOfKernel):
     def data_dependent(self):
         """Whether gamma or the base is learned from the data."""
         return self.gamma in LEARNED or super().data_dependent
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        if isinstance(self.gamma, str) and self.gamma not in LEARNED:
-            remedy = f"give a number > 0, {' or '.join(LEARNED)}"
-            raise ParameterError(f"gamma={self.gamma!r} is not possible", remedy=remedy)
-        if self.gamma not in LEARNED:
-            check_real("gamma", self.gamma, 0, open_low=True)
 
     def _fit(self, X, y):
         super()._fit(X, y)
@@ -346,26 +298,16 @@ class RBFKernel(_KernelOfKernel):
 
 
 class SigmoidKernel(_KernelOfKernel):
-    """Sigmoid of a kernel: tanh(gamma · K(x, y) + coef0). Not positive semi-definite.
-
-    Parameters
-    ----------
-    gamma : float > 0
-    coef0 : float
-    base : Kernel, optional
-        K; by default the linear kernel, on a table of features.
-    n_threads : int, optional
-    """
+    """Sigmoid of a kernel: tanh(gamma · K(x, y) + coef0). Not positive semi-definite."""
 
     name = "sigmoid"
     plain = "The similarity of a neural network's hidden layer."
     positive_semidefinite = False
 
-    def __init__(self, *, gamma=1.0, coef0=0.0, base=None, n_threads=None):
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.base = base
-        self.n_threads = n_threads
+    gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")
+    coef0: float = real(default=0.0, doc="What is added to it.")
+    normalize: bool = fixed(False)
+    zero_diagonal: str = fixed("error")
 
     @classmethod
     def examples(cls):
@@ -373,11 +315,6 @@ class SigmoidKernel(_KernelOfKernel):
         from seqkern.kernels.specs import build_kernel
 
         return [cls(gamma=0.1), build_kernel("sigmoid:gamma=0.5,coef0=-1,base=(spectrum:k=2)")]
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_real("gamma", self.gamma, 0, open_low=True)
-        check_real("coef0", self.coef0, -np.inf)
 
     def _change(self, block, row_diagonal, col_diagonal):
         _vector.sigmoid(block, self.gamma, self.coef0)

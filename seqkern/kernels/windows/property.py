@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice, check_flag, check_integer
+from seqkern.core.parameters import changed, choice, flag, integer, text
 from seqkern.kernels.base import Plan
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.vectors.vector import FUNCTION_SECONDS, PRODUCT_SECONDS
@@ -38,34 +38,6 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
     have values, 0 if there are none. With s = t it is the auto-covariance, else the cross-covariance, which is not
     symmetric in s and t.
 
-    Parameters
-    ----------
-    form : {"window", "covariance"}
-    scales : str or list of str
-        ``"all"``; some of ``hydrophobicity``, ``charge``, ``mass``, ``volume``, ``polarity`` and ``bulkiness``, scales
-        of the amino acids whose sources are in resources/README.md; or the path of a file like
-        resources/property_scales.tsv with scales of your own, for any letters.
-    lag : int
-        The largest distance, of covariances only.
-    cross : bool
-        Whether there are cross-covariances, besides auto-covariances.
-    vector_kernel : {"rbf", "polynomial", "linear"}
-        k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` has features.
-    gamma : float > 0 or "scale"
-        γ; ``"scale"``, of ``"rbf"`` only, is 1 / the total variance of the training vectors.
-    degree : int
-    coef0 : float
-    position_weights : {"flat", "triangle", "gaussian"} or list of float
-        Of the positions of a window, as for the kernel ``window``.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)); of ``"rbf"`` that changes nothing.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence whose K(x, x) is zero.
-    n_threads : int, optional
-        By default all cores.
-
     References
     ----------
     Wold, Jonsson, Sjöström, Sandberg, Rännar: DNA and peptide sequences and chemical processes multivariately modelled
@@ -79,36 +51,19 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
     name = "property"
     plain = "Compares proteins by what their letters are like: how greasy, charged, large or polar, and where."
 
-    def __init__(
-        self,
-        form=WINDOW,
-        *,
-        scales="all",
-        lag=10,
-        cross=True,
-        vector_kernel="rbf",
-        gamma=0.05,
-        degree=2,
-        coef0=1.0,
-        position_weights="flat",
-        normalize=False,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.form = form
-        self.scales = scales
-        self.lag = lag
-        self.cross = cross
-        self.vector_kernel = vector_kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.position_weights = position_weights
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    form: str = choice(default=WINDOW, choices=(WINDOW, COVARIANCE), kw_only=False, doc="What φ(x) holds, as above.")
+    scales: str | list[str] = text(
+        default="all",
+        several=True,
+        doc='``"all"``; some of ``hydrophobicity``, ``charge``, ``mass``, ``volume``, ``polarity`` and ``bulkiness``, '
+        "scales of the amino acids whose sources are in resources/README.md; or the path of a file like "
+        "resources/property_scales.tsv with scales of your own, for any letters.",
+    )
+    lag: int = integer(default=10, low=1, doc="The largest distance, of covariances only.")
+    cross: bool = flag(default=True, doc="Whether there are cross-covariances, besides auto-covariances.")
+    position_weights: str | list[float] = changed(
+        default="flat", doc="Of the positions of a window, as for the kernel ``window``."
+    )
 
     @classmethod
     def examples(cls):
@@ -137,9 +92,6 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
         return 2 if self.form == COVARIANCE else 0
 
     def _check_parameters(self):
-        check_choice("form", self.form, (WINDOW, COVARIANCE))
-        check_integer("lag", self.lag, 1)
-        check_flag("cross", self.cross)
         super()._check_parameters()
         if not self.files():
             self.property_scales()

@@ -1,10 +1,11 @@
 """The PSSM window kernel: rows of a PSSM around a residue as a vector (Kim & Park, Protein Engineering 16, 2003)."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from seqkern.core.parameters import check_choice, check_real
+from seqkern.core.parameters import changed, choice, real
 from seqkern.kernels.windows.window_vectors import END, WindowVectorKernel
 from seqkern.profiles.profile import check_tracks
 from seqkern.profiles.searching import ProfileTracks
@@ -24,39 +25,6 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
     one more number that is 1 where there is no residue: beyond the ends of the chain, and where a letter is masked;
     there the others are 0.
 
-    Parameters
-    ----------
-    scaling : {"logistic", "raw", "both"}
-        1 / (1 + exp(−s / scale)), between 0 and 1; s / scale; or 1 / (1 + exp(−s / scale)) and s / (3·scale) side by
-        side, which vary about as much.
-    scale : float > 0
-        What the scores are divided by. With ``"both"`` about 3 is good.
-    vector_kernel : {"rbf", "polynomial", "linear"}
-        k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` has features.
-    gamma : float > 0 or "scale"
-        γ; ``"scale"``, of ``"rbf"`` only, is 1 / the total variance of the training vectors.
-    degree : int
-    coef0 : float
-    position_weights : {"flat", "triangle", "gaussian"} or list of float
-        Weight w of each position in products and squared distances, Σ_p w_p·φ_p(x)·φ_p(y): 1; largest in the centre,
-        in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²) with the distance d to the centre and that of the ends, h,
-        1 on average; or one's own.
-    search : {None, "training"}
-        Where PSSMs come from: tracks of the sequences, or a search of the training sequences: of windows, then, which
-        are too short to find much.
-    iterations : int
-        Searches of one sequence at most.
-    inclusion : float
-        E-value up to which what is found counts as a relative.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)); of ``"rbf"`` that changes nothing.
-    alphabet : str, optional
-        The alphabet that sequences must have.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a window whose K(x, x) is zero.
-    n_threads : int, optional
-        By default all cores.
-
     References
     ----------
     Kim, Park: Protein secondary structure prediction based on an improved support vector machines approach. Protein
@@ -70,38 +38,20 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
     plain = "Compares, position by position, which letters the families of two proteins have around a residue."
     profile_tracks = ("pssm",)
 
-    def __init__(
-        self,
-        *,
-        scaling="logistic",
-        scale=1.0,
-        vector_kernel="rbf",
-        gamma=0.05,
-        degree=2,
-        coef0=1.0,
-        position_weights="flat",
-        search=None,
-        iterations=3,
-        inclusion=0.001,
-        normalize=False,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.scaling = scaling
-        self.scale = scale
-        self.vector_kernel = vector_kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.position_weights = position_weights
-        self.search = search
-        self.iterations = iterations
-        self.inclusion = inclusion
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    scaling: str = choice(
+        default="logistic",
+        choices=SCALINGS,
+        doc="1 / (1 + exp(−s / scale)), between 0 and 1; s / scale; or 1 / (1 + exp(−s / scale)) and s / (3·scale) "
+        "side by side, which vary about as much.",
+    )
+    scale: float = real(
+        default=1.0, low=0, open_low=True, doc='What the scores are divided by. With ``"both"`` about 3 is good.'
+    )
+    search: Literal["training"] | None = changed(
+        default=None,
+        doc="Where PSSMs come from: tracks of the sequences, or a search of the training sequences: of windows, then, "
+        "which are too short to find much.",
+    )
 
     @classmethod
     def examples(cls):
@@ -118,11 +68,6 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
     def data_dependent(self):
         """Whether gamma is learned, or the training sequences are kept to be searched."""
         return self.search is not None or WindowVectorKernel.data_dependent.fget(self)
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_choice("scaling", self.scaling, SCALINGS)
-        check_real("scale", self.scale, 0, open_low=True)
 
     @property
     def coding(self):

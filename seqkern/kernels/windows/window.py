@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import changed, text
 from seqkern.kernels.scores import matrix_names, matrix_scores
 from seqkern.kernels.windows.window_table import LetterCoding
 from seqkern.kernels.windows.window_vectors import END, WindowVectorKernel
@@ -21,31 +22,6 @@ class WindowKernel(WindowVectorKernel):
 
     With one-hot letters and flat weights ‖φ(x) − φ(y)‖² is twice the number of positions where two windows differ.
 
-    Parameters
-    ----------
-    encoding : str
-        ``"one_hot"``: 1 for the letter that is there, and 0 for the others. Or the name of a substitution matrix, such
-        as ``"BLOSUM62"``: the letter's row of scores, all divided by one number, so that a row has the squared length 1
-        on average.
-    vector_kernel : {"rbf", "polynomial", "linear"}
-        k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` has features.
-    gamma : float > 0 or "scale"
-        γ; ``"scale"``, of ``"rbf"`` only, is 1 / the total variance of the training vectors.
-    degree : int
-    coef0 : float
-    position_weights : {"flat", "triangle", "gaussian"} or list of float
-        Weight w of each position in products and squared distances, Σ_p w_p·φ_p(x)·φ_p(y): 1; largest in the centre,
-        in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²) with the distance d to the centre and that of the ends, h,
-        1 on average; or one's own.
-    normalize : bool
-        Divide by sqrt(K(x, x)·K(y, y)); of ``"rbf"`` that changes nothing.
-    alphabet : str, optional
-        The alphabet that sequences must have, and that strings are encoded with.
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a window whose K(x, x) is zero.
-    n_threads : int, optional
-        By default all cores.
-
     References
     ----------
     Qian, Sejnowski: Predicting the secondary structure of globular proteins using neural network models. Journal of
@@ -58,30 +34,14 @@ class WindowKernel(WindowVectorKernel):
     name = "window"
     plain = "Compares, position by position, the letters around a residue."
 
-    def __init__(
-        self,
-        *,
-        encoding=ONE_HOT,
-        vector_kernel="rbf",
-        gamma=0.1,
-        degree=2,
-        coef0=1.0,
-        position_weights="flat",
-        normalize=False,
-        alphabet=None,
-        zero_diagonal="error",
-        n_threads=None,
-    ):
-        self.encoding = encoding
-        self.vector_kernel = vector_kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.position_weights = position_weights
-        self.normalize = normalize
-        self.alphabet = alphabet
-        self.zero_diagonal = zero_diagonal
-        self.n_threads = n_threads
+    encoding: str = text(
+        default=ONE_HOT,
+        remedy="choose one_hot, or a substitution matrix, such as BLOSUM62",
+        doc='``"one_hot"``: 1 for the letter that is there, and 0 for the others. Or the name of a substitution '
+        'matrix, such as ``"BLOSUM62"``: the letter\'s row of scores, all divided by one number, so that a row has '
+        "the squared length 1 on average.",
+    )
+    gamma: float | str = changed(default=0.1)
 
     @classmethod
     def examples(cls):
@@ -95,7 +55,7 @@ class WindowKernel(WindowVectorKernel):
 
     def _check_parameters(self):
         super()._check_parameters()
-        if not isinstance(self.encoding, str) or self.encoding not in (ONE_HOT, *matrix_names()):
+        if self.encoding not in (ONE_HOT, *matrix_names()):
             raise ParameterError(
                 f"encoding={self.encoding!r} is not possible",
                 remedy="choose one_hot, or a substitution matrix, such as BLOSUM62",

@@ -5,12 +5,14 @@ codings the last number is 1 where there is no residue: beyond the ends of the c
 there the other numbers are 0.
 """
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import ParameterError, SequenceError
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import changed, choice, integer, numbers, real
 from seqkern.kernels.additive import attributions, fold
-from seqkern.kernels.base import Kernel, Plan
+from seqkern.kernels.base import LAST_PARAMETERS, Kernel, Plan, SequenceKernel
 from seqkern.kernels.composite import PreparedParts
 from seqkern.kernels.vector_form import VectorForm
 from seqkern.kernels.vectors.vector import (
@@ -23,7 +25,6 @@ from seqkern.kernels.vectors.vector import (
 )
 from seqkern.kernels.windows.window_table import WindowTable, total_variance
 
-VECTOR_KERNELS = ("rbf", "polynomial", "linear")
 SHAPES = ("flat", "triangle", "gaussian")
 END = "end"  # name of the coordinate of positions without a residue
 
@@ -60,16 +61,8 @@ def position_weights(weights, length):
 
 
 def check_position_weights(weights):
-    """Raise ParameterError unless `weights` is the name of a shape or a list of numbers ≥ 0, not all 0."""
-    if isinstance(weights, str):
-        check_choice("position_weights", weights, SHAPES)
-        return
-    if not isinstance(weights, (list, tuple, np.ndarray)) or len(weights) == 0:
-        remedy = f"choose {', '.join(SHAPES)}, or give a list of numbers"
-        raise ParameterError(f"position_weights={weights!r} is not possible", remedy=remedy)
-    for weight in weights:
-        check_real("position_weights", weight, 0)
-    if not any(weights):
+    """Raise ParameterError if all of a list of weights are 0."""
+    if not isinstance(weights, str) and not any(weights):
         raise ParameterError("position_weights are all 0", remedy="give one position at least a weight")
 
 
@@ -78,14 +71,37 @@ def window_table(X, coding, weights, dtype=np.float64):
     return WindowTable.of(X, coding, position_weights(weights, int(X.lengths.max(initial=0))), dtype)
 
 
-class WindowVectorKernel(Kernel):
+class WindowVectorKernel(SequenceKernel):
     """Base of the kernels between windows: K(x, y) = k(φ(x), φ(y)), k a kernel of vectors.
 
-    A subclass has the parameters `vector_kernel`, `gamma`, `degree`, `coef0` and `position_weights` besides those of
-    every kernel, and writes `coding`.
+    A subclass writes `coding`.
     """
 
     equal_lengths = True
+    last_parameters = ("vector_kernel", "gamma", "degree", "coef0", "position_weights", *LAST_PARAMETERS)
+
+    vector_kernel: Literal["rbf", "polynomial", "linear"] = choice(
+        default="rbf",
+        doc='k: exp(−γ·‖φ(x) − φ(y)‖²), (γ·φ(x)·φ(y) + coef0)^degree, or φ(x)·φ(y). Only ``"linear"`` has features.',
+    )
+    gamma: float | str = real(
+        default=0.05,
+        low=0,
+        open_low=True,
+        words=("scale",),
+        doc='γ; ``"scale"``, of ``"rbf"`` only, is 1 / the total variance of the training vectors.',
+    )
+    degree: int = integer(default=2, low=1, doc='The power, of ``"polynomial"`` only.')
+    coef0: float = real(default=1.0, low=0, doc='Added before the power, of ``"polynomial"`` only.')
+    position_weights: str | list[float] = numbers(
+        default="flat",
+        low=0,
+        words=SHAPES,
+        doc="Weight w of each position in products and squared distances, Σ_p w_p·φ_p(x)·φ_p(y): 1; largest in the "
+        "centre, in proportion to 1 − d / (h + 1) or exp(−(2·d / h)²) with the distance d to the centre and that "
+        "of the ends, h, 1 on average; or one's own.",
+    )
+    normalize: bool = changed(default=False, doc='Divide by sqrt(K(x, x)·K(y, y)); of ``"rbf"`` that changes nothing.')
 
     @property
     def coding(self):
@@ -103,16 +119,10 @@ class WindowVectorKernel(Kernel):
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_choice("vector_kernel", self.vector_kernel, VECTOR_KERNELS)
         check_position_weights(self.position_weights)
-        if self.vector_kernel == "polynomial":
-            check_integer("degree", self.degree, 1)
-            check_real("coef0", self.coef0, 0)
         if isinstance(self.gamma, str) and not self.data_dependent:
             remedy = "give a number > 0" + (" or scale" if self.vector_kernel == "rbf" else "")
             raise ParameterError(f"gamma={self.gamma!r} is not possible", remedy=remedy)
-        if not isinstance(self.gamma, str):
-            check_real("gamma", self.gamma, 0, open_low=True)
 
     def _fit(self, X, y):
         super()._fit(X, y)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.baselines.basis_moments import independent
@@ -18,6 +18,7 @@ from seqkern.solvers.baselines.basis_search import (
 )
 from seqkern.solvers.baselines.basis_sums import TrainingSums
 from seqkern.solvers.feature_rows import as_blocks, order_by_content, weighted_features
+from seqkern.solvers.shared import random_seed
 
 
 class BestBasis(AnyClassSolver):
@@ -27,21 +28,6 @@ class BestBasis(AnyClassSolver):
     of the features Σ_i (y_i − w·x_iS − b)² has its least value RSS; chosen is the S with the least criterion:
     n ln(RSS/n) + 2p (``aic``), n ln(RSS/n) + p ln n (``bic``), RSS/σ² − n + 2p (``cp``; σ² from all features), p the
     number of features and the constant, or the mean squared error of inner cross-validation (``cv``).
-
-    Parameters
-    ----------
-    search : {"brute_force", "stepwise", "local"}
-        Look at all subsets, of at most 20 features; or from none on take features in and out while that helps; or also
-        swap them, from none and from `restarts` random subsets on.
-    criterion : {"aic", "bic", "cp", "cv"}
-    folds : int
-        Of the cross-validation; groups stay together.
-    restarts : int
-        ≥ 0.
-    level : float
-        Of the confidence intervals, between 0 and 1.
-    seed : int
-        Of the folds and the random subsets.
 
     Attributes
     ----------
@@ -71,22 +57,17 @@ class BestBasis(AnyClassSolver):
     takes_blocks = True
     takes_groups = True
 
-    def __init__(self, *, search="brute_force", criterion="bic", folds=5, restarts=5, level=0.95, seed=1):
-        self.search = search
-        self.criterion = criterion
-        self.folds = folds
-        self.restarts = restarts
-        self.level = level
-        self.seed = seed
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_choice("search", self.search, SEARCHES)
-        check_choice("criterion", self.criterion, CRITERIA)
-        check_integer("folds", self.folds, 2)
-        check_integer("restarts", self.restarts, 0)
-        check_real("level", self.level, 0, 1, open_low=True, open_high=True)
-        check_integer("seed", self.seed, 0, 2**63 - 1)
+    search: str = choice(
+        default="brute_force",
+        choices=SEARCHES,
+        doc="Look at all subsets, of at most 20 features; or from none on take features in and out while that helps; "
+        "or also swap them, from none and from `restarts` random subsets on.",
+    )
+    criterion: str = choice(default="bic", choices=CRITERIA, doc="As above.")
+    folds: int = integer(default=5, low=2, doc="Of the cross-validation; groups stay together.")
+    restarts: int = integer(default=5, low=0, doc='From how many random subsets ``"local"`` begins, besides none.')
+    level: float = real(default=0.95, low=0, high=1, open_low=True, open_high=True, doc="Of the confidence intervals.")
+    seed: int = random_seed("Of the folds and the random subsets.")
 
     def check_labels(self, y, groups=None):
         """Raise ParameterError where there are too few records, or groups, for the folds."""

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from seqkern.core.errors import GramError, ParameterError
-from seqkern.core.parameters import check_flag, check_integer, check_real
+from seqkern.core.parameters import flag, integer, real
 from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import blocks_of_columns
 
@@ -22,19 +22,6 @@ class GOR(AnyClassSolver):
 
     GOR I: L(S) + Σ_m I(S; a_m), the log odds of S if the letters were independent in each class;
     GOR IV: L(S) + (2/w) Σ_{m<k} I(S; a_m, a_k) − ((w − 2)/w) Σ_m I(S; a_m), which counts their pairs.
-
-    Parameters
-    ----------
-    letters : int
-        How many neighbouring features are one position, as in the one-hot vectors of a window: 20 amino acids and the
-        terminus. The letter is the one feature above zero, the others are 0; a position without one, beyond an end or
-        unknown, holds a letter of its own, which comes first in the tables.
-    pairs : bool
-        Whether pairs of positions count (GOR IV).
-    pseudocount : float
-        ≥ 0: so many letters are added to those of a class at each position, shared among them as in all classes.
-    pair_pseudocount : float
-        ≥ 0: so many pairs are added to those of a class, shared among them as if letters were independent.
 
     Attributes
     ----------
@@ -61,18 +48,25 @@ class GOR(AnyClassSolver):
     takes_blocks = True
     selects = False
 
-    def __init__(self, *, letters=21, pairs=False, pseudocount=1.0, pair_pseudocount=300.0):
-        self.letters = letters
-        self.pairs = pairs
-        self.pseudocount = pseudocount
-        self.pair_pseudocount = pair_pseudocount
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_integer("letters", self.letters, 1, 10_000)
-        check_flag("pairs", self.pairs)
-        check_real("pseudocount", self.pseudocount, 0)
-        check_real("pair_pseudocount", self.pair_pseudocount, 0)
+    letters: int = integer(
+        default=21,
+        low=1,
+        high=10_000,
+        doc="How many neighbouring features are one position, as in the one-hot vectors of a window: 20 amino acids "
+        "and the terminus. The letter is the one feature above zero, the others are 0; a position without one, "
+        "beyond an end or unknown, holds a letter of its own, which comes first in the tables.",
+    )
+    pairs: bool = flag(default=False, doc="Whether pairs of positions count (GOR IV).")
+    pseudocount: float = real(
+        default=1.0,
+        low=0,
+        doc="So many letters are added to those of a class at each position, shared among them as in all classes.",
+    )
+    pair_pseudocount: float = real(
+        default=300.0,
+        low=0,
+        doc="So many pairs are added to those of a class, shared among them as if letters were independent.",
+    )
 
     def complexity(self):
         """Return (−pseudocounts,): the more are added, the smoother the decision."""

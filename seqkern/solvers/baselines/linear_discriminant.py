@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_real
+from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
 from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import as_blocks, weighted_features
@@ -19,12 +19,6 @@ class LinearDiscriminant(AnyClassSolver):
 
     With class means μ_k, shares π_k of the training rows and the covariance within classes Σ = Σ_k π_k Σ_k, the
     decision of class k is δ_k(x) = xᵀΣ⁻¹μ_k − ½ μ_kᵀΣ⁻¹μ_k + ln π_k; that of two classes is δ_1 − δ_0, the log odds.
-
-    Parameters
-    ----------
-    shrinkage : float or {"auto"}, optional
-        s in (1 − s) Σ_k + s (tr Σ_k / d) I, from 0 to 1; "auto" finds it in each class for its standardised features by
-        the formula of Ledoit & Wolf. Without it directions without variance within the classes are left out.
 
     Attributes
     ----------
@@ -49,17 +43,15 @@ class LinearDiscriminant(AnyClassSolver):
     takes_blocks = True
     selects = False
 
-    def __init__(self, *, shrinkage=None):
-        self.shrinkage = shrinkage
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        if self.shrinkage is not None and self.shrinkage != "auto":
-            if isinstance(self.shrinkage, str):
-                raise ParameterError(
-                    f"shrinkage={self.shrinkage!r} is not possible", remedy="give auto, or a number from 0 to 1"
-                )
-            check_real("shrinkage", self.shrinkage, 0, 1)
+    shrinkage: float | str | None = real(
+        default=None,
+        low=0,
+        high=1,
+        words=("auto",),
+        doc='s in (1 − s) Σ_k + s (tr Σ_k / d) I, from 0 to 1; "auto" finds it in each class for its standardised '
+        "features by the formula of Ledoit & Wolf. Without it directions without variance within the classes are "
+        "left out.",
+    )
 
     @classmethod
     def default_grid(cls):

@@ -3,10 +3,11 @@
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import integer
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.baselines.one_norm import solve_one_norm
 from seqkern.solvers.feature_rows import gathered, order_by_content, weighted_features
+from seqkern.solvers.shared import cost, random_seed
 
 
 class LPMachine(BinarySolver):
@@ -14,15 +15,6 @@ class LPMachine(BinarySolver):
 
     It minimises ‖w‖₁ + C Σ_i ξ_i subject to y_i (w·x_i + b) ≥ 1 − ξ_i, ξ_i ≥ 0. Most weights are zero: at most as many
     are not as there are training rows.
-
-    Parameters
-    ----------
-    C : float
-        Cost of a margin error, > 0. The weights are all zero if it is small.
-    max_units : int
-        Of more training rows than that so many are drawn: the program's time grows with their square or more.
-    seed : int
-        Of what is drawn.
 
     Attributes
     ----------
@@ -46,16 +38,13 @@ class LPMachine(BinarySolver):
     input = "features"
     takes_blocks = True
 
-    def __init__(self, *, C=1.0, max_units=5000, seed=1):
-        self.C = C
-        self.max_units = max_units
-        self.seed = seed
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("C", self.C, 0, open_low=True)
-        check_integer("max_units", self.max_units, 2)
-        check_integer("seed", self.seed, 0, 2**63 - 1)
+    C: float = cost("Cost of a margin error. The weights are all zero if it is small.")
+    max_units: int = integer(
+        default=5000,
+        low=2,
+        doc="Of more training rows than that so many are drawn: the program's time grows with their square or more.",
+    )
+    seed: int = random_seed("Of what is drawn.")
 
     @classmethod
     def default_grid(cls):

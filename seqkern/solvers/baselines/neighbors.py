@@ -3,7 +3,7 @@
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_integer
+from seqkern.core.parameters import integer
 from seqkern.solvers.base import ClassSolver, RealSolver, Solver
 from seqkern.solvers.linear_algebra import ROWS
 
@@ -11,12 +11,7 @@ from seqkern.solvers.linear_algebra import ROWS
 class Neighbors(Solver):
     """What the two solvers share: squared distances, and who is a neighbour."""
 
-    def __init__(self, *, n_neighbors=5):
-        self.n_neighbors = n_neighbors
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_integer("n_neighbors", self.n_neighbors, 1)
+    n_neighbors: int = integer(default=5, low=1, doc="k; less than the number of training rows.")
 
     def check_labels(self, y, groups=None):
         """Raise ParameterError where there are too few training records for so many neighbours."""
@@ -73,11 +68,6 @@ class KernelNeighbors(Neighbors, ClassSolver):
 
     The squared distance is K(x, x) − 2 K(x, z) + K(z, z). Of it, only the part without K(x, x) is needed to rank the
     training rows z, so that the kernel values of x with them, and their own diagonal, are enough.
-
-    Parameters
-    ----------
-    n_neighbors : int
-        k; less than the number of training rows.
 
     Attributes
     ----------

@@ -4,10 +4,11 @@ import numpy as np
 from scipy.special import expit, log_softmax
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import integer, real
 from seqkern.core.threads import one_thread
 from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import blocks_of_columns, fixed_product, gathered, order_by_content
+from seqkern.solvers.shared import random_seed
 
 LEAST = 1e-4
 """A pass is better than those before it when the mean of −ln P is lower by more than this."""
@@ -20,26 +21,6 @@ class Network(AnyClassSolver):
     −ln P(y | x), P = softmax(z), plus (α / 2m) (‖V‖² + ‖W‖²), m the rows of a batch. After each pass over the training
     rows the same mean is computed for a part of the training groups that is not learned from; when it has not fallen
     for `patience` passes, the weights of the best pass are kept.
-
-    Parameters
-    ----------
-    hidden : int
-        Hidden units.
-    alpha : float
-        Penalty of squared weights, ≥ 0.
-    learning_rate : float
-        First step of Adam.
-    batch_size : int
-        Rows for each step.
-    validation : float
-        Share of the training groups (without groups, of the rows) to stop by. 0: all rows are learned from, and those
-        are what it stops by.
-    patience : int
-        So many passes without a better one end the fit.
-    max_epochs : int
-        At most so many passes.
-    seed : int
-        Of the first weights, of the order of the rows, and of the groups to stop by.
 
     Attributes
     ----------
@@ -66,35 +47,23 @@ class Network(AnyClassSolver):
     selects = False
     takes_groups = True
 
-    def __init__(
-        self,
-        *,
-        hidden=10,
-        alpha=0.01,
-        learning_rate=1e-3,
-        batch_size=200,
-        validation=0.1,
-        patience=5,
-        max_epochs=200,
-        seed=1,
-    ):
-        self.hidden = hidden
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation = validation
-        self.patience = patience
-        self.max_epochs = max_epochs
-        self.seed = seed
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        for name in ("hidden", "batch_size", "patience", "max_epochs"):
-            check_integer(name, getattr(self, name), 1)
-        check_real("alpha", self.alpha, 0)
-        check_real("learning_rate", self.learning_rate, 0, open_low=True)
-        check_real("validation", self.validation, 0, 1, open_high=True)
-        check_integer("seed", self.seed, 0, 2**32 - 1)
+    hidden: int = integer(default=10, low=1, doc="Hidden units.")
+    alpha: float = real(default=0.01, low=0, doc="Penalty of squared weights.")
+    learning_rate: float = real(default=1e-3, low=0, open_low=True, doc="First step of Adam.")
+    batch_size: int = integer(default=200, low=1, doc="Rows for each step.")
+    validation: float = real(
+        default=0.1,
+        low=0,
+        high=1,
+        open_high=True,
+        doc="Share of the training groups (without groups, of the rows) to stop by. 0: all rows are learned from, and "
+        "those are what it stops by.",
+    )
+    patience: int = integer(default=5, low=1, doc="So many passes without a better one end the fit.")
+    max_epochs: int = integer(default=200, low=1, doc="At most so many passes.")
+    seed: int = random_seed(
+        "Of the first weights, of the order of the rows, and of the groups to stop by.", largest=2**32 - 1
+    )
 
     @classmethod
     def default_grid(cls):

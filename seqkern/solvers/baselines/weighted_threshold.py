@@ -1,8 +1,9 @@
 """A binary solver whose threshold weighs false positives against false negatives."""
 
 from seqkern.core.archive import nest, unnest
-from seqkern.core.parameters import check_real
+from seqkern.core.parameters import component, real
 from seqkern.solvers.base import BinarySolver
+from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.multiclass.meta_solver import OfBinary
 from seqkern.solvers.specs import solver_from_state
@@ -10,15 +11,6 @@ from seqkern.solvers.specs import solver_from_state
 
 class WeightedThreshold(OfBinary, BinarySolver):
     """A binary solver, and the threshold at which errors on the training part cost least.
-
-    Parameters
-    ----------
-    binary : Solver
-        The binary solver; it learns all training rows.
-    false_positive : float
-        > 0: what a false positive costs.
-    false_negative : float
-        > 0: what a false negative costs.
 
     Attributes
     ----------
@@ -40,16 +32,9 @@ class WeightedThreshold(OfBinary, BinarySolver):
     name = "weighted_threshold"
     plain = "Moves a machine's threshold to where false positives and false negatives cost least in training."
 
-    def __init__(self, binary, *, false_positive=1.0, false_negative=1.0):
-        self.binary = binary
-        self.false_positive = false_positive
-        self.false_negative = false_negative
-
-    def check_parameters(self):
-        """Raise ParameterError unless `binary` is a binary solver, and the costs are above 0."""
-        super().check_parameters()
-        check_real("false_positive", self.false_positive, 0, open_low=True)
-        check_real("false_negative", self.false_negative, 0, open_low=True)
+    binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns all training rows.")
+    false_positive: float = real(default=1.0, low=0, open_low=True, doc="What a false positive costs.")
+    false_negative: float = real(default=1.0, low=0, open_low=True, doc="What a false negative costs.")
 
     def check_labels(self, y, groups=None):
         """Raise ParameterError where the binary solver would."""

@@ -3,10 +3,11 @@
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_integer
+from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import as_blocks, blocks_of_columns, fixed_product, gathered, order_by_content
+from seqkern.solvers.shared import random_seed
 
 FLAT = 1e-10
 """Directions whose variance is at most this share of the largest one are left out."""
@@ -17,17 +18,6 @@ class WhitenedNeighbors(AnyClassSolver):
 
     The features are projected on the principal components of all training rows and divided by the standard deviation
     along each, so that scales and correlations of the features do not count.
-
-    Parameters
-    ----------
-    n_neighbors : int
-        k, less than the number of training rows.
-    n_components : int, optional
-        So many components, those of the largest variance; by default all that vary.
-    max_units : int
-        Of more training rows than that so many are drawn to be neighbours; the whitening learns from all.
-    seed : int
-        Of what is drawn.
 
     Attributes
     ----------
@@ -53,19 +43,16 @@ class WhitenedNeighbors(AnyClassSolver):
     takes_blocks = True
     selects = False
 
-    def __init__(self, *, n_neighbors=15, n_components=None, max_units=20_000, seed=1):
-        self.n_neighbors = n_neighbors
-        self.n_components = n_components
-        self.max_units = max_units
-        self.seed = seed
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_integer("n_neighbors", self.n_neighbors, 1)
-        if self.n_components is not None:
-            check_integer("n_components", self.n_components, 1)
-        check_integer("max_units", self.max_units, 2)
-        check_integer("seed", self.seed, 0, 2**63 - 1)
+    n_neighbors: int = integer(default=15, low=1, doc="k, less than the number of training rows.")
+    n_components: int | None = integer(
+        default=None, low=1, doc="So many components, those of the largest variance; by default all that vary."
+    )
+    max_units: int = integer(
+        default=20_000,
+        low=2,
+        doc="Of more training rows than that so many are drawn to be neighbours; the whitening learns from all.",
+    )
+    seed: int = random_seed("Of what is drawn.")
 
     def check_labels(self, y, groups=None):
         """Raise ParameterError where there are too few training records for so many neighbours."""

@@ -1,9 +1,11 @@
 """The kernel Fisher discriminant: class means far apart, members of a class close together."""
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import GramError
-from seqkern.core.parameters import check_choice, check_real
+from seqkern.core.parameters import choice, real
 from seqkern.core.threads import one_thread
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import KernelExpansion
@@ -28,18 +30,6 @@ class KernelFisher(KernelExpansion, BinarySolver):
     In both the threshold lies halfway between the projected means, b = −½ αᵀ(m₊ + m₋): in the program that follows from
     the constraints.
 
-    Parameters
-    ----------
-    epsilon : float
-        ε > 0: the larger, the closer to the direction between the means.
-    form : {"quotient", "program"}
-    penalty : {"coefficients", "function"}
-        P: ‖α‖², or αᵀKα, the squared length of w.
-    epsilon_scale : {"mean", "absolute"}
-        Whether `epsilon` counts in units of the mean of the diagonal of the total scatter K C K (of C K C with
-        ``penalty="function"``), C = I − 11ᵀ/l, so that one value suits kernels and training parts of any size; or as
-        it is.
-
     Attributes
     ----------
     dual_coef_ : ndarray of float64, shape (s,)
@@ -62,18 +52,19 @@ class KernelFisher(KernelExpansion, BinarySolver):
     name = "kernel_fisher"
     plain = "Kernel Fisher discriminant: a direction in which class means are far apart and each class is narrow."
 
-    def __init__(self, *, epsilon=0.01, form="quotient", penalty="coefficients", epsilon_scale="mean"):
-        self.epsilon = epsilon
-        self.form = form
-        self.penalty = penalty
-        self.epsilon_scale = epsilon_scale
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("epsilon", self.epsilon, 0, open_low=True)
-        check_choice("form", self.form, ("quotient", "program"))
-        check_choice("penalty", self.penalty, ("coefficients", "function"))
-        check_choice("epsilon_scale", self.epsilon_scale, ("mean", "absolute"))
+    epsilon: float = real(
+        default=0.01, low=0, open_low=True, doc="ε: the larger, the closer to the direction between the means."
+    )
+    form: Literal["quotient", "program"] = choice(default="quotient", doc="Which of the two, as above.")
+    penalty: Literal["coefficients", "function"] = choice(
+        default="coefficients", doc="P: ‖α‖², or αᵀKα, the squared length of w."
+    )
+    epsilon_scale: Literal["mean", "absolute"] = choice(
+        default="mean",
+        doc="Whether `epsilon` counts in units of the mean of the diagonal of the total scatter K C K (of C K C with "
+        '``penalty="function"``), C = I − 11ᵀ/l, so that one value suits kernels and training parts of any size; '
+        "or as it is.",
+    )
 
     @classmethod
     def default_grid(cls):

@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 from sklearn.base import TransformerMixin
 
 from seqkern.core.errors import GramError
-from seqkern.core.parameters import check_integer
+from seqkern.core.parameters import integer
 from seqkern.core.threads import one_thread
 from seqkern.solvers import _linear
 from seqkern.solvers.base import Solver
@@ -19,11 +19,6 @@ class KernelPCA(TransformerMixin, Solver):
 
     With K̄ = C K C, C = I − 11ᵀ/l, and K̄ u_c = λ_c u_c, the projection of x on component c is
     Σ_i (u_ci / √λ_c) (K(x, x_i) − mean_j K(x_j, x_i)): the training means are the origin, also for new rows.
-
-    Parameters
-    ----------
-    n_components : int, optional
-        At most so many components, of largest variance first; by default all.
 
     Attributes
     ----------
@@ -51,13 +46,9 @@ class KernelPCA(TransformerMixin, Solver):
     plain = "Kernel principal component analysis: shows records along the directions in which they differ most."
     targets = ("none",)
 
-    def __init__(self, *, n_components=2):
-        self.n_components = n_components
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        if self.n_components is not None:
-            check_integer("n_components", self.n_components, 1)
+    n_components: int | None = integer(
+        default=2, low=1, optional=True, doc="At most so many components, of largest variance first; None for all."
+    )
 
     def transform(self, K):
         """Return the projections of new rows, float64 (m, c); `decision_function` is the same.

@@ -4,16 +4,19 @@ With errors on both sides of the margin counted (equality form), and for real la
 solution. With errors on the wrong side only (inequality form) a bounded quadratic program is left: lagrangian.py.
 """
 
+from typing import Literal
+
 import numpy as np
 
 from seqkern.core.errors import GramError
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import choice, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.solvers.base import BinarySolver, RealSolver
-from seqkern.solvers.class_weights import check_class_weight, class_factors
+from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.least_squares.lagrangian import minimise
 from seqkern.solvers.linear_algebra import Definite, Indefinite, check_symmetric, on_diagonal
+from seqkern.solvers.shared import class_weights, cost
 
 REFINEMENTS = 1
 """So often what the factor leaves of the right side, by rounding, is solved for once more."""
@@ -31,20 +34,6 @@ class LSSVC(KernelExpansion, BinarySolver):
 
     Inequality form (Mangasarian & Musicant 2001): minimise ½(‖w‖² + b²) + C Σ ξ_i² subject to y_i f(x_i) ≥ 1 − ξ_i.
     Its dual is ½ αᵀQα − Σα over α ≥ 0 with Q = Y(K + 11ᵀ)Y + I/(2C), b = Σ α_i y_i; rows beyond the margin have α = 0.
-
-    Parameters
-    ----------
-    C : float
-        Cost of a squared error, > 0. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C.
-    form : {"equality", "inequality"}
-    class_weight : {"balanced"} or dict, optional
-        Factor of C for each class, as in `CSVC`.
-    tol : float
-        The inequality form has converged when no condition of the optimum is violated by more, in units of the margin:
-        the largest |min(α_i Q_ii, (Qα)_i − 1)|; or when the duality gap is at most this share of the primal
-        objective. The equality form is solved in one go.
-    max_iter : int
-        At most so many iterations of the inequality form, one solved system each.
 
     Attributes
     ----------
@@ -70,25 +59,27 @@ class LSSVC(KernelExpansion, BinarySolver):
     name = "lssvc"
     plain = "Least-squares support vector machine: like an SVM, but errors cost their square."
 
-    def __init__(self, *, C=1.0, form="equality", class_weight=None, tol=1e-6, max_iter=1000):
-        self.C = C
-        self.form = form
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = cost(
+        "Cost of a squared error. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C."
+    )
+    form: Literal["equality", "inequality"] = choice(default="equality", doc="Which of the two, as above.")
+    class_weight: dict | str | None = class_weights("Factor of C for each class, as in `CSVC`.")
+    tol: float = real(
+        default=1e-6,
+        low=0,
+        open_low=True,
+        doc="The inequality form has converged when no condition of the optimum is violated by more, in units of the "
+        "margin: the largest |min(α_i Q_ii, (Qα)_i − 1)|; or when the duality gap is at most this share of the "
+        "primal objective. The equality form is solved in one go.",
+    )
+    max_iter: int = integer(
+        default=1000, low=1, doc="At most so many iterations of the inequality form, one solved system each."
+    )
 
     @property
     def iterative(self):
         """Whether the fit goes on until `tol`: the inequality form does."""
         return self.form == "inequality"
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("C", self.C, 0, open_low=True)
-        check_choice("form", self.form, ("equality", "inequality"))
-        check_class_weight(self.class_weight)
-        check_real("tol", self.tol, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
 
     @classmethod
     def default_grid(cls):
@@ -124,11 +115,6 @@ class LSSVR(KernelExpansion, RealSolver):
     Minimises ½‖w‖² + C Σ ξ_i² subject to f(x_i) = y_i − ξ_i, f(x) = w·φ(x) + b: the linear system
     (K + I/(2C)) β + b 1 = y, Σ β_i = 0 (Saunders, Gammerman & Vovk 1998; Suykens et al. 2002).
 
-    Parameters
-    ----------
-    C : float
-        Cost of a squared error, > 0.
-
     Attributes
     ----------
     dual_coef_ : ndarray of float64, shape (s,)
@@ -142,12 +128,7 @@ class LSSVR(KernelExpansion, RealSolver):
     name = "lssvr"
     plain = "Least-squares support vector regression: ridge regression on a kernel, errors cost their square."
 
-    def __init__(self, *, C=1.0):
-        self.C = C
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("C", self.C, 0, open_low=True)
+    C: float = cost("Cost of a squared error.")
 
     @classmethod
     def default_grid(cls):

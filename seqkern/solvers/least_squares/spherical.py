@@ -4,12 +4,12 @@ import numpy as np
 
 from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import GramError
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
-from seqkern.solvers.base import BinarySolver, check_cost
-from seqkern.solvers.class_weights import check_class_weight
+from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.linear_algebra import ROWS, Definite, centred, check_symmetric
+from seqkern.solvers.shared import class_weights, cost, limit, tolerance
 from seqkern.solvers.svm.svm import CSVC
 
 
@@ -29,15 +29,6 @@ class SphericalSVC(KernelExpansion, BinarySolver):
 
     All follows from K: on the training rows S = l (1 + ρ) K̄ (K̄ + l ρ s I)⁻¹, and for a new row k̄, centred with the
     training means, S(x, ·) = l (1 + ρ) k̄ (K̄ + l ρ s I)⁻¹.
-
-    Parameters
-    ----------
-    C : float
-        Cost of a margin error, > 0; infinite for a hard margin.
-    ridge : float
-        ρ > 0.
-    class_weight, tol, max_iter
-        As in `CSVC`.
 
     Attributes
     ----------
@@ -59,20 +50,11 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     plain = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
     needs_semidefinite = True
 
-    def __init__(self, *, C=1.0, ridge=0.1, class_weight=None, tol=1e-3, max_iter=10_000_000):
-        self.C = C
-        self.ridge = ridge
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_cost(self.C)
-        check_real("ridge", self.ridge, 0, open_low=True)
-        check_class_weight(self.class_weight)
-        check_real("tol", self.tol, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
+    C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)
+    ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ.")
+    class_weight: dict | str | None = class_weights()
+    tol: float = tolerance(1e-3, "As in `CSVC`.")
+    max_iter: int = limit(10_000_000, "As in `CSVC`.")
 
     @classmethod
     def default_grid(cls):

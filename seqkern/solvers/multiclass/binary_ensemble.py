@@ -23,9 +23,6 @@ class BinaryMachines(OfBinary, ClassSolver):
 
     targets = ("multiclass",)
 
-    def __init__(self, binary):
-        self.binary = binary
-
     def tasks(self, classes):
         """Yield (places, code) of each machine.
 

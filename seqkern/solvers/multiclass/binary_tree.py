@@ -3,21 +3,15 @@
 import numpy as np
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import component, labels
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.class_weights import class_of
+from seqkern.solvers.contract import Solver
 from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines
 
 
 class BinaryTree(BinaryMachines):
     """One machine fewer than classes: the first tells one class from the rest, the next a second one from what is left.
-
-    Parameters
-    ----------
-    binary : Solver
-        The binary solver; each machine trains a clone on the rows of its class, as 1, and of those after it, as −1.
-    order : sequence of str, optional
-        The classes in the order in which they are asked for; by default that of the labels. With helix, strand and
-        coil, ``[H, E, C]`` first tells helix from the rest, then strand from coil.
 
     Attributes
     ----------
@@ -38,13 +32,22 @@ class BinaryTree(BinaryMachines):
     plain = "One class is told from the rest, then a second one from what is left, and so on."
     whole = ("order",)
 
-    def __init__(self, binary, order=None):
-        super().__init__(binary)
-        self.order = order
+    binary: Solver = component(
+        "solver",
+        kw_only=False,
+        doc="The binary solver; each machine trains a clone on the rows of its class, as 1, and of those after it, as "
+        "−1.",
+    )
+    order: list[str] | None = labels(
+        default=None,
+        kw_only=False,
+        list_parameter=True,
+        doc="The classes in the order in which they are asked for; by default that of the labels. With helix, strand "
+        "and coil, ``[H, E, C]`` first tells helix from the rest, then strand from coil.",
+    )
 
-    def check_parameters(self):
-        """Raise ParameterError unless `binary` is a binary solver, and `order` lists classes once each."""
-        super().check_parameters()
+    def _check_parameters(self):
+        super()._check_parameters()
         good = self.order is None or (isinstance(self.order, (list, tuple)) and len(self.order) > 1)
         if not good or (self.order is not None and len(set(map(str, self.order))) < len(self.order)):
             raise ParameterError(

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import real
 from seqkern.solvers.base import ClassSolver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.multiclass import _direct_multiclass
+from seqkern.solvers.shared import cost, limit, tolerance
 from seqkern.solvers.svm.libsvm import share_of
 
 ROUNDS = 5
@@ -16,18 +17,6 @@ class DirectMulticlass(ClassSolver):
 
     min ½ Σ_m ‖w_m‖² + C Σ_i Σ_{m ≠ y_i} ξ_im  over  f_{y_i}(x_i) ≥ f_m(x_i) + 2 − ξ_im, ξ ≥ 0,
     f_m(x) = w_m·φ(x) + b_m.
-
-    Parameters
-    ----------
-    C : float
-        Cost of a margin error, > 0.
-    bias : float
-        How cheap a bias is, ≥ 0: b_m is the weight of a constant feature whose square is `bias` times the mean of K's
-        diagonal. Zero: no bias. The larger, the less of it is paid for, and the slower the fit.
-    tol : float
-        The fit has converged when no condition is violated by more than this; margins are 2.
-    max_iter : int
-        At most so many moves of one row.
 
     Attributes
     ----------
@@ -54,18 +43,17 @@ class DirectMulticlass(ClassSolver):
     needs_semidefinite = True
     targets = ("multiclass",)
 
-    def __init__(self, *, C=1.0, bias=1.0, tol=1e-3, max_iter=10_000_000):
-        self.C = C
-        self.bias = bias
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("C", self.C, 0, open_low=True)
-        check_real("bias", self.bias, 0)
-        check_real("tol", self.tol, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
+    C: float = cost("Cost of a margin error.")
+    bias: float = real(
+        default=1.0,
+        low=0,
+        doc="How cheap a bias is: b_m is the weight of a constant feature whose square is `bias` times the mean of "
+        "K's diagonal. Zero: no bias. The larger, the less of it is paid for, and the slower the fit.",
+    )
+    tol: float = tolerance(
+        1e-3, "The fit has converged when no condition is violated by more than this; margins are 2."
+    )
+    max_iter: int = limit(10_000_000, "At most so many moves of one row.")
 
     @classmethod
     def default_grid(cls):

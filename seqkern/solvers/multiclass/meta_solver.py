@@ -7,8 +7,6 @@ from seqkern.solvers.contract import Solver
 class OfBinary:
     """Mixin of solvers with a parameter `binary`, a solver of two classes that gets the data as they are."""
 
-    holds = ("binary",)
-
     @property
     def input(self):
         """What the binary solver takes."""
@@ -39,8 +37,7 @@ class OfBinary:
         """Whether the binary solver takes groups."""
         return getattr(self.binary, "takes_groups", False)
 
-    def check_parameters(self):
-        """Raise ParameterError unless `binary` is a binary solver with good parameters."""
+    def _check_parameters(self):
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:
             raise ParameterError(f"binary={self.binary!r} is not possible", remedy="give a binary solver")
         self.binary.check_parameters()

@@ -2,17 +2,14 @@
 
 import numpy as np
 
+from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
+from seqkern.solvers.contract import Solver
 from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines
 
 
 class OneAgainstRest(BinaryMachines):
     """One machine for each class against all others; the class with the largest decision is predicted.
-
-    Parameters
-    ----------
-    binary : Solver
-        The binary solver; each class trains a clone on all rows, its own as 1, the others as −1.
 
     Attributes
     ----------
@@ -28,6 +25,12 @@ class OneAgainstRest(BinaryMachines):
 
     name = "one_against_rest"
     plain = "One machine for each class against all others; the largest decision wins."
+
+    binary: Solver = component(
+        "solver",
+        kw_only=False,
+        doc="The binary solver; each class trains a clone on all rows, its own as 1, the others as −1.",
+    )
 
     def tasks(self, classes):
         """Yield all classes, and for each of them its rows as 1, the others as −1."""

@@ -4,8 +4,10 @@ import itertools
 
 import numpy as np
 
+from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.checking import checked_matrix
+from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import check_is_fitted
 from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, squashed
@@ -34,11 +36,6 @@ class MachinesOfPairs(BinaryMachines):
 class PairwiseVoting(MachinesOfPairs):
     """One machine for each pair of classes; the class that wins most of its pairs is predicted.
 
-    Parameters
-    ----------
-    binary : Solver
-        The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).
-
     Attributes
     ----------
     machines_ : list of Solver
@@ -53,6 +50,12 @@ class PairwiseVoting(MachinesOfPairs):
 
     name = "pairwise_voting"
     plain = "One machine for each pair of classes; the class that wins most of its pairs is predicted."
+
+    binary: Solver = component(
+        "solver",
+        kw_only=False,
+        doc="The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).",
+    )
 
     @classmethod
     def examples(cls):
@@ -166,11 +169,6 @@ class Game:
 class DecisionDAG(MachinesOfPairs):
     """One machine for each pair of classes, asked along a decision graph: each decision rules one class out.
 
-    Parameters
-    ----------
-    binary : Solver
-        The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).
-
     Attributes
     ----------
     machines_ : list of Solver
@@ -185,6 +183,12 @@ class DecisionDAG(MachinesOfPairs):
 
     name = "decision_dag"
     plain = "One machine for each pair of classes; each decision rules one class out, until one is left."
+
+    binary: Solver = component(
+        "solver",
+        kw_only=False,
+        doc="The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).",
+    )
 
     @classmethod
     def examples(cls):

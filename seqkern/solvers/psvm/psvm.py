@@ -2,35 +2,44 @@
 
 import warnings
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
-from seqkern.core.parameters import check_choice, check_integer, check_real
-from seqkern.solvers.base import BinarySolver, ConstantColumnWarning, RealSolver, Solver, check_cost
+from seqkern.core.parameters import choice, real
+from seqkern.solvers.base import BinarySolver, ConstantColumnWarning, RealSolver, Solver
 from seqkern.solvers.psvm.potential.decisions import decide, stays_outside
+from seqkern.solvers.shared import cost, limit, tolerance
 
 
 class PotentialSVM(Solver):
     """What `PSVC` and `PSVR` share: parameters, the fit, the model."""
 
-    def __init__(
-        self,
-        *,
-        C=1.0,
-        epsilon=0.1,
-        epsilon_scale="max",
-        tol=1e-6,
-        max_iter=1_000_000,
-        kernel="precomputed",
-        cache_size=256,
-    ):
-        self.C = C
-        self.epsilon = epsilon
-        self.epsilon_scale = epsilon_scale
-        self.tol = tol
-        self.max_iter = max_iter
-        self.kernel = kernel
-        self.cache_size = cache_size
+    C: float = cost("Bound on every |α_j|. A small one limits the influence of single columns.", infinite=True)
+    epsilon: float = real(default=0.1, low=0, doc="ε: the larger, the fewer support columns.")
+    epsilon_scale: Literal["max", "absolute"] = choice(
+        default="max",
+        doc="Whether `epsilon` counts in units of ε_max = ‖K̃ᵀy‖_∞, from which on no column is selected (so that one "
+        "value suits training parts of any size), or as it is.",
+    )
+    tol: float = tolerance(
+        1e-6,
+        "The fit has converged when the largest violation of the optimality conditions, in units of ε_max, and the "
+        "duality gap, in units of ½‖y − b‖², are both at most this.",
+    )
+    max_iter: int = limit(1_000_000, "At most so many moves of one variable.")
+    kernel: Literal["precomputed", "features"] = choice(
+        default="precomputed",
+        doc="Whether K is a square Gram matrix, whose columns are the training rows, or any matrix, whose columns are "
+        "features or other objects. Features may also be a sparse matrix.",
+    )
+    cache_size: float = real(
+        default=256,
+        low=1,
+        doc="For a K that is a memory map of more than so many MiB: at most so much of it is in memory at a time, and "
+        "the rest is read from its file whenever it is needed. Room for sixteen columns is the least. The matrix "
+        "Q of the working set, at most 128 MiB, comes on top.",
+    )
 
     @property
     def input(self):
@@ -45,16 +54,6 @@ class PotentialSVM(Solver):
     def takes_unread(self, K):
         """Return whether `K` is a large memory map, which is read by parts, or a LinearOperator."""
         return stays_outside(K, self.cache_size)
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_cost(self.C)
-        check_real("epsilon", self.epsilon, 0)
-        check_choice("epsilon_scale", self.epsilon_scale, ("max", "absolute"))
-        check_real("tol", self.tol, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
-        check_choice("kernel", self.kernel, ("precomputed", "features"))
-        check_real("cache_size", self.cache_size, 1)
 
     @classmethod
     def default_grid(cls):
@@ -150,28 +149,6 @@ class PSVC(PotentialSVM, BinarySolver):
     f(x) = Σ_j α_j k̃(x, z_j) + b, where k̃ has each column of K standardised (mean 0, variance 1 with divisor
     l) on the training rows, b is the mean of y, and α minimises ½ αᵀK̃ᵀK̃α − yᵀK̃α + ε‖α‖₁ over −C ≤ α_j ≤ C.
     K need be neither positive definite nor symmetric.
-
-    Parameters
-    ----------
-    C : float
-        Bound on every |α_j|, > 0; infinite for none. A small one limits the influence of single columns.
-    epsilon : float
-        ε ≥ 0: the larger, the fewer support columns.
-    epsilon_scale : {"max", "absolute"}
-        Whether `epsilon` counts in units of ε_max = ‖K̃ᵀy‖_∞, from which on no column is selected (so that
-        one value suits training parts of any size), or as it is.
-    tol : float
-        The fit has converged when the largest violation of the optimality conditions, in units of ε_max, and
-        the duality gap, in units of ½‖y − b‖², are both at most this.
-    max_iter : int
-        At most so many moves of one variable.
-    kernel : {"precomputed", "features"}
-        Whether K is a square Gram matrix, whose columns are the training rows, or any matrix, whose columns
-        are features or other objects. Features may also be a sparse matrix.
-    cache_size : float
-        For a K that is a memory map of more than so many MiB: at most so much of it is in memory at a time, and
-        the rest is read from its file whenever it is needed. Room for sixteen columns is the least. The matrix
-        Q of the working set, at most 128 MiB, comes on top.
 
     Attributes
     ----------

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import LabelError, ParameterError
-from seqkern.core.parameters import check_choice, check_integer, check_real
 from seqkern.core.threads import one_thread
 from seqkern.folds.splitters import deal
 from seqkern.solvers.estimator import clone

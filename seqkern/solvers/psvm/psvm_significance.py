@@ -36,9 +36,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seqkern.core.checks import check_choice, check_integer
 from seqkern.core.convergence import warn_unconverged
 from seqkern.core.multiple_testing import benjamini_hochberg, holm
-from seqkern.core.parameters import check_choice, check_integer
 from seqkern.core.threads import one_thread
 from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.minimiser import minimise

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from seqkern.core.archive import nest, unnest
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_integer
+from seqkern.core.parameters import component, integer
 from seqkern.solvers.base import ClassSolver, Solver
 from seqkern.solvers.selection.selected_choice import (
     LEAVE_ONE_OUT,
@@ -19,9 +19,8 @@ from seqkern.solvers.selection.selected_choice import (
 )
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.given import GivenSelector
-from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, scaler_from_state
-from seqkern.solvers.selection.selectors.specs import build_scaler, build_selector
-from seqkern.solvers.specs import build_solver, expand_grid, make_solver, solver_from_state
+from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler, scaler_from_state
+from seqkern.solvers.specs import build_solver, make_solver, solver_from_state
 
 
 class SelectedClassifier(ClassSolver):
@@ -32,23 +31,6 @@ class SelectedClassifier(ClassSolver):
     rows, and new values are clipped to their range. The error of F features is the mean of those of F − a, F and
     F + a, so that no lucky F is chosen. Of equal errors that of the fewest features wins, then that of the least
     complex predictor, then the first. At the end all three learn from all training rows.
-
-    Parameters
-    ----------
-    selector : Selector
-        Its own number of features is replaced.
-    predictor : Solver or list of Solver
-        Who learns from the selected features: on their Gram matrix, if it takes one. A binary one learns several
-        classes by pairwise voting. In a spec, a grid: ``{solver: nusvc, nu: [0.1, 0.3]}``.
-    n_features : int or list of int
-        F, or several to choose from.
-    scaler : ExpressionScaler, optional
-        Fitted in each part.
-    around : int
-        a ≥ 0.
-    folds : {"leave_one_out"} or int
-        The inner cross-validation: each row by itself, or so many stratified parts (`selected_choice.inner_parts`).
-        The groups that `fit` is given stay together, in leave-one-out too.
 
     Attributes
     ----------
@@ -77,32 +59,34 @@ class SelectedClassifier(ClassSolver):
     plain = "Selects features (genes) that tell the classes apart, and learns from these alone."
     input = "features"
     targets = ("binary", "multiclass")
-    whole = ("selector", "predictor", "n_features", "scaler")
     takes_groups = True
 
-    def __init__(self, selector, predictor, *, n_features=20, scaler=None, around=1, folds="leave_one_out"):
-        self.selector = selector
-        self.predictor = predictor
-        self.n_features = n_features
-        self.scaler = scaler
-        self.around = around
-        self.folds = folds
+    selector: Selector = component(
+        "selector", kw_only=False, list_parameter=True, doc="Its own number of features is replaced."
+    )
+    predictor: Solver | list[Solver] = component(
+        "solver",
+        several=True,
+        expand=True,
+        kw_only=False,
+        list_parameter=True,
+        doc="Who learns from the selected features: on their Gram matrix, if it takes one. A binary one learns "
+        "several classes by pairwise voting. In a spec, a grid: ``{solver: nusvc, nu: [0.1, 0.3]}``.",
+    )
+    n_features: int | list[int] = integer(
+        default=20, low=1, several=True, list_parameter=True, doc="F, or several to choose from."
+    )
+    scaler: ExpressionScaler | None = component("scaler", default=None, list_parameter=True, doc="Fitted in each part.")
+    around: int = integer(default=1, low=0, doc="a.")
+    folds: int | str = integer(
+        default=LEAVE_ONE_OUT,
+        low=2,
+        words=(LEAVE_ONE_OUT,),
+        doc="The inner cross-validation: each row by itself, or so many stratified parts "
+        "(`selected_choice.inner_parts`). The groups that `fit` is given stay together, in leave-one-out too.",
+    )
 
-    @classmethod
-    def read(cls, key, value):
-        """Return a parameter's value from a config's; see `Solver.read`."""
-        if key == "selector":
-            return build_selector(value)
-        if key == "scaler":
-            return build_scaler(value)
-        if key == "predictor":
-            values = value if isinstance(value, (list, tuple)) else [value]
-            solvers = [one for item in values for one in _solvers(item)]
-            return solvers[0] if len(solvers) == 1 else solvers
-        return value
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
+    def _check_parameters(self):
         if not isinstance(self.selector, Selector) or not {"binary", "multiclass"} & set(self.selector.targets):
             raise ParameterError(
                 f"selector={self.selector!r} is not possible", remedy="give a selector that takes classes"
@@ -114,21 +98,9 @@ class SelectedClassifier(ClassSolver):
             )
         for predictor in self._predictors():
             predictor.check_parameters()
-        sizes = self._sizes()
-        if not sizes:
+        if not self._sizes():
             raise ParameterError("n_features has no values", remedy="list one or more")
-        for size in sizes:
-            check_integer("n_features", size, 1)
-        if self.scaler is not None:
-            if not isinstance(self.scaler, ExpressionScaler):
-                raise ParameterError(f"scaler={self.scaler!r} is not possible", remedy="give an ExpressionScaler")
-            self.scaler.check_parameters()
-        check_integer("around", self.around, 0)
-        if isinstance(self.folds, str):
-            if self.folds != LEAVE_ONE_OUT:
-                raise ParameterError(f"folds={self.folds!r} is not possible", remedy="give leave_one_out or a number")
-        else:
-            check_integer("folds", self.folds, 2)
+        check_scaler(self.scaler)
 
     def check_labels(self, y, groups=None):
         """Raise ParameterError where there are no inner parts, or a predictor cannot learn the labels of one."""
@@ -279,11 +251,6 @@ class SelectedClassifier(ClassSolver):
         scaler = header["scaler"]
         self.scaler_ = None if scaler is None else scaler_from_state(scaler, unnest("scaler", arrays))
         self.chosen_, self.rows_ = arrays["chosen"], arrays["rows"]
-
-
-def _solvers(spec):
-    """Return the solvers of a grid."""
-    return [spec] if isinstance(spec, Solver) else [build_solver(one) for one in expand_grid(spec)]
 
 
 def _can_predict(solver):

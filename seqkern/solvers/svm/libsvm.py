@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from seqkern.core.convergence import ignoring_unconverged
-from seqkern.core.parameters import check_integer, check_real
 from seqkern.solvers.expansion import KernelExpansion
+from seqkern.solvers.shared import limit, tolerance
 
 CACHE_MEGABYTES = 200
 
@@ -31,11 +31,10 @@ class LibsvmMachine(KernelExpansion):
     """A machine whose decision is Σ β_i K(x, x_i) + b, with β in `dual_coef_` and b in `intercept_`."""
 
     needs_semidefinite = True
+    last_parameters = ("tol", "max_iter")
 
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("tol", self.tol, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
+    tol: float = tolerance(1e-3, "LIBSVM stops when the largest violation of the optimality conditions is below it.")
+    max_iter: int = limit(10_000_000, "At most so many iterations.")
 
     def _run(self, machine, K, y, places=None, **limits):
         """Run LIBSVM and keep its support vectors.

@@ -3,12 +3,13 @@
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import integer
 from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.implicit import Implicit, SparseImplicit
 from seqkern.solvers.base import BinarySolver
-from seqkern.solvers.class_weights import check_class_weight, class_factors
+from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.shared import class_weights, cost, random_seed, tolerance
 from seqkern.solvers.svm.dual_coordinate import Descent
 
 
@@ -17,19 +18,6 @@ class LinearSVC(BinarySolver):
 
     It minimises ½ ‖w‖² + Σ C_i max(0, 1 − y_i (w·φ_i + b)) by dual coordinate descent. Time and memory grow with the
     number of records, not with its square.
-
-    Parameters
-    ----------
-    C : float
-        Cost of a margin error, > 0.
-    class_weight : {"balanced"} or dict, optional
-        Factor of C for each class: "balanced" gives classes the same total, n / (2 · members).
-    tol : float
-        The fit has converged when the duality gap is at most this share of the primal value.
-    max_epochs : int
-        At most so many passes; passes over few records count in proportion.
-    seed : int
-        Of the order in which the records are looked at.
 
     Attributes
     ----------
@@ -57,20 +45,15 @@ class LinearSVC(BinarySolver):
     plain = "Support vector machine without a Gram matrix, for many sequences: the same machine as csvc."
     input = "implicit"
 
-    def __init__(self, *, C=1.0, class_weight=None, tol=1e-3, max_epochs=1000, seed=1):
-        self.C = C
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_epochs = max_epochs
-        self.seed = seed
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("C", self.C, 0, open_low=True)
-        check_real("tol", self.tol, 0, open_low=True)
-        check_integer("max_epochs", self.max_epochs, 1)
-        check_integer("seed", self.seed, 0, 2**63 - 1)
-        check_class_weight(self.class_weight)
+    C: float = cost("Cost of a margin error.")
+    class_weight: dict | str | None = class_weights()
+    tol: float = tolerance(
+        1e-3, "The fit has converged when the duality gap is at most this share of the primal value."
+    )
+    max_epochs: int = integer(
+        default=1000, low=1, doc="At most so many passes; passes over few records count in proportion."
+    )
+    seed: int = random_seed("Of the order in which the records are looked at.")
 
     @classmethod
     def default_grid(cls):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_real
+from seqkern.core.parameters import changed, real
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, unit_of, violation
@@ -23,17 +23,6 @@ class NuSVC(LibsvmMachine, BinarySolver):
     """ν-SVM: the support vector machine whose ν bounds the share of margin errors.
 
     min ½‖w‖² − νρ + (1/l) Σξ  over  y f(x) ≥ ρ − ξ, ξ ≥ 0, ρ ≥ 0; decisions are in units of ρ.
-
-    Parameters
-    ----------
-    nu : float
-        0 < ν ≤ 1: at most this share of the training rows are errors or inside the margin, at least this share are
-        support vectors. It can be at most 2·min(l₊, l₋)/l; a larger one is refused.
-    tol : float
-        LIBSVM stops when the largest violation of the optimality conditions, in units of the mean diagonal of K, is
-        below it.
-    max_iter : int
-        At most so many iterations.
 
     Attributes
     ----------
@@ -55,15 +44,19 @@ class NuSVC(LibsvmMachine, BinarySolver):
     name = "nusvc"
     plain = "Support vector machine in which nu bounds the share of training errors."
 
-    def __init__(self, *, nu=0.3, tol=1e-3, max_iter=10_000_000):
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("nu", self.nu, 0, 1, open_low=True)
-        super().check_parameters()
+    nu: float = real(
+        default=0.3,
+        low=0,
+        high=1,
+        open_low=True,
+        doc="ν: at most this share of the training rows are errors or inside the margin, at least this share are "
+        "support vectors. It can be at most 2·min(l₊, l₋)/l; a larger one is refused.",
+    )
+    tol: float = changed(
+        default=1e-3,
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the mean diagonal of "
+        "K, is below it.",
+    )
 
     def check_labels(self, y, groups=None):
         """Raise ParameterError if ν is larger than 2·min(l₊, l₋)/l."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from seqkern.core.parameters import check_real
+from seqkern.core.parameters import changed, real
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, libsvm_estimator, on_rows, share_of, unit_of, violation
@@ -23,16 +23,6 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
     """One-class SVM: where the members of one class lie; a decision below zero is outside.
 
     min ½‖w‖² − ρ + (1/(ν l)) Σξ  over  w·φ(x) ≥ ρ − ξ, ξ ≥ 0; the decision is ν l (w·φ(x) − ρ).
-
-    Parameters
-    ----------
-    nu : float
-        0 < ν ≤ 1: at most this share of the rows that it learns lie outside, at least this share are support vectors.
-    tol : float
-        LIBSVM stops when the largest violation of the optimality conditions, in units of the mean diagonal of K, is
-        below it.
-    max_iter : int
-        At most so many iterations.
 
     Attributes
     ----------
@@ -55,15 +45,18 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
     plain = "One-class support vector machine: learns the positives alone, and where they end."
     targets = ("binary", "none")
 
-    def __init__(self, *, nu=0.1, tol=1e-3, max_iter=10_000_000):
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("nu", self.nu, 0, 1, open_low=True)
-        super().check_parameters()
+    nu: float = real(
+        default=0.1,
+        low=0,
+        high=1,
+        open_low=True,
+        doc="ν: at most this share of the rows that it learns lie outside, at least this share are support vectors.",
+    )
+    tol: float = changed(
+        default=1e-3,
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of the mean diagonal of "
+        "K, is below it.",
+    )
 
     @classmethod
     def default_grid(cls):

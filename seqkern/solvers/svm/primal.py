@@ -1,14 +1,17 @@
 """The linear machine of very many records in the primal: squared hinge loss, or least squares, on features."""
 
+from typing import Literal
+
 import numpy as np
 
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import choice
 from seqkern.core.sparse_types import is_sparse
 from seqkern.core.threads import one_thread
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.base import AnyClassSolver, count_rows
-from seqkern.solvers.class_weights import check_class_weight, factors_of_codes
+from seqkern.solvers.class_weights import factors_of_codes
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.shared import class_weights, cost, limit, tolerance
 from seqkern.solvers.svm.primal_conditioner import make_conditioner
 from seqkern.solvers.svm.primal_newton import PrimalMachines
 from seqkern.solvers.svm.primal_rows import Rows
@@ -21,19 +24,6 @@ class PrimalSVC(AnyClassSolver):
     by Newton's method. Of several classes each has a machine against the rest; all are trained at once, on the same
     passes over the records. Time and memory grow with the number of records, not with its square, and records whose
     features do not fit into memory can be computed anew on each pass.
-
-    Parameters
-    ----------
-    C : float
-        Cost of a squared error, > 0.
-    loss : {"squared_hinge", "squared"}
-        Whether records beyond their margin cost nothing, or their squared distance from it as well.
-    class_weight : {"balanced"} or dict, optional
-        Factor of C for the records of each class: "balanced" gives classes the same total, n / (classes · members).
-    tol : float
-        The fit has converged when the duality gap is at most this share of the primal value.
-    max_iter : int
-        At most so many Newton steps.
 
     Attributes
     ----------
@@ -63,25 +53,21 @@ class PrimalSVC(AnyClassSolver):
     takes_blocks = True
     selects = False
 
-    def __init__(self, *, C=1.0, loss="squared_hinge", class_weight=None, tol=1e-4, max_iter=100):
-        self.C = C
-        self.loss = loss
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = cost("Cost of a squared error.")
+    loss: Literal["squared_hinge", "squared"] = choice(
+        default="squared_hinge",
+        doc="Whether records beyond their margin cost nothing, or their squared distance from it as well.",
+    )
+    class_weight: dict | str | None = class_weights()
+    tol: float = tolerance(
+        1e-4, "The fit has converged when the duality gap is at most this share of the primal value."
+    )
+    max_iter: int = limit(100, "At most so many Newton steps.")
 
     @property
     def iterative(self):
         """Whether the fit goes on until `tol`: least squares take one step, or hardly more."""
         return self.loss == "squared_hinge"
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("C", self.C, 0, open_low=True)
-        check_choice("loss", self.loss, ("squared_hinge", "squared"))
-        check_class_weight(self.class_weight)
-        check_real("tol", self.tol, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
 
     @classmethod
     def default_grid(cls):

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from seqkern.solvers.base import BinarySolver, check_cost
-from seqkern.solvers.class_weights import check_class_weight, class_factors
+from seqkern.core.parameters import changed
+from seqkern.solvers.base import BinarySolver
+from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.shared import class_weights, cost
 from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
 
 
@@ -12,17 +14,6 @@ class CSVC(LibsvmMachine, BinarySolver):
     """Support vector machine with soft margin (C-SVM) on a Gram matrix; with infinite C, the hard margin.
 
     min ½‖w‖² + C Σξ  over  y f(x) ≥ 1 − ξ, ξ ≥ 0.
-
-    Parameters
-    ----------
-    C : float
-        Cost of a margin error, > 0; infinite for a hard margin.
-    class_weight : {"balanced"} or dict, optional
-        Factor of C for each class: "balanced" gives classes the same total, n / (2 · members).
-    tol : float
-        LIBSVM stops when the largest violation of the optimality conditions is below it.
-    max_iter : int
-        At most so many iterations; LIBSVM's own limit by default.
 
     Attributes
     ----------
@@ -44,17 +35,9 @@ class CSVC(LibsvmMachine, BinarySolver):
     name = "csvc"
     plain = "Support vector machine: the widest margin between two classes, with a price C for errors."
 
-    def __init__(self, *, C=1.0, class_weight=None, tol=1e-3, max_iter=10_000_000):
-        self.C = C
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_cost(self.C)
-        super().check_parameters()
-        check_class_weight(self.class_weight)
+    C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)
+    class_weight: dict | str | None = class_weights()
+    max_iter: int = changed(default=10_000_000, doc="At most so many iterations; LIBSVM's own limit by default.")
 
     @classmethod
     def default_grid(cls):

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from seqkern.core.parameters import check_real
-from seqkern.solvers.base import RealSolver, check_cost
+from seqkern.core.parameters import changed, real
+from seqkern.solvers.base import RealSolver
 from seqkern.solvers.expansion import weighted_sums
+from seqkern.solvers.shared import cost
 from seqkern.solvers.svm.hulls import tube_found
 from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
 
@@ -15,17 +16,6 @@ class SVR(LibsvmMachine, RealSolver):
     """ε-SVR: support vector regression that forgives errors up to ε.
 
     min ½‖w‖² + C Σ max(0, |y − f(x)| − ε).
-
-    Parameters
-    ----------
-    C : float
-        Cost of an error beyond ε, > 0; infinite for none.
-    epsilon : float
-        ε ≥ 0, in units of y: errors up to it cost nothing.
-    tol : float
-        LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below it.
-    max_iter : int
-        At most so many iterations.
 
     Attributes
     ----------
@@ -47,17 +37,12 @@ class SVR(LibsvmMachine, RealSolver):
     name = "svr"
     plain = "Support vector regression: a smooth function, errors up to epsilon cost nothing."
 
-    def __init__(self, *, C=1.0, epsilon=0.1, tol=1e-3, max_iter=10_000_000):
-        self.C = C
-        self.epsilon = epsilon
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_cost(self.C)
-        check_real("epsilon", self.epsilon, 0)
-        super().check_parameters()
+    C: float = cost("Cost of an error beyond ε; infinite for none.", infinite=True)
+    epsilon: float = real(default=0.1, low=0, doc="ε, in units of y: errors up to it cost nothing.")
+    tol: float = changed(
+        default=1e-3,
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below it.",
+    )
 
     @classmethod
     def default_grid(cls):
@@ -109,18 +94,6 @@ class NuSVR(LibsvmMachine, RealSolver):
 
     min ½‖w‖² + C l (νε + (1/l) Σ max(0, |y − f(x)| − ε))  over ε ≥ 0 too.
 
-    Parameters
-    ----------
-    C : float
-        Cost of an error beyond ε, > 0 and finite.
-    nu : float
-        0 < ν ≤ 1: at most this share of the training rows have an error beyond ε, at least this share are support
-        vectors.
-    tol : float
-        LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below it.
-    max_iter : int
-        At most so many iterations.
-
     Attributes
     ----------
     dual_coef_ : ndarray of float64, shape (s,)
@@ -136,17 +109,19 @@ class NuSVR(LibsvmMachine, RealSolver):
     name = "nusvr"
     plain = "Support vector regression in which nu bounds the share of errors that count."
 
-    def __init__(self, *, C=1.0, nu=0.5, tol=1e-3, max_iter=10_000_000):
-        self.C = C
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_real("C", self.C, 0, open_low=True)
-        check_real("nu", self.nu, 0, 1, open_low=True)
-        super().check_parameters()
+    C: float = cost("Cost of an error beyond ε.")
+    nu: float = real(
+        default=0.5,
+        low=0,
+        high=1,
+        open_low=True,
+        doc="ν: at most this share of the training rows have an error beyond ε, at least this share are support "
+        "vectors.",
+    )
+    tol: float = changed(
+        default=1e-3,
+        doc="LIBSVM stops when the largest violation of the optimality conditions, in units of y, is below it.",
+    )
 
     @classmethod
     def default_grid(cls):

@@ -11,6 +11,7 @@ K(x, y) = Σ weight[hamming(a, b)] over the pairs of windows a of x and b of y. 
 import numpy as np
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.parameters import choice
 from seqkern.kernels.kmer.distances import SubsetDistances, distances_cost, needed_sizes
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH, LARGEST_WEIGHT, HammingBlock, hamming_costs
 from seqkern.kernels.kmer.hamming.hamming_additive import HammingAdditive
@@ -26,10 +27,14 @@ class HammingKernel(HammingAdditive, KmerKernel):
     complement of b.
     """
 
-    algorithms = ("subsets", "diagonals", "pairs")
-    weights = None
-    presence = False
     weighs_windows = False
+
+    algorithm: str = choice(
+        default="auto",
+        choices=("auto", "subsets", "diagonals", "pairs"),
+        execution=True,
+        doc="How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same.",
+    )
 
     def _pair_weights(self, size, l):  # noqa: E741
         """Return what a pair of windows of `l` letters at distance h = 0, …, l adds: a list of int or of float."""

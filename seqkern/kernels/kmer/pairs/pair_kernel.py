@@ -6,13 +6,13 @@ from itertools import repeat
 import numpy as np
 
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
-from seqkern.core.parameters import check_choice, check_real
-from seqkern.kernels.kmer.kmer_kernel import KmerKernel
+from seqkern.core.parameters import changed, choice, integer
+from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import MOST_CODES, count_letters
 from seqkern.kernels.kmer.pairs.kmer_pairs import Pairs, annotation_letters, check_pair_space, find_symbols, pairs_fit
 from seqkern.kernels.kmer.pairs.pair_explanations import PairExplanations
 from seqkern.kernels.kmer.pairs.pair_names import name_pairs, note_name
-from seqkern.kernels.kmer.positions import FORMS, PositionBlock, distance_weights, position_costs
+from seqkern.kernels.kmer.positions import PositionBlock, distance_weights, position_costs
 from seqkern.kernels.planner import SAMPLE_RECORDS, Workload
 from seqkern.kernels.products.dense import WIDEST, dense_block
 from seqkern.kernels.products.sparse import SparseBlock
@@ -34,11 +34,28 @@ class PairWorkload(Workload):
 class PairKernel(PairExplanations, KmerKernel):
     """Base of the kernels on pairs of k-mers. A family writes `_distances`, `min_length` and `_name`."""
 
-    algorithms = ("dense", "index")
     annotation = None
     annotation_letters = None
     distance_weight = None
     sigma = 1.0
+
+    k: int | list[int] = integer(
+        default=1,
+        low=1,
+        high=LARGEST_K,
+        several=True,
+        kw_only=False,
+        doc="Length of each of the two k-mers. For several, K is the weighted sum of their kernels.",
+    )
+    reverse_complement: bool = changed(
+        default=False, doc="A pair and its reverse complement are one feature. DNA and RNA only."
+    )
+    algorithm: str = choice(
+        default="auto",
+        choices=("auto", "dense", "index"),
+        execution=True,
+        doc="How to compute: a product of dense vectors over all pairs, or posting lists. The numbers are the same.",
+    )
 
     @property
     def tracks(self):
@@ -58,15 +75,12 @@ class PairKernel(PairExplanations, KmerKernel):
 
     def _check_parameters(self):
         super()._check_parameters()
-        if self.distance_weight is not None:
-            check_choice("distance_weight", self.distance_weight, FORMS)
-            if self.presence:
-                raise ParameterError(
-                    "presence has no meaning at positions", remedy="choose presence=false or no distance_weight"
-                )
-        check_real("sigma", self.sigma, 0, open_low=True)
+        if self.distance_weight is not None and self.presence:
+            raise ParameterError(
+                "presence has no meaning at positions", remedy="choose presence=false or no distance_weight"
+            )
         letters = self.annotation_letters
-        if letters is not None and (not letters or not str(letters).isascii() or len(set(letters)) < len(letters)):
+        if letters is not None and (not letters or not letters.isascii() or len(set(letters)) < len(letters)):
             raise ParameterError(
                 f"annotation_letters={letters!r} is not possible", remedy="give distinct ASCII letters"
             )

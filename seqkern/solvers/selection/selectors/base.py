@@ -1,7 +1,7 @@
 """The contract of every feature selector.
 
-A selector subclasses `Selector` and writes ``__init__`` (parameters only, `n_features` among them),
-``check_parameters``, ``_fit`` and ``examples`` for tests/test_selector_contract.py. Checks of the input, the coding
+A selector subclasses `Selector` and writes its parameters besides `n_features`, ``_check_parameters`` for what concerns
+several of them, ``_fit`` and ``examples`` for tests/test_selector_contract.py. Checks of the input, the coding
 of labels, the ranking and what scikit-learn expects of a transformer are done here. Who calls whom::
 
     fit(X, y) ─▶ checks ─▶ _fit(X, target) ─▶ scores_ ─▶ _order(scores) ─▶ ranking_
@@ -10,7 +10,6 @@ of labels, the ranking and what scikit-learn expects of a transformer are done h
 A selector learns from what it is given and from nothing else: inside cross-validation, fit it on the training part.
 """
 
-import inspect
 import warnings
 
 import numpy as np
@@ -23,7 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.parameters import Parameters, check_flag, check_integer
+from seqkern.core.parameters import Parameters, integer
 from seqkern.core.threads import one_thread
 from seqkern.solvers.checking import checked_labels
 from seqkern.solvers.specs import plain
@@ -40,9 +39,6 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         One sentence for readers of a report who know no selectors.
     targets : tuple of {"binary", "multiclass", "real"}
         The kinds of label that it takes.
-    n_features : int or None
-        How many features to choose: at most so many, for one that cannot be rated is never chosen. None for all
-        that can.
     scores_ : ndarray of float64, shape (d,)
         After `fit`: how good each feature is, greater being better; −inf for one that cannot be rated, as a
         constant one.
@@ -61,15 +57,14 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     plain = ""
     targets = ("binary", "multiclass")
 
-    # ---- what a selector writes --------------------------------------------------------------------------
+    n_features: int | None = integer(
+        default=None,
+        low=1,
+        doc="How many features to choose: at most so many, for one that cannot be rated is never chosen. By default "
+        "all that can.",
+    )
 
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain; one that overrides this calls it, too."""
-        if self.n_features is not None:
-            check_integer("n_features", self.n_features, 1)
-        for key, parameter in inspect.signature(type(self)).parameters.items():
-            if isinstance(parameter.default, bool):
-                check_flag(key, getattr(self, key))
+    # ---- what a selector writes --------------------------------------------------------------------------
 
     def _fit(self, X, y):
         """Return a score for each feature, float64 (d,): greater is better, −inf if it cannot be rated.

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from seqkern.core.parameters import check_real
+from seqkern.core.parameters import real
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.filters import second_classes
 from seqkern.solvers.selection.selectors.linear_svm import linear_weights, standardised
-from seqkern.solvers.selection.selectors.wrappers import check_share, going
+from seqkern.solvers.selection.selectors.wrappers import going
 
 
 class RecursiveEliminationSelector(Selector):
@@ -15,14 +15,6 @@ class RecursiveEliminationSelector(Selector):
     In each round w = Σ_i α_i y_i x_i of a C-SVM on the features that are left; those of the smallest w_j² go. With
     several classes one machine for each against the rest, and their w_j² are summed. The score of a feature is how
     many went before it.
-
-    Parameters
-    ----------
-    n_features : int or None
-    C : float
-        Of the machine, > 0.
-    step : float
-        The share of the features left that goes in each round, at least one: 0 ≤ step < 1; with 0 one by one.
 
     Notes
     -----
@@ -33,16 +25,14 @@ class RecursiveEliminationSelector(Selector):
     name = "recursive_elimination"
     plain = "Trains a support vector machine again and again, each time without the features of least weight."
 
-    def __init__(self, *, n_features=None, C=1.0, step=0.1):
-        self.n_features = n_features
-        self.C = C
-        self.step = step
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        super().check_parameters()
-        check_real("C", self.C, 0, open_low=True)
-        check_share(self.step)
+    C: float = real(default=1.0, low=0, open_low=True, doc="Of the machine.")
+    step: float = real(
+        default=0.1,
+        low=0,
+        high=1,
+        open_high=True,
+        doc="The share of the features left that goes in each round, at least one; with 0 one by one.",
+    )
 
     @classmethod
     def examples(cls):

@@ -8,7 +8,7 @@ passes over the matrix.
 import numpy as np
 from scipy.stats import rankdata
 
-from seqkern.core.parameters import check_integer
+from seqkern.core.parameters import flag, integer
 from seqkern.solvers.selection.selectors.base import Selector
 
 
@@ -18,10 +18,6 @@ class PearsonSelector(Selector):
     score_j = |Σ_i (x_ij − x̄_j)(y_i − ȳ)| / √(Σ_i (x_ij − x̄_j)² Σ_i (y_i − ȳ)²), for two classes with y = ±1. With
     several classes the largest of one class against the rest.
 
-    Parameters
-    ----------
-    n_features : int or None
-
     Notes
     -----
     Pearson 1895. For two classes its order is that of the t statistic with pooled variance.
@@ -30,9 +26,6 @@ class PearsonSelector(Selector):
     name = "pearson"
     plain = "Correlation of each feature with the label."
     targets = ("binary", "multiclass", "real")
-
-    def __init__(self, *, n_features=None):
-        self.n_features = n_features
 
     def _fit(self, X, y):
         """Return |r| of each column."""
@@ -47,11 +40,6 @@ class TSelector(Selector):
     score = |μ₁ − μ₂| / √(s₁²/n₁ + s₂²/n₂), s² the unbiased variances (Welch); with ``equal_variance`` both are
     replaced by the pooled variance (Student). With several classes the largest of one class against the rest.
 
-    Parameters
-    ----------
-    n_features : int or None
-    equal_variance : bool
-
     Notes
     -----
     Student, Biometrika 6, 1908; Welch, Biometrika 34, 1947. A feature that is constant in each class, with different
@@ -61,9 +49,7 @@ class TSelector(Selector):
     name = "t"
     plain = "Difference of the class means in units of its standard error."
 
-    def __init__(self, *, n_features=None, equal_variance=False):
-        self.n_features = n_features
-        self.equal_variance = equal_variance
+    equal_variance: bool = flag(default=False, doc="Whether the classes share one variance.")
 
     @classmethod
     def examples(cls):
@@ -91,10 +77,6 @@ class GolubSelector(Selector):
     score = |μ₁ − μ₂| / (σ₁ + σ₂), σ the standard deviations (unbiased variances). With several classes the largest of
     one class against the rest.
 
-    Parameters
-    ----------
-    n_features : int or None
-
     Notes
     -----
     Golub, Slonim, Tamayo et al., Science 286, 1999. There, as many features of either sign are taken; here the best of
@@ -103,9 +85,6 @@ class GolubSelector(Selector):
 
     name = "golub"
     plain = "Golub's signal-to-noise ratio: difference of the class means over the sum of the spreads."
-
-    def __init__(self, *, n_features=None):
-        self.n_features = n_features
 
     def _fit(self, X, y):
         """Return the ratio of each column."""
@@ -124,10 +103,6 @@ class FisherSelector(Selector):
     score = (μ₁ − μ₂)² / (σ₁² + σ₂²), σ² the unbiased variances. With several classes the largest of one class against
     the rest.
 
-    Parameters
-    ----------
-    n_features : int or None
-
     Notes
     -----
     Fisher, Annals of Eugenics 7, 1936; as a rating of single genes: Pavlidis, Weston, Cai & Grundy, RECOMB 2001.
@@ -135,9 +110,6 @@ class FisherSelector(Selector):
 
     name = "fisher"
     plain = "Fisher's criterion: squared difference of the class means over the sum of the variances."
-
-    def __init__(self, *, n_features=None):
-        self.n_features = n_features
 
     def _fit(self, X, y):
         """Return the criterion of each column."""
@@ -156,10 +128,6 @@ class WilcoxonSelector(Selector):
     (equal values have their mean rank), r̄_c their mean in class c. For two classes √H is |z|, the rank sum minus its
     expectation over its standard deviation, ties taken into account.
 
-    Parameters
-    ----------
-    n_features : int or None
-
     Notes
     -----
     Wilcoxon, Biometrics Bulletin 1, 1945; Kruskal & Wallis, J. Am. Stat. Assoc. 47, 1952. Unmoved by any increasing
@@ -168,9 +136,6 @@ class WilcoxonSelector(Selector):
 
     name = "wilcoxon"
     plain = "Rank-sum statistic: whether a feature's values are ordered by class."
-
-    def __init__(self, *, n_features=None):
-        self.n_features = n_features
 
     def _fit(self, X, y):
         """Return √H of each column."""
@@ -187,12 +152,6 @@ class MutualInformationSelector(Selector):
     rank r is in bin ⌊bins·(r − ½)/n⌋, so that bins are about equally full; equal values have their mean rank, and one
     bin. Any number of classes.
 
-    Parameters
-    ----------
-    n_features : int or None
-    bins : int
-        At least 2. The score of few bins is the more reliable for few units.
-
     Notes
     -----
     Battiti, IEEE Trans. Neural Networks 5, 1994; bins on expression data: Ding & Peng, J. Bioinform. Comput. Biol. 3,
@@ -202,14 +161,7 @@ class MutualInformationSelector(Selector):
     name = "mutual_information"
     plain = "How much a feature, cut into a few levels, tells of the class."
 
-    def __init__(self, *, n_features=None, bins=3):
-        self.n_features = n_features
-        self.bins = bins
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        super().check_parameters()
-        check_integer("bins", self.bins, 2)
+    bins: int = integer(default=3, low=2, doc="The score of few bins is the more reliable for few units.")
 
     @classmethod
     def examples(cls):

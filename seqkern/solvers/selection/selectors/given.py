@@ -1,26 +1,20 @@
 """A selector that learns nothing: features that were chosen before."""
 
+from typing import Any
+
 import numpy as np
 
+from seqkern.core.parameters import anything
 from seqkern.solvers.selection.selectors.base import Selector
 
 
 class GivenSelector(Selector):
-    """Choose given features, in the order given; it has no name in configs.
-
-    Parameters
-    ----------
-    columns : array_like of int, shape (m,)
-        The best first.
-    n_features : int or None
-    """
+    """Choose given features, in the order given; it has no name in configs."""
 
     plain = "Features that were chosen before."
     targets = ("binary", "multiclass", "real")
 
-    def __init__(self, columns, *, n_features=None):
-        self.columns = columns
-        self.n_features = n_features
+    columns: Any = anything(kw_only=False, doc="The best first.")
 
     def _fit(self, X, y):
         """Return m, m − 1, … for the given columns, −inf for the others."""

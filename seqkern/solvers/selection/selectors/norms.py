@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import integer, real
 from seqkern.solvers.baselines.one_norm import solve_one_norm
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.filters import largest_against_rest, second_classes
@@ -16,12 +16,6 @@ class OneNormSelector(Selector):
     |Σ_i α_i y_i x_ij| − 1 ≤ 0, α the dual solution: how near the feature is to being taken. With several classes the
     largest of one class against the rest.
 
-    Parameters
-    ----------
-    n_features : int or None
-    C : float
-        > 0; a small one leaves few weights.
-
     Notes
     -----
     Bradley & Mangasarian, ICML 1998; Zhu, Rosset, Hastie & Tibshirani, NIPS 2003. The features are standardised first.
@@ -30,14 +24,7 @@ class OneNormSelector(Selector):
     name = "one_norm"
     plain = "A linear support vector machine whose sum of absolute weights is small, so that few are not zero."
 
-    def __init__(self, *, n_features=None, C=1.0):
-        self.n_features = n_features
-        self.C = C
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        super().check_parameters()
-        check_real("C", self.C, 0, open_low=True)
+    C: float = real(default=1.0, low=0, open_low=True, doc="A small one leaves few weights.")
 
     @classmethod
     def examples(cls):
@@ -62,15 +49,6 @@ class ZeroNormSelector(Selector):
     the weights that are not zero, ε → 0. Most z_j go to zero. The score is ln z_j, each round shifted so that the
     largest is 0. With several classes all machines of one class against the rest share z, and |w_j| is √Σ_c w_cj².
 
-    Parameters
-    ----------
-    n_features : int or None
-    C : float
-        > 0; a large one is the hard margin of the original.
-    max_iter : int
-        At most so many rounds; it ends before when no ln z_j of a feature that is still in play moves by more than
-        0.001.
-
     Attributes
     ----------
     n_iter_ : int
@@ -85,16 +63,13 @@ class ZeroNormSelector(Selector):
     name = "zero_norm"
     plain = "Multiplies features by the weights of a support vector machine, again and again, until few are left."
 
-    def __init__(self, *, n_features=None, C=100.0, max_iter=20):
-        self.n_features = n_features
-        self.C = C
-        self.max_iter = max_iter
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        super().check_parameters()
-        check_real("C", self.C, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
+    C: float = real(default=100.0, low=0, open_low=True, doc="A large one is the hard margin of the original.")
+    max_iter: int = integer(
+        default=20,
+        low=1,
+        doc="At most so many rounds; it ends before when no ln z_j of a feature that is still in play moves by more "
+        "than 0.001.",
+    )
 
     @classmethod
     def examples(cls):

@@ -1,14 +1,15 @@
 """The P-SVM as a selector of features, and its ranking protocol."""
 
+from typing import Literal
+
 import numpy as np
 
-from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_choice, check_integer, check_real
+from seqkern.core.parameters import changed, choice, component, integer, real
 from seqkern.solvers.psvm.potential.columns import DenseColumns
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.homotopy import epsilon_path
 from seqkern.solvers.selection.selectors.ranking import MOST, by_size, epsilon_grid, rank_on_grid
-from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
+from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler
 
 
 class PSVMFeatureSelector(Selector):
@@ -16,27 +17,6 @@ class PSVMFeatureSelector(Selector):
 
     The P-SVM minimises ½ ‖K̃α − t‖² + ε‖α‖₁, where K̃ are the standardised features and t the centred labels, −1 and 1
     for two classes; each class against the rest for more. The larger ε, the fewer features have α ≠ 0.
-
-    Parameters
-    ----------
-    n_features : int or None
-        How many features to choose; None for all that are selected. Not more than l − 1 are at one ε.
-    epsilon : float, optional
-        A fixed ε > 0, at which the features with α ≠ 0 are selected, the largest |α| first. By default ε goes down
-        until enough features are selected.
-    epsilon_scale : {"max", "absolute"}
-        Whether `epsilon` counts in units of the ε from which on no feature is selected, or as it is.
-    ranking : {"path", "grid", "leave_one_out"}
-        ``"path"``: the features in the order in which they are selected as ε goes down. ``"grid"``: ε takes
-        `n_epsilons` equidistant values, of which the largest selects 5 to 10 features and the smallest about l; the
-        features that one of these adds are ranked by |α|. ``"leave_one_out"``: the ranking protocol: the grid's
-        ranking is made with each row left out in turn; the feature that is selected most often is first, and of
-        equally frequent ones that of the best mean rank where it is selected. Several classes, each against the rest,
-        go down together: a feature is selected at the ε at which one of them selects it.
-    n_epsilons : int
-        Size of the grid.
-    scaler : ExpressionScaler, optional
-        Fitted in each part, before the standardisation that the P-SVM does itself.
 
     Attributes
     ----------
@@ -58,26 +38,38 @@ class PSVMFeatureSelector(Selector):
     plain = "The potential support vector machine: features that explain the labels together, without redundant ones."
     targets = ("binary", "multiclass", "real")
 
-    def __init__(self, *, n_features=20, epsilon=None, epsilon_scale="max", ranking="path", n_epsilons=20, scaler=None):
-        self.n_features = n_features
-        self.epsilon = epsilon
-        self.epsilon_scale = epsilon_scale
-        self.ranking = ranking
-        self.n_epsilons = n_epsilons
-        self.scaler = scaler
+    n_features: int | None = changed(
+        default=20,
+        optional=True,
+        doc="How many features to choose; None for all that are selected. Not more than l − 1 are at one ε.",
+    )
+    epsilon: float | None = real(
+        default=None,
+        low=0,
+        open_low=True,
+        doc="A fixed ε, at which the features with α ≠ 0 are selected, the largest |α| first. By default ε goes down "
+        "until enough features are selected.",
+    )
+    epsilon_scale: Literal["max", "absolute"] = choice(
+        default="max",
+        doc="Whether `epsilon` counts in units of the ε from which on no feature is selected, or as it is.",
+    )
+    ranking: Literal["path", "grid", "leave_one_out"] = choice(
+        default="path",
+        doc='``"path"``: the features in the order in which they are selected as ε goes down. ``"grid"``: ε takes '
+        "`n_epsilons` equidistant values, of which the largest selects 5 to 10 features and the smallest about l; "
+        'the features that one of these adds are ranked by |α|. ``"leave_one_out"``: the ranking protocol: the '
+        "grid's ranking is made with each row left out in turn; the feature that is selected most often is first, "
+        "and of equally frequent ones that of the best mean rank where it is selected. Several classes, each "
+        "against the rest, go down together: a feature is selected at the ε at which one of them selects it.",
+    )
+    n_epsilons: int = integer(default=20, low=2, doc="Size of the grid.")
+    scaler: ExpressionScaler | None = component(
+        "scaler", default=None, doc="Fitted in each part, before the standardisation that the P-SVM does itself."
+    )
 
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        super().check_parameters()
-        if self.epsilon is not None:
-            check_real("epsilon", self.epsilon, 0, open_low=True)
-        check_choice("epsilon_scale", self.epsilon_scale, ("max", "absolute"))
-        check_choice("ranking", self.ranking, ("path", "grid", "leave_one_out"))
-        check_integer("n_epsilons", self.n_epsilons, 2)
-        if self.scaler is not None:
-            if not isinstance(self.scaler, ExpressionScaler):
-                raise ParameterError(f"scaler={self.scaler!r} is not possible", remedy="give an ExpressionScaler")
-            self.scaler.check_parameters()
+    def _check_parameters(self):
+        check_scaler(self.scaler)
 
     def inner(self, *, scaled=False):
         """Return a new selector for one part: of the protocol, the grid's ranking."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from seqkern.core.parameters import check_integer, check_real
+from seqkern.core.parameters import integer, real
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.filters import second_classes
 from seqkern.solvers.selection.selectors.linear_svm import dual_weights, enclosing_ball, standardised
@@ -19,14 +19,6 @@ class R2W2Selector(Selector):
     d/C on the diagonal of K allows for errors. The score is σ_j. With several classes the product of the bounds of the
     machines of one class against the rest is minimised.
 
-    Parameters
-    ----------
-    n_features : int or None
-    C : float
-        > 0.
-    max_iter : int
-        Steps, each halved until the bound falls; it ends before when the bound falls by less than a share of 1e-3.
-
     Attributes
     ----------
     n_iter_ : int
@@ -42,16 +34,13 @@ class R2W2Selector(Selector):
     name = "r2w2"
     plain = "Shrinks features so that a support vector machine's bound on its error is small."
 
-    def __init__(self, *, n_features=None, C=100.0, max_iter=20):
-        self.n_features = n_features
-        self.C = C
-        self.max_iter = max_iter
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        super().check_parameters()
-        check_real("C", self.C, 0, open_low=True)
-        check_integer("max_iter", self.max_iter, 1)
+    C: float = real(default=100.0, low=0, open_low=True, doc="As above.")
+    max_iter: int = integer(
+        default=20,
+        low=1,
+        doc="Steps, each halved until the bound falls; it ends before when the bound falls by less than a share of "
+        "1e-3.",
+    )
 
     @classmethod
     def examples(cls):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from seqkern.core.parameters import check_integer
+from seqkern.core.parameters import integer
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.filters import constant_columns
 
@@ -16,11 +16,6 @@ class ReliefSelector(Selector):
     of the class of i, M_c(i) those of class c, by the sum of absolute differences of all features; of a small class
     all that there are. Every unit is looked at, so that nothing is drawn at random.
 
-    Parameters
-    ----------
-    n_features : int or None
-    n_neighbors : int
-
     Notes
     -----
     Kira & Rendell, AAAI 1992; Kononenko, ECML 1994. Units at equal distances are taken in order.
@@ -29,14 +24,7 @@ class ReliefSelector(Selector):
     name = "relief"
     plain = "Prefers features that differ between near units of different classes."
 
-    def __init__(self, *, n_features=None, n_neighbors=10):
-        self.n_features = n_features
-        self.n_neighbors = n_neighbors
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        super().check_parameters()
-        check_integer("n_neighbors", self.n_neighbors, 1)
+    n_neighbors: int = integer(default=10, low=1, doc="As above.")
 
     @classmethod
     def examples(cls):

@@ -1,11 +1,14 @@
 """Preprocessing of expression values, learned on training rows and applied to new ones."""
 
+from typing import Literal
+
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from seqkern.core.errors import GramError
-from seqkern.core.parameters import Parameters, check_choice, check_flag, check_real
+from seqkern.core.checks import check_real
+from seqkern.core.errors import GramError, ParameterError
+from seqkern.core.parameters import Parameters, choice, flag, real
 from seqkern.solvers.specs import plain
 
 
@@ -13,27 +16,6 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
     """Normalisation, present call, standardisation and clipping, in this order.
 
     Everything is learned by `fit`, so that in cross-validation nothing of a held-out row is used.
-
-    Parameters
-    ----------
-    normalize : {None, "log", "quantile"}
-        ``"log"``: log₂ of the value. ``"quantile"``: each row gets the distribution that the training rows have on
-        average: its r-th smallest value becomes the mean of their r-th smallest ones (values that are equal, the
-        mean of theirs). It needs all columns of a row.
-    floor : float or None
-        Values below are set to it first. ``"log"`` needs one > 0.
-    ceiling : float or None
-        Values above are set to it first.
-    present_above : float or None
-        A gene is called present in a row whose value, as it came, is above this.
-    present_share : float
-        A gene that is present in less than this share of the training rows is set to 0 everywhere, so that no
-        selector takes it.
-    standardize : bool
-        Whether to subtract the mean and divide by the standard deviation (divisor n) of the training rows. A
-        constant column becomes 0.
-    clip : bool
-        Whether to move new values into the range that their column has in the training rows.
 
     Attributes
     ----------
@@ -51,39 +33,38 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
     Bolstad, Irizarry, Åstrand & Speed, Bioinformatics 19, 2003 (quantile normalisation).
     """
 
-    def __init__(
-        self,
-        *,
-        normalize=None,
-        floor=None,
-        ceiling=None,
-        present_above=None,
-        present_share=0.1,
-        standardize=True,
-        clip=True,
-    ):
-        self.normalize = normalize
-        self.floor = floor
-        self.ceiling = ceiling
-        self.present_above = present_above
-        self.present_share = present_share
-        self.standardize = standardize
-        self.clip = clip
+    normalize: Literal["log", "quantile"] | None = choice(
+        default=None,
+        doc='``"log"``: log₂ of the value. ``"quantile"``: each row gets the distribution that the training rows have '
+        "on average: its r-th smallest value becomes the mean of their r-th smallest ones (values that are equal, "
+        "the mean of theirs). It needs all columns of a row.",
+    )
+    floor: float | None = real(default=None, doc='Values below are set to it first. ``"log"`` needs one > 0.')
+    ceiling: float | None = real(default=None, doc="Values above are set to it first.")
+    present_above: float | None = real(
+        default=None, doc="A gene is called present in a row whose value, as it came, is above this."
+    )
+    present_share: float = real(
+        default=0.1,
+        low=0,
+        high=1,
+        doc="A gene that is present in less than this share of the training rows is set to 0 everywhere, so that no "
+        "selector takes it.",
+    )
+    standardize: bool = flag(
+        default=True,
+        doc="Whether to subtract the mean and divide by the standard deviation (divisor n) of the training rows. A "
+        "constant column becomes 0.",
+    )
+    clip: bool = flag(
+        default=True, doc="Whether to move new values into the range that their column has in the training rows."
+    )
 
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        check_choice("normalize", self.normalize, (None, "log", "quantile"))
+    def _check_parameters(self):
         if self.normalize == "log":
             check_real("floor", self.floor, 0, open_low=True)
-        elif self.floor is not None:
-            check_real("floor", self.floor, -np.inf)
-        if self.ceiling is not None:
-            check_real("ceiling", self.ceiling, -np.inf if self.floor is None else self.floor)
-        if self.present_above is not None:
-            check_real("present_above", self.present_above, -np.inf)
-        check_real("present_share", self.present_share, 0, 1)
-        check_flag("standardize", self.standardize)
-        check_flag("clip", self.clip)
+        if self.ceiling is not None and self.floor is not None:
+            check_real("ceiling", self.ceiling, self.floor)
 
     def fit(self, X, y=None):
         """Learn from training rows.
@@ -224,3 +205,12 @@ def _with_distribution(row, quantiles):
     out = np.empty(len(row))
     out[order] = np.repeat(np.add.reduceat(quantiles, starts) / counts, counts)
     return out
+
+
+def check_scaler(scaler: ExpressionScaler | None) -> None:
+    """Raise ParameterError unless `scaler` is None or an ExpressionScaler with good parameters."""
+    if scaler is None:
+        return
+    if not isinstance(scaler, ExpressionScaler):
+        raise ParameterError(f"scaler={scaler!r} is not possible", remedy="give an ExpressionScaler")
+    scaler.check_parameters()

@@ -1,14 +1,16 @@
 """Selectors and scalers from a config or the command line."""
 
-import numpy as np
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 from seqkern.core.errors import ParameterError, unknown_name
-from seqkern.kernels.specs import parse_spec, parse_value
+from seqkern.core.kinds import Kind, add_kind
+from seqkern.core.specs import build_named, built_values, parse_spec
 from seqkern.solvers.selection.selectors.selector_table import SELECTORS
-from seqkern.solvers.specs import build_solver
 
 
-def build_selector(spec):
+def build_selector(spec: Any) -> Any:
     """Return a new selector.
 
     Parameters
@@ -27,18 +29,16 @@ def build_selector(spec):
     if isinstance(spec, Selector):
         return spec
     spec = parse_spec(spec, "selector") if isinstance(spec, str) else spec
-    if not isinstance(spec, dict) or not isinstance(spec.get("selector"), str):
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("selector"), str):
         raise ParameterError(
             f"{spec!r} names no selector",
             remedy="write it like {selector: golub, n_features: 20} or golub:n_features=20",
         )
-    params = {key: _build(key, value) for key, value in spec.items() if key != "selector"}
-    selector = SELECTORS.build(spec["selector"], **params)
-    selector.check_parameters()
-    return selector
+    params = {key: value for key, value in spec.items() if key != "selector"}
+    return build_named("selector", spec["selector"], params)
 
 
-def build_scaler(spec):
+def build_scaler(spec: Any) -> Any:
     """Return an `ExpressionScaler`, or None.
 
     Parameters
@@ -57,30 +57,24 @@ def build_scaler(spec):
     if spec is None or isinstance(spec, ExpressionScaler):
         return spec
     spec = {"normalize": spec} if isinstance(spec, str) else spec
-    if not isinstance(spec, dict):
+    if not isinstance(spec, Mapping):
         raise ParameterError(f"scaler={spec!r} is not possible", remedy="write it like {normalize: log, floor: 20}")
-    params = {key: _number(value) for key, value in spec.items()}
-    for key in params:
+    for key in spec:
         if key not in ExpressionScaler.parameter_names():
             raise unknown_name("parameter of the scaler", key, ExpressionScaler.parameter_names())
-    scaler = ExpressionScaler(**params)
+    scaler = ExpressionScaler(**built_values(ExpressionScaler, spec))
     scaler.check_parameters()
     return scaler
 
 
-def _build(key, value):
-    """Return a parameter's value with the specs in it built."""
-    if key == "scaler":
-        return build_scaler(value)
-    if isinstance(value, dict) and "solver" in value:
-        return build_solver(value)
-    if isinstance(value, dict) and "selector" in value:
-        return build_selector(value)
-    return _number(value)
-
-
-def _number(value):
-    """Return a config's value with text that means a number ("inf" of JSON, "1e-3" of YAML) made one."""
-    if not isinstance(value, str):
-        return value
-    return np.inf if value == "inf" else parse_value(value)
+add_kind(
+    Kind(
+        "selector",
+        "Selector",
+        build=build_selector,
+        example="golub:n_features=20",
+        registry=SELECTORS,
+        parse=partial(parse_spec, key="selector"),
+    )
+)
+add_kind(Kind("scaler", "ExpressionScaler", build=build_scaler, example="log"))

@@ -9,8 +9,7 @@ forward selection for regularized least-squares, ICMLA 2010.
 
 import numpy as np
 
-from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import check_real
+from seqkern.core.parameters import changed, real
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.linear_svm import standardised
 
@@ -23,10 +22,7 @@ class LeastSquaresSearch(Selector):
 
     targets = ("binary", "multiclass", "real")
 
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        super().check_parameters()
-        check_real("ridge", self.ridge, 0, open_low=True)
+    ridge: float = real(default=1.0, low=0, open_low=True, doc="λ.")
 
     def _targets(self, y):
         """Return the labels as columns of numbers, float64 (n, c)."""
@@ -43,14 +39,6 @@ class ForwardSelector(LeastSquaresSearch):
     error(S) = Σ_i ‖y_i − f_S^(−i)(x_i)‖², f_S^(−i) the regularised least-squares machine on the features S, trained
     without unit i.
 
-    Parameters
-    ----------
-    n_features : int or None
-        So many are searched for; the other features are ranked by the error that each would lead to as the last one.
-        With None, min(l − 1, 50) are searched for.
-    ridge : float
-        λ > 0.
-
     Attributes
     ----------
     errors_ : ndarray of float64, shape (searched,)
@@ -66,9 +54,11 @@ class ForwardSelector(LeastSquaresSearch):
     name = "forward"
     plain = "Adds one feature at a time, the one with which a linear machine errs least."
 
-    def __init__(self, *, n_features=None, ridge=1.0):
-        self.n_features = n_features
-        self.ridge = ridge
+    n_features: int | None = changed(
+        default=None,
+        doc="So many are searched for; the other features are ranked by the error that each would lead to as the last "
+        "one. With None, min(l − 1, 50) are searched for.",
+    )
 
     @classmethod
     def examples(cls):
@@ -108,15 +98,6 @@ class BackwardSelector(LeastSquaresSearch):
     The error is that of `ForwardSelector`. Of many features a share goes at once, those whose loss alone would matter
     least.
 
-    Parameters
-    ----------
-    n_features : int or None
-    ridge : float
-        λ > 0.
-    step : float
-        The share of the features left that goes in each round, at least one: 0 ≤ step < 1; with 0 one by one, as in
-        the original.
-
     Notes
     -----
     Backward search: Marill & Green, IEEE Trans. Inform. Theory 9, 1963.
@@ -125,15 +106,14 @@ class BackwardSelector(LeastSquaresSearch):
     name = "backward"
     plain = "Leaves out one feature after the other, those that a linear machine misses least."
 
-    def __init__(self, *, n_features=None, ridge=1.0, step=0.1):
-        self.n_features = n_features
-        self.ridge = ridge
-        self.step = step
-
-    def check_parameters(self):
-        """Raise ParameterError for a parameter outside its domain."""
-        super().check_parameters()
-        check_share(self.step)
+    step: float = real(
+        default=0.1,
+        low=0,
+        high=1,
+        open_high=True,
+        doc="The share of the features left that goes in each round, at least one; with 0 one by one, as in the "
+        "original.",
+    )
 
     @classmethod
     def examples(cls):
@@ -157,13 +137,6 @@ class BackwardSelector(LeastSquaresSearch):
             gone += len(out)
             left = np.delete(left, out)
         return scores
-
-
-def check_share(step):
-    """Raise ParameterError unless `step` is a share that can go in a round."""
-    check_real("step", step, 0, 1)
-    if step == 1:
-        raise ParameterError("step=1 is not possible", remedy="give a share < 1, or 0 for one by one")
 
 
 def going(left, step):

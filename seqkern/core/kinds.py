@@ -1,0 +1,77 @@
+"""The kinds of things that a configuration describes: kernels, solvers, …; each package adds its own.
+
+A parameter may hold a thing of some kind (the `base` of a kernel, the `binary` solver of a multi-class one). It knows
+the kind by its name only, so that this package imports none of the others until a thing of the kind is read.
+"""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from seqkern.core.registry import Registry
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of thing.
+
+    Attributes
+    ----------
+    name : str
+        The key of the name in a configuration: ``"kernel"``.
+    type_name : str
+        What the documentation of a parameter calls one.
+    build : callable
+        Returns the thing that text or a mapping describes; one that is built already as it is.
+    example : str
+        One as text, for messages.
+    registry : Registry, optional
+        Its classes by their names; None where there is one class.
+    grid : bool
+        Whether a list of values is a grid to choose from.
+    parse : callable, optional
+        Returns the configuration form of text.
+    expand : callable, optional
+        Returns the specs of a grid.
+    class_of : callable, optional
+        Returns the class that a name stands for, where that is not what the registry has under it.
+    """
+
+    name: str
+    type_name: str
+    build: Callable[[Any], Any]
+    example: str
+    registry: Registry | None = None
+    grid: bool = False
+    parse: Callable[[str], Any] | None = None
+    expand: Callable[[Any], list] | None = None
+    class_of: Callable[[str], type | None] | None = None
+
+
+KINDS: dict[str, Kind] = {}
+"""All kinds whose package has been imported, by name."""
+
+HOMES = {
+    "kernel": "seqkern.kernels.specs",
+    "transform": "seqkern.gram.transforms.specs",
+    "method": "seqkern.gram.transforms.specs",
+    "solver": "seqkern.solvers.specs",
+    "selector": "seqkern.solvers.selection.selectors.specs",
+    "scaler": "seqkern.solvers.selection.selectors.specs",
+    "layer": "seqkern.layers.specs",
+}
+"""The module that adds each kind."""
+
+
+def add_kind(kind: Kind) -> Kind:
+    """Make a kind known, and return it."""
+    KINDS[kind.name] = kind
+    return kind
+
+
+def kind_of(name: str) -> Kind:
+    """Return the kind of a name; of an unknown name one without classes."""
+    if name not in KINDS and name in HOMES:
+        importlib.import_module(HOMES[name])
+    return KINDS.get(name) or Kind(name, name.capitalize(), build=lambda value: value, example="name:parameter=value")

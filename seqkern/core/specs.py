@@ -1,0 +1,251 @@
+"""The forms in which users write kernels, solvers, selectors, transforms and layers: one parser for all.
+
+A *spec* is what a configuration holds: ``{"kernel": "mismatch", "k": 5, "m": 1, "part": [0, 40]}``, nested where a
+kernel is made of kernels (``base: {…}``, ``parts: [{…}, {…}]``). The text form says the same in one line::
+
+    mismatch:k=5,m=1                                       a name and its parameters
+    spectrum:k=1-5                                         a range, for several integers: k = [1, 2, 3, 4, 5]
+    spectrum:k=3,part=0:40 + spectrum:k=3,part=42:82       a sum; each on its part of the sequence
+    0.5*spectrum:k=3 + 0.5*(spectrum:k=1*spectrum:k=2)     weights and products
+    rbf:gamma=0.5,base=(spectrum:k=3)                      one inside another
+
+Values are read as the parameter is declared, and by their looks where no parameter is known.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from seqkern.core.declarations import Component, Parameter
+from seqkern.core.errors import ParameterError
+from seqkern.core.kinds import kind_of
+from seqkern.core.words import NUMBER, parse_value
+
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
+_WEIGHT = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*")
+_WORD = re.compile(r"[^,+*()\[\]=]+")
+
+
+def parse_spec(text: str, key: str = "kernel") -> dict[str, Any]:
+    """Return the configuration form of a text form.
+
+    Parameters
+    ----------
+    text : str
+        As above, or JSON: the configuration form itself.
+    key : str
+        The key of the name: ``"kernel"``, ``"solver"``, …
+
+    Raises
+    ------
+    ParameterError
+        If the text cannot be read, with the place.
+    """
+    if not text.lstrip().startswith("{"):
+        return _Reader(text, key).read()
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        example = kind_of(key).example
+        written = json.dumps({key: example.partition(":")[0]})
+        raise ParameterError(
+            f"{text!r} is not JSON: {error}", remedy=f"write it as JSON ({written}) or text ({example}), in quotes"
+        ) from error
+
+
+def build_spec(spec: Any, key: str) -> Any:
+    """Return the object that a spec describes, its parameters checked.
+
+    Parameters
+    ----------
+    spec : str, mapping or object of the kind
+        Such an object is returned as it is.
+    key : str
+        The kind, which is the key of the name.
+
+    Raises
+    ------
+    ParameterError
+        If it is no spec, for an unknown name or parameter (with the nearest one), or a value outside its domain.
+    """
+    registry = kind_of(key).registry
+    if isinstance(spec, registry.base_class):
+        return spec
+    params = parse_spec(spec, key) if isinstance(spec, str) else spec
+    if not isinstance(params, Mapping) or not isinstance(params.get(key), str):
+        raise ParameterError(f"{spec!r} is no {key}", remedy=f"write one as {kind_of(key).example}")
+    return build_named(key, params[key], {name: value for name, value in params.items() if name != key})
+
+
+def build_named(key: str, name: str, params: Mapping[str, Any]) -> Any:
+    """Return an object of a kind by its name and its parameters as a configuration has them, checked.
+
+    Parameters
+    ----------
+    key : str
+        The kind.
+    name : str
+    params : mapping
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name or parameter (with the nearest one), or a value outside its domain.
+    """
+    registry = kind_of(key).registry
+    made = registry.build(name, **built_values(registry.get(name), params))
+    made.check_parameters()
+    return made
+
+
+def built_values(cls: type, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a class as its constructor takes them, from those of a configuration."""
+    declared = cls.declarations()
+    items = {str(name): (declared.get(name, Parameter()), value) for name, value in params.items()}
+    return {name: item.build(item.normal(value)) for name, (item, value) in items.items()}
+
+
+def normal_values(cls: type, params: Mapping[str, Any], *, grid: bool = False) -> dict[str, Any]:
+    """Return the parameters of a configuration with texts read as the class declares them, not built.
+
+    Parameters
+    ----------
+    cls : type
+    params : mapping
+    grid : bool
+        Whether lists of values are grids.
+    """
+    declared = cls.declarations()
+    return {str(name): declared.get(name, Parameter()).normal(value, grid=grid) for name, value in params.items()}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: objects as specs, infinity as "inf", arrays and their numbers as Python's."""
+    if hasattr(value, "spec"):
+        return value.spec()
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return "inf" if isinstance(value, float) and value == float("inf") else value
+
+
+class _Reader:
+    """Recursive descent over one text."""
+
+    def __init__(self, text: str, key: str) -> None:
+        self.text = text
+        self.key = key
+        self.place = 0
+
+    def read(self) -> dict[str, Any]:
+        spec = self.sum()
+        if self.place < len(self.text):
+            self.fail()
+        return spec
+
+    def fail(self) -> None:
+        """Raise ParameterError naming the place."""
+        remedy = "write name:parameter=value,parameter=value, sums with +, nested ones in parentheses"
+        if self.key == "kernel":
+            remedy += "; patterns with brackets: write the kernel as JSON"
+        raise ParameterError(f"cannot read {self.text!r} at {self.text[self.place :]!r}", remedy=remedy)
+
+    def skip(self, token: str) -> bool:
+        """Step over `token` and the spaces around it, if it comes next; return whether it did."""
+        found = re.compile(rf"\s*{re.escape(token)}\s*").match(self.text, self.place)
+        self.place = found.end() if found else self.place
+        return bool(found)
+
+    def need(self, token: str) -> None:
+        """Step over `token`, which must come next."""
+        if not self.skip(token):
+            self.fail()
+
+    def take(self, pattern: re.Pattern[str]) -> str:
+        """Step over a match of `pattern` and return it, or the empty text."""
+        found = pattern.match(self.text, self.place)
+        self.place = found.end() if found else self.place
+        return found[0] if found else ""
+
+    def sum(self) -> dict[str, Any]:
+        self.skip("")
+        weights, parts = zip(*self.separated("+", self.term), strict=True)
+        self.skip("")
+        if len(parts) == 1 and weights[0] == 1:
+            return parts[0]
+        spec = {self.key: "sum", "parts": list(parts)}
+        return spec if set(weights) == {1} else {**spec, "weights": list(weights)}
+
+    def term(self) -> tuple[float, dict[str, Any]]:
+        """Read factors joined by ``*``; return (weight, spec)."""
+        weight: float = 1
+        while found := self.take(_WEIGHT):
+            weight *= parse_value(found.rstrip("* \t\n"))
+            self.skip("")
+        parts = self.separated("*", self.atom)
+        return weight, parts[0] if len(parts) == 1 else {self.key: "product", "parts": parts}
+
+    def atom(self) -> dict[str, Any]:
+        if self.skip("("):
+            return self.nested(self.key)
+        name = self.take(_NAME)
+        if not name:
+            self.fail()
+        spec: dict[str, Any] = {self.key: name}
+        if self.skip(":"):
+            declared = _declarations(self.key, name)
+            for parameter, value in self.separated(",", lambda: self.parameter(declared)):
+                if parameter in spec:
+                    raise ParameterError(f"{parameter!r} is given twice in {self.text!r}", remedy="keep one")
+                spec[parameter] = value
+        return spec
+
+    def nested(self, key: str) -> dict[str, Any]:
+        """Read what stands in parentheses, of the kind `key`."""
+        outside, self.key = self.key, key
+        spec = self.sum()
+        self.need(")")
+        self.key = outside
+        return spec
+
+    def parameter(self, declared: Mapping[str, Parameter]) -> tuple[str, Any]:
+        """Read ``name=value``."""
+        name = self.take(_NAME)
+        if not name:
+            self.fail()
+        self.need("=")
+        return name, self.value(declared.get(name, Parameter()))
+
+    def value(self, item: Parameter) -> Any:
+        """Read the value of a parameter."""
+        if self.skip("("):
+            return self.nested(item.kind if isinstance(item, Component) else self.key)
+        if self.skip("["):
+            items = self.separated(",", lambda: self.value(item.item))
+            self.need("]")
+            return items
+        word = self.take(NUMBER) or self.take(_WORD)
+        if not word:
+            self.fail()
+        return item.parse(word, grid=kind_of(self.key).grid)
+
+    def separated(self, token: str, read: Callable[[], Any]) -> list[Any]:
+        """Return what `read` gives, once or more, with `token` between."""
+        items = [read()]
+        while self.skip(token):
+            items.append(read())
+        return items
+
+
+def _declarations(key: str, name: str) -> Mapping[str, Parameter]:
+    """Return the declarations of the class that a name stands for; of an unknown one none."""
+    kind = kind_of(key)
+    try:
+        cls = kind.class_of(name) if kind.class_of else kind.registry and kind.registry.get(name)
+    except ParameterError:
+        return {}
+    return cls.declarations() if cls else {}
