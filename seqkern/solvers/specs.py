@@ -37,9 +37,7 @@ def build_solver(spec):
         For an unknown solver or parameter (with the nearest known one), a value outside its domain, or a
         grid.
     """
-    from seqkern.solvers.base import Solver
-
-    if isinstance(spec, Solver):
+    if isinstance(spec, SOLVERS.base_class):
         return spec
     name, params = _split_spec(spec)
     declared = SOLVERS.get(name).declarations()
