@@ -60,7 +60,9 @@ def test_unknown_names_are_refused():
 def test_a_type_checker_knows_every_public_name():
     api = pytest.importorskip("mypy.api")
     code = "from seqkern.kernels import SpectrumKernel, NoSuchKernel\nfrom seqkern.solvers import CSVC"
-    said, _, _ = api.run(["--follow-imports=silent", "--ignore-missing-imports", "--no-incremental", "-c", code])
+    said, _, _ = api.run(
+        ["--config-file=", "--follow-imports=silent", "--ignore-missing-imports", "--no-incremental", "-c", code]
+    )
     errors = [line for line in said.splitlines() if " error: " in line]
     assert len(errors) == 1
     assert 'Module "seqkern.kernels" has no attribute "NoSuchKernel"' in errors[0]

@@ -12,8 +12,9 @@ from naive_subsequence import by_lengths, by_listing, by_recursion, features, ma
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels import StringKernel, additive, blocks
 from seqkern.kernels.products import _product
+from seqkern.kernels.subsequence.chains import Chains, powers
 from seqkern.kernels.subsequence.letter_weights import definite, letter_weights
-from seqkern.kernels.subsequence.subsequences import Chains, length_nodes, powers
+from seqkern.kernels.subsequence.residue_shares import length_nodes
 from seqkern.sequences.sequence_set import SequenceSet
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -304,7 +305,7 @@ def test_wide_numbers_have_the_bits_of_doubles():
     for n, up_to in ((1, False), (3, False), (10, False), (4, True), (None, False)):
         for decay in (1.0, 0.5, 0.3, 0.01):
             for weights in (np.eye(4), np.full((4, 4), 0.3) + 0.7 * np.eye(4)):
-                made = Subsequences.of(X, Chains.of(n, up_to, decay, weights))
+                made = Subsequences(X, Chains.of(n, up_to, decay, weights))
                 for i in range(len(X)):
                     record = made.records(np.array([i]))
                     mantissa, power = _subsequence.wide_value(made.recursion, record, record)

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from seqkern.core.registry import Registry
-
 
 @dataclass(frozen=True)
 class Kind:
@@ -26,7 +24,7 @@ class Kind:
         Returns the thing that text or a mapping describes; one that is built already as it is.
     example : str
         One as text, for messages.
-    registry : Registry, optional
+    registry : seqkern.core.registry.Registry, optional
         Its classes by their names; None where there is one class.
     grid : bool
         Whether a list of values is a grid to choose from.
@@ -42,11 +40,11 @@ class Kind:
     type_name: str
     build: Callable[[Any], Any]
     example: str
-    registry: Registry | None = None
+    registry: Any = None
     grid: bool = False
     parse: Callable[[str], Any] | None = None
     expand: Callable[[Any], list] | None = None
-    class_of: Callable[[str], type | None] | None = None
+    class_of: Callable[[str], Any] | None = None
 
 
 KINDS: dict[str, Kind] = {}

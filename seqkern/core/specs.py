@@ -20,6 +20,7 @@ from typing import Any
 from seqkern.core.declarations import Component, Parameter
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import kind_of
+from seqkern.core.parameters import Parameters
 from seqkern.core.words import NUMBER, parse_value
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
@@ -99,14 +100,14 @@ def build_named(key: str, name: str, params: Mapping[str, Any]) -> Any:
     return made
 
 
-def built_values(cls: type, params: Mapping[str, Any]) -> dict[str, Any]:
+def built_values(cls: type[Parameters], params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a class as its constructor takes them, from those of a configuration."""
     declared = cls.declarations()
     items = {str(name): (declared.get(name, Parameter()), value) for name, value in params.items()}
     return {name: item.build(item.normal(value)) for name, (item, value) in items.items()}
 
 
-def normal_values(cls: type, params: Mapping[str, Any], *, grid: bool = False) -> dict[str, Any]:
+def normal_values(cls: type[Parameters], params: Mapping[str, Any], *, grid: bool = False) -> dict[str, Any]:
     """Return the parameters of a configuration with texts read as the class declares them, not built.
 
     Parameters

@@ -1,3 +1,4 @@
+from .data_entry import DataEntry as DataEntry
 from .dataset import KINDS as KINDS
 from .dataset import Dataset as Dataset
 from .dataset import Task as Task
@@ -6,11 +7,4 @@ from .dataset import save_dataset as save_dataset
 from .dataset import summary as summary
 from .families import liao_noble as liao_noble
 from .label_sources import check_options as check_options
-from .making import check_entry_profiles as check_entry_profiles
-from .making import check_files as check_files
-from .making import entry_files as entry_files
-from .making import entry_kind as entry_kind
 from .making import make_dataset as make_dataset
-from .residue_units import check_entry_residues as check_entry_residues
-from .residue_units import is_residue_entry as is_residue_entry
-from .site_windows import entry_window as entry_window

@@ -6,8 +6,8 @@ residues (segment overlap). Intervals and tests on one task are in `significance
 `contests.py` chooses the test that the folds allow, `trial.py` says where they allow none, and `chain_shares.py` counts
 chains where units are residues.
 `selection.py` is the inner loop, `held_out.py` what is fitted to decisions about held-out units: probabilities,
-thresholds, and layers after the solver. `crossval.py` runs the outer folds with kernel values from `sources.py`, and
-`fold_tables.py` writes what `seqkern report` reads.
+thresholds, and layers after the solver. `fold_tables.py` writes what `seqkern report` reads; the outer folds are run by
+`seqkern.models.crossval`.
 """
 
 import lazy_loader

@@ -2,8 +2,9 @@
 
 Who calls whom: `base` is the contract and `blocks` fills matrices; `spectrum`, `mismatch`, … are families;
 `composite` is what kernels made of kernels share, `algebra` adds and multiplies them, `vector` has kernels of
-numbers and of other kernels' distances; `specs` turns a config or a line of text into a kernel. Importing
-this package imports none of them: a class is found by its name, ``from seqkern.kernels import SumKernel``.
+numbers and of other kernels' distances; `specs` turns a config or a line of text into a kernel; `operators` are
+Python's, and `transformer` and `feature_map` make kernels steps of scikit-learn's pipelines. Importing this package
+imports none of them: a class is found by its name, ``from seqkern.kernels import SumKernel``.
 """
 
 import lazy_loader

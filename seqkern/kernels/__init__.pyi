@@ -6,6 +6,7 @@ from .alignment.pairwise import PairwiseKernel as PairwiseKernel
 from .alignment.profile_alignment import ProfileAlignmentKernel as ProfileAlignmentKernel
 from .alignment.smith_waterman import SmithWatermanKernel as SmithWatermanKernel
 from .base import Kernel as Kernel
+from .feature_map import FeatureMap as FeatureMap
 from .hmm.fisher import FisherKernel as FisherKernel
 from .kernel_table import KERNELS as KERNELS
 from .kmer.gapped import GappedKmerKernel as GappedKmerKernel

@@ -2,6 +2,7 @@
 
 import contextlib
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
 from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.implicit import CombinedImplicit
 from seqkern.kernels.occurrences import WordWeights, merge
+from seqkern.kernels.part_parameters import PartParameters
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
 from seqkern.kernels.window_values import PartOfWindow, SumOfValues, WindowValues
 
@@ -21,7 +23,7 @@ FARTHEST = 10**12
 """No sequence is that long; places up to it are far from the limits of int64."""
 
 
-class SumKernel(CompositeKernel):
+class SumKernel(PartParameters, CompositeKernel):
     """Weighted sum of kernels: K(x, y) = Σ w_i K_i(x, y).
 
     Raises
@@ -168,7 +170,7 @@ def _side_by_side(features):
     return np.hstack(features)
 
 
-class ProductKernel(CompositeKernel):
+class ProductKernel(PartParameters, CompositeKernel):
     """Product of kernels, entry by entry: K(x, y) = Π K_i(x, y).
 
     Raises
@@ -255,7 +257,7 @@ class PartKernel(CompositeKernel):
         doc="The letter after the last one, likewise.",
     )
     normalize: bool = fixed(False)
-    zero_diagonal: str = fixed("error")
+    zero_diagonal: Literal["error", "zero"] = fixed("error")
 
     @classmethod
     def examples(cls):

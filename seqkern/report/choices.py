@@ -8,8 +8,7 @@ from seqkern.figures.numbers import number
 from seqkern.report.search_settings import afterwards_parts, search_sentences
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.weights import is_learned
-from seqkern.solvers.ranges import as_range
-from seqkern.study.methods import split_layers
+from seqkern.study.kernel_entries import KernelChoice
 
 MOST_ROWS = 1500
 
@@ -19,16 +18,10 @@ def gridded(dataset, kernel, solver):
 
     Of a range of values, both ends.
     """
-    spec = split_layers(dataset.study.spec("solvers", solver))[0]
-    grid = {name: values for name, values in spec.items() if isinstance(values, list) and len(values) > 1}
-    for name, part in spec.items():  # of a solver inside
-        if isinstance(part, dict) and "solver" in part:
-            lists = {f"{name} {key}": values for key, values in part.items() if isinstance(values, list)}
-            grid |= {key: values for key, values in lists.items() if len(values) > 1}
-    ranges = {name: as_range(values) for name, values in spec.items() if isinstance(values, str)}
-    grid |= {name: found.ends for name, found in ranges.items() if found is not None}
-    kernels = dataset.study.spec("kernels", kernel).get("choose")
-    return {"kernel": kernels, **grid} if kernels else grid
+    entry, grid = dataset.kernel(kernel), dataset.solver(solver).searched()
+    if not isinstance(entry, KernelChoice):
+        return grid
+    return {"kernel": [one.name for one in entry.candidates], **grid}
 
 
 def edge_choices(dataset):
@@ -107,7 +100,7 @@ def _searched(dataset):
     """Return the choices of parameters that had a grid (all, where the configuration is not known)."""
     choices = dataset.choices
     choices = choices[np.array([not is_learned(name) for name in choices["parameter"]], dtype=bool)]
-    if not dataset.study.config.get("solvers") or not len(choices):
+    if not dataset.study.solvers or not len(choices):
         return choices
     grids = {method: gridded(dataset, *method) for method in dataset.methods}
     methods = zip(choices["kernel"], choices["solver"], strict=True)

@@ -64,7 +64,7 @@ def _means(rows):
 
 def _reading(view, solver, n):
     """Return how to read the figure, in plain words."""
-    level = view.dataset.study.spec("solvers", solver).get("level", 0.95)
+    level = view.dataset.solver(solver).values("level", 0.95)
     text = (
         "A coefficient says how far a feature moves the decision towards the class (above 0) or away from it, while "
         "all other features of the sum stay equal. Dots are the features that the search chose, with intervals "

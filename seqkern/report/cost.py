@@ -62,10 +62,8 @@ def cost_section(view):
 
 def _searches(dataset):
     """Tell whether a kernel, or one inside it or that it is chosen among, builds profiles by search."""
-    study = dataset.study
-    names = [name for kernel in dataset.kernels for name in study.spec("kernels", kernel).get("choose") or [kernel]]
-    built = [kernel for kernel in map(study.kernel, names) if kernel is not None]
-    return any('"search":"training"' in canonical_json(kernel.spec()) for kernel in built)
+    entries = [entry for kernel in dataset.kernels for entry in dataset.kernel(kernel).candidates if entry.known]
+    return any('"search":"training"' in canonical_json(entry.kernel.spec()) for entry in entries)
 
 
 def seconds_text(value):

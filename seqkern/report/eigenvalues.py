@@ -2,15 +2,12 @@
 
 from dataclasses import dataclass
 
-from seqkern.core.errors import SeqkernError
 from seqkern.core.markup import Markup, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
-from seqkern.gram.transforms import build_transform
 from seqkern.report.view import method_names, paragraph
 from seqkern.report.words import said_of
-from seqkern.solvers.solver_table import SOLVERS
-from seqkern.study.methods import split_transforms
+from seqkern.study.kernel_entries import KernelEntry
 
 REPAIRS = {
     "clip": "clip sets negative eigenvalues to zero",
@@ -46,7 +43,7 @@ def eigenvalues_section(view):
         found = kernel_eigenvalues(dataset, kernel)
         if found is None:
             continue
-        used = repairs_of(dataset.study.spec("kernels", kernel))
+        used = repairs_of(dataset.kernel(kernel))
         repairs |= dict.fromkeys(used)
         about = "" if found.exact else "≈ "
         rows.append(
@@ -95,7 +92,7 @@ def unrepaired(dataset):
     shares = {}
     for kernel in dataset.kernels:
         found = kernel_eigenvalues(dataset, kernel)
-        if found is None or found.smallest >= 0 or repairs_of(dataset.study.spec("kernels", kernel)):
+        if found is None or found.smallest >= 0 or repairs_of(dataset.kernel(kernel)):
             continue
         methods = [method for method in dataset.done if method.kernel == kernel and _minds(dataset, method.solver)]
         shares |= dict.fromkeys(methods, found.share)
@@ -125,19 +122,16 @@ def kernel_eigenvalues(dataset, kernel):
 
 
 def repairs_of(entry):
-    """Return the names of the repairs in a kernel entry, those among its transforms included."""
-    try:
-        transforms = [build_transform(item) for item in split_transforms(entry)[1]]
-    except SeqkernError:
-        return []
+    """Return the names of the repairs of a kernel entry, those among its transforms included."""
+    transforms = entry.transforms if isinstance(entry, KernelEntry) else ()
     used = [transform for transform in transforms if transform.semidefinite]
     return [getattr(transform, "method", transform.name) for transform in used]
 
 
 def _minds(dataset, solver):
     """Tell whether a solver needs a positive semi-definite matrix; False where it is not known here."""
-    name = dataset.study.spec("solvers", solver).get("solver")
-    return name in SOLVERS.names and SOLVERS.get(name).needs_semidefinite is True
+    grid = dataset.solver(solver).grid
+    return bool(grid) and getattr(type(grid[0]), "needs_semidefinite", False) is True
 
 
 def _short(value):

@@ -22,7 +22,7 @@ def few_chains(view):
         if few:
             yield _told(view, few, name, FEW, f"{EFFECTS[part]}.")
     few = [one["train"] for one in counts.values() if one["train"] < FEW_FOR_LAYERS]
-    layered = [m for m in view.dataset.methods if view.dataset.study.spec("solvers", m.solver).get("layers")]
+    layered = [m for m in view.dataset.methods if view.dataset.solver(m.solver).has_layers]
     if few and layered:
         effect = Markup(
             f"the layers of {method_names(layered)} learn from decisions about so few chains, and may make them much "

@@ -271,7 +271,7 @@ def _remedy(view, methods):
         "To predict classes, choose another threshold on the decision values, or the hyperparameters by balanced "
         "accuracy (inner: {metric: balanced_accuracy})."
     )
-    solvers = {view.dataset.study.spec("solvers", method.solver).get("solver") for method in methods}
+    solvers = {view.dataset.solver(method.solver).solver_name for method in methods}
     if "csvc" in solvers:
         text += " The C-SVM takes weights of classes (class_weight: balanced)."
     if "psvc" in solvers:

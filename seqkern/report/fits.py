@@ -21,7 +21,7 @@ def fits_section(view):
         "sequences on which decisions rest: the fewer, the faster the prediction. Where nearly all are "
         "needed, the classes overlap much for this kernel, or the regularisation is strong."
     )
-    every = [name for name in dict.fromkeys(fits["solver"]) if _uses_all(view.dataset.study.spec("solvers", name))]
+    every = [name for name in dict.fromkeys(fits["solver"]) if _uses_all(view.dataset.solver(name).spec)]
     if every:
         rest, most = ("rests", "") if len(every) == 1 else ("rest", "all ")
         intro += (

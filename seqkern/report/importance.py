@@ -12,7 +12,7 @@ from seqkern.report.words import metric
 def importance_section(view):
     """Return the logos and the heat map; None where no importance was asked for."""
     dataset = view.dataset
-    folder, entry = dataset.folder("importance"), dataset.entry.get("importance")
+    folder, entry = dataset.folder("importance"), dataset.entry.importance
     if entry is None:
         return None
     summary = read_json(folder / "importance.json")
@@ -20,13 +20,13 @@ def importance_section(view):
         text = "The importance of positions was not found."
         return view.section("importance", "What matters at each position", paragraph(text, class_="missing"))
     positions = load_positions(folder / "importance.npz")
-    content = positions_content(positions, f"{dataset.name}, kernel {entry['kernel']}")
+    content = positions_content(positions, f"{dataset.name}, kernel {entry.kernel}")
     return view.section("importance", "What matters at each position", _trained(entry, summary), *content)
 
 
 def _trained(entry, summary):
     """Return in words what was trained on what."""
-    method = method_name((entry["kernel"], entry["solver"]))
+    method = method_name((entry.kernel, entry.solver))
     part, n = summary.get("part"), number(summary.get("n"), 0)
     on = f"the training part of the split {part}" if part else "all windows of the data set"
     chosen = {key: value for key, value in (summary.get("solver") or {}).items() if key != "solver"}

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import yaml
+
 from seqkern.core.archive import atomic_write
 from seqkern.core.markup import join, tag
 from seqkern.core.tsv import write_tsv
@@ -23,7 +25,7 @@ from seqkern.report.predictions import confusion_section, hard_section
 from seqkern.report.provenance import made_section, numbers_section
 from seqkern.report.reliability import reliability_section
 from seqkern.report.residues import residues_section
-from seqkern.report.results import Study
+from seqkern.report.results import StudyResults
 from seqkern.report.scores import scores_section, units_section
 from seqkern.report.selected_features import features_section, selection_bias_section
 from seqkern.report.splits import folds_section, leakage_section
@@ -97,8 +99,9 @@ def build_report(results_dir, out_dir, config=None):
     FileError
         If there are no results, a file of them is damaged, or a file cannot be written.
     """
-    study, out_dir = Study(results_dir, config), Path(out_dir)
-    views = [View(dataset, f"d{i}") for i, dataset in enumerate(study.datasets, start=1)]
+    results, out_dir = StudyResults(results_dir, config), Path(out_dir)
+    study = results.study
+    views = [View(dataset, f"d{i}") for i, dataset in enumerate(results.datasets, start=1)]
     overview = make_overview(views)
     page = render_page(study, views, overview)  # first of all: what is damaged is found before anything is written
     summaries = [summary_table(view.dataset, view.ranking) for view in views]
@@ -123,20 +126,17 @@ def build_report(results_dir, out_dir, config=None):
 
 def config_text(study):
     """Return the configuration as YAML."""
-    import yaml
-
-    return yaml.safe_dump(study.config, sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump(study.to_dict(), sort_keys=False, allow_unicode=True)
 
 
 def render_page(study, views, overview=None):
     """Return the whole page."""
     chapters = [_chapter(view) for view in views]
-    description = study.config.get("description")
     title = tag(
         "header",
         tag("p", "seqkern report", class_="kicker"),
         tag("h1", study.name),
-        paragraph(description, class_="lead") if description else None,
+        paragraph(study.description, class_="lead") if study.description else None,
     )
     main = tag(
         "main",

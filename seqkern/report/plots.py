@@ -12,6 +12,7 @@ from seqkern.figures.roc import class_roc_panel, roc_panel
 from seqkern.figures.scatter import MOST_POINTS, scatter_panel
 from seqkern.report.thumbnails import thumbnail
 from seqkern.report.view import method_name, paragraph
+from seqkern.study.kernel_entries import KernelChoice
 
 
 def curves_section(view):
@@ -115,8 +116,8 @@ def _shown_by(dataset):
     That is the one under whose name it is kept, or else the first of the data set's that has this matrix; a kernel
     that learns from the training part is none of these: its own matrices are others.
     """
-    homes, shown = dataset.study.gram_homes, {}
-    kernels = [kernel for kernel in dataset.kernels if kernel in homes]
+    homes, shown = {kernel: dataset.gram_home(kernel) for kernel in dataset.kernels}, {}
+    kernels = [kernel for kernel in dataset.kernels if homes[kernel] is not None]
     for kernel in sorted(kernels, key=lambda kernel: kernel != homes[kernel]):
         if not dataset.learns(kernel):
             shown.setdefault(homes[kernel], kernel)
@@ -125,9 +126,10 @@ def _shown_by(dataset):
 
 def _why_none(view, kernel):
     """Return why a kernel has no thumbnail."""
-    choose = view.dataset.study.spec("kernels", kernel).get("choose")
-    if choose:
-        return f"the inner loop chose one of {', '.join(choose)} for each training part."
+    entry = view.dataset.kernel(kernel)
+    if isinstance(entry, KernelChoice):
+        names = ", ".join(one.name for one in entry.candidates)
+        return f"the inner loop chose one of {names} for each training part."
     if view.dataset.learns(kernel):
         return "this kernel learns from the training part: there is one matrix for each, and none for all."
     return tag("span", "no Gram matrix for all units was found.", class_="missing")

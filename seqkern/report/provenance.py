@@ -41,8 +41,8 @@ def made_section(study, config):
     """Return kernels and solvers, versions, command and configuration."""
     rows = []
     for kind, key, registry in (("kernels", "kernel", KERNELS), ("solvers", "solver", SOLVERS)):
-        for name in study.config.get(kind) or {}:
-            spec = study.spec(kind, name)
+        for name, entry in getattr(study, kind).items():
+            spec = entry.given
             text, sentence = spec_text(spec, key), class_sentence(registry, str(spec.get(key)))
             if "choose" in spec:
                 text = f"one of {{{', '.join(map(str, spec['choose']))}}}"

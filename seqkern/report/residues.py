@@ -200,7 +200,7 @@ def _ends(view, judged):
 def track_parts(view, judged):
     """Return the track of one chain."""
     method, one = next(iter(judged.items()))
-    asked = view.dataset.entry.get("track")
+    asked = view.dataset.entry.track
     place = data.chosen_chain(one, asked)
     note = None
     if place is None:
@@ -230,7 +230,7 @@ def importance_parts(view, judged):
         own = features[(features["kernel"] == method.kernel) & (features["solver"] == method.solver)]
         found = data.weights_by_position(own, classes)
         if found is not None:
-            layered = view.dataset.study.spec("solvers", method.solver).get("layers")
+            layered = view.dataset.solver(method.solver).has_layers
             text = [
                 "Weights of ",
                 "the first machine of " if layered else "",
@@ -241,7 +241,8 @@ def importance_parts(view, judged):
             break
     else:
         best = next(iter(judged.values()))
-        window = (view.dataset.entry.get("residues") or {}).get("window") or data.DEFAULT_WINDOW
+        residues = view.dataset.entry.data.residues
+        window = data.DEFAULT_WINDOW if residues is None else residues.window
         found = data.information(best, window)
         text = [
             "No method here has a weight for each letter and place. Instead, this is what the data themselves say "

@@ -14,25 +14,20 @@ SIMPLEST = "of equally good ones it took those that also recognise the classes b
 ONE_ERROR = "of those whose score lies within one standard error of the best it took the simplest"
 
 
-def _inner(dataset):
-    """Return the configuration of the inner loop, empty where it is not known."""
-    return dataset.study.config.get("inner") or {}
-
-
 def threshold_rule(dataset):
     """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None where none was asked for."""
-    return _inner(dataset).get("threshold") if dataset.kind == "binary" else None
+    return dataset.study.inner.threshold if dataset.kind == "binary" else None
 
 
 def search_sentences(view):
     """Return how the inner loop searched and chose, as plain text."""
-    inner = _inner(view.dataset)
-    if inner.get("search") == "random":
-        among = f"among candidates of a random search, {inner.get('draws')} for each kernel with a solver"
+    inner = view.dataset.study.inner
+    if inner.random:
+        among = f"among candidates of a random search, {inner.draws} for each kernel with a solver"
         among += " (all, where there are no more of them)"
     else:
         among = "among the values of the configuration"
-    rule = ONE_ERROR if inner.get("rule") == "one_standard_error" else SIMPLEST
+    rule = ONE_ERROR if inner.rule == "one_standard_error" else SIMPLEST
     return (
         f"For each training part an inner loop of cross-validation, which never sees the test part, chose {among}; "
         f"{rule}."
@@ -41,7 +36,7 @@ def search_sentences(view):
 
 def unused_sentence(dataset):
     """Return that what was asked for cannot be had, as plain text; None where all can."""
-    asked = [name for name in ("calibration", "threshold") if _inner(dataset).get(name) is not None]
+    asked = list(dataset.study.inner.afterwards)
     if not asked or dataset.kind == "binary":
         return None
     labels = "real numbers" if dataset.kind == "real" else "of several classes"
@@ -95,7 +90,7 @@ def _limits(view):
 def afterwards_parts(view):
     """Return paragraphs and a table about what was fitted after the choice: probabilities and thresholds."""
     dataset = view.dataset
-    calibration, rule, unused = _inner(dataset).get("calibration"), threshold_rule(dataset), unused_sentence(dataset)
+    calibration, rule, unused = dataset.study.inner.calibration, threshold_rule(dataset), unused_sentence(dataset)
     parts = [paragraph(unused[:1].upper() + unused[1:], ".")] if unused else []
     if calibration is not None and dataset.kind == "binary":
         how = CALIBRATIONS.get(calibration, calibration)

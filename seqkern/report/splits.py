@@ -73,10 +73,10 @@ def _sought(options, kind):
     sought = ["identical sequences"]
     if kind != "sequences":
         return f": {sought[0]}"
-    limit = options.get("identity")
-    sought += ["sequences inside one another"] if options.get("contained", True) else []
+    limit = options.identity
+    sought += ["sequences inside one another"] if options.contained else []
     sought += [f"sequences at least {100 * limit:g} % identical"] if limit else []
-    strands = ", on both strands" if options.get("reverse_complement") else ""
+    strands = ", on both strands" if options.reverse_complement else ""
     return f"{strands}: {enumerate_names(sought)}"
 
 
@@ -86,14 +86,13 @@ def leakage_section(view):
     if leakage is None:
         text = "The leakage check was not found, so nothing is known of shared sequences."
         return view.section("leakage", "Leakage", paragraph(view.said(text), class_="missing"))
-    options = view.dataset.study.config.get("leakage") or {}
     kind = (view.dataset.summary or {}).get("kind", "sequences")
     if kind in NO_UNITS and not len(leakage):
         text = f"A table of {kind} does not tell which {UNITS[kind]}s are the same: nothing was looked for."
         return view.section("leakage", "Leakage", paragraph(text))
     intro = view.said(
         "A test sequence that is also in the training part makes a score look better than it is. Looked for, "
-        f"across training and test part of every split{_sought(options, kind)}."
+        f"across training and test part of every split{_sought(view.dataset.study.leakage, kind)}."
     )
     if not len(leakage):
         return view.section("leakage", "Leakage", paragraph(intro, " ", tag("b", "Nothing was found.")))

@@ -1,6 +1,6 @@
-"""Residue tasks: every residue of a chain is a unit, and has a state.
+"""Residue tasks: every residue of a chain is a sample, and has a state.
 
-`residues` tells which residue each unit is, `windows` cuts the window around each that kernels compare.
+`residues` says which residue each sample is, `windows` cuts the window around each that kernels compare.
 """
 
 import lazy_loader

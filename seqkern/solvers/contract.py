@@ -60,7 +60,7 @@ class Solver(Stored, Estimator):
         cross-validation, how many did not converge), ….
     """
 
-    name = None
+    name: ClassVar[str | None] = None
     plain = ""
     input = "gram"
     needs_semidefinite = False

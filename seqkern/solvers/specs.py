@@ -80,12 +80,25 @@ def expand_grid(spec, *, search=False, ends=False):
     ParameterError
         As `build_solver`, and for an empty list.
     """
+    return [spec for spec, _ in build_grid(spec, search=search, ends=ends)]
+
+
+def build_grid(spec, *, search=False, ends=False):
+    """Return the specs of a grid, each with its solver, a list of (dict, Solver).
+
+    Parameters
+    ----------
+    spec, search, ends
+        As in `expand_grid`.
+    """
+    return [(plain(point), build_solver(point)) for point in _points(spec, search, ends)]
+
+
+def _points(spec, search, ends):
+    """Return the specs of a grid, none of them built."""
     name, params = _searched(spec, search)
     choices = [_choices(name, key, value, search, ends) for key, value in params.items()]
-    grid = [{"solver": name, **dict(zip(params, values, strict=True))} for values in itertools.product(*choices)]
-    for spec in grid:
-        build_solver(spec)
-    return [plain(spec) for spec in grid]
+    return [{"solver": name, **dict(zip(params, values, strict=True))} for values in itertools.product(*choices)]
 
 
 def draw_spec(spec, rng, *, search=False):
@@ -287,7 +300,7 @@ def _choices(name, key, value, search, ends):
     if _is_one_value(name, key):
         return [value]
     if isinstance(value, dict) and "solver" in value:
-        return expand_grid(value, search=search, ends=ends)
+        return [plain(point) for point in _points(value, search, ends)]
     if isinstance(value, Range):
         if ends:
             return value.ends

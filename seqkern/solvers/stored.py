@@ -3,8 +3,9 @@
 import numpy as np
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.specs import plain
 from seqkern.solvers.estimator import check_is_fitted
-from seqkern.solvers.specs import plain, solver_from_state
+from seqkern.solvers.specs import solver_from_state
 
 
 class Stored:

@@ -1,8 +1,11 @@
 """Features that are mostly not zero: packed dense vectors of counts."""
 
 import math
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.products import _fold, _product
 
@@ -15,6 +18,9 @@ WIDEST = 1 << 22
 INT32_LIMIT = 2.0**31
 INT64_LIMIT = 2.0**63
 
+Tally = Callable[[int, npt.NDArray[np.int32]], None]
+"""``tally(row, counts)`` writes the counts of the records from `row` on to `counts`, int32 (rows, features)."""
+
 
 class DenseBlock:
     """Counts of features of n records, as vectors of 8, 16 or 32 bits, whichever all counts fit in.
@@ -22,6 +28,7 @@ class DenseBlock:
     Parameters
     ----------
     n_rows : int
+        Number of records, n.
     width : int
         Number of features.
     fill : callable
@@ -32,15 +39,19 @@ class DenseBlock:
     squares : ndarray of int64, shape (n,)
         Φ(x)·Φ(x).
     largest : float
-        The largest of them.
+        The largest of them, rounded.
+    peak : int
+        The largest count, at least 1.
     """
 
-    def __init__(self, n_rows, width, fill):
+    def __init__(self, n_rows: int, width: int, fill: Tally) -> None:
         self.width = width
         self.squares = np.zeros(n_rows, dtype=np.int64)
         self.peak, self.largest = 1, 0.0
         panels, steps = -(-n_rows // PANEL), -(-width // STEP_BYTES)
-        self._packed = {1: np.zeros((panels, steps, PANEL, STEP_BYTES), dtype=np.uint8)}
+        self._packed: dict[int, npt.NDArray[np.uint8]] = {
+            1: np.zeros((panels, steps, PANEL, STEP_BYTES), dtype=np.uint8)
+        }
         step = max(1, CHUNK_ENTRIES // (width * PANEL)) * PANEL
         buffer = np.empty((min(step, n_rows), width), dtype=np.int32)
         for row in range(0, n_rows, step):
@@ -55,14 +66,21 @@ class DenseBlock:
         self.largest = max(self.largest, float(self.squares.max(initial=0)))
 
     @property
-    def kind(self):
-        """Bytes of a count."""
+    def kind(self) -> int:
+        """Bytes of a count: 1, 2 or 4."""
         return min(self._packed)
 
-    def packed(self, kind):
-        """Return the vectors with counts of `kind` bytes, uint8; widened when first asked for, and kept.
+    def packed(self, kind: int) -> npt.NDArray[np.uint8]:
+        """Return the vectors with counts of `kind` bytes; widened when first asked for, and kept.
 
-        The shape is (panels of 16 rows, steps, 16, 4).
+        Parameters
+        ----------
+        kind : {1, 2, 4}
+            Bytes of a count, at least those of the block's own `kind`.
+
+        Returns
+        -------
+        ndarray of uint8, shape (panels of 16 rows, steps, 16, 4)
         """
         if kind not in self._packed:
             half = kind // 2
@@ -73,48 +91,90 @@ class DenseBlock:
             self._packed[kind] = wide.reshape(panels, 2 * steps, PANEL, STEP_BYTES)
         return self._packed[kind]
 
-    def accumulate(self, row, cols, first, last, factor, upper, sums):
-        """Add factor · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `SparseBlock.accumulate`."""
+    def accumulate(
+        self,
+        row: int,
+        cols: "DenseBlock",
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.int32 | np.int64],
+    ) -> None:
+        """Add factor · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `Block.accumulate`."""
         kind = max(self.kind, cols.kind)
         if math.sqrt(self.largest * cols.largest) >= INT32_LIMIT:
             kind = 4
         safe = max(1, LARGEST[2] // (2 * self.peak * cols.peak))
         _product.multiply(self.packed(kind), cols.packed(kind), kind, safe, row, first, last, factor, upper, sums)
 
-    def _counts(self):
+    def _counts(self) -> npt.NDArray[Any]:
         """Return the packed vectors as counts: (panels, steps, 16, counts of a step)."""
         return self.packed(self.kind).view(DTYPES[self.kind])
 
-    def gather(self, first, coefficients):
-        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,); see `FoldingBlock`."""
         packed = self._counts()
         weights = np.zeros(packed.shape[1] * packed.shape[3])
         _fold.gather_packed(packed, first, coefficients, weights)
         return weights[: self.width].copy()
 
-    def apply(self, first, weights, out):
-        """Write Φ(record first + i)·weights to out[i]."""
+    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+        """Write Φ(record first + i)·weights to out[i]; see `FoldingBlock`."""
         packed = self._counts()
         places = packed.shape[1] * packed.shape[3]
         padded = np.concatenate((weights, np.zeros(places - len(weights))))
         _fold.apply_packed(packed, first, padded, out)
 
 
-def dense_block(found, presence=False, tally=None):
-    """Return Occurrences as a DenseBlock.
+class Tallied(Protocol):
+    """What can be counted into vectors over all features, such as `seqkern.kernels.kmer.kmers.Occurrences`.
+
+    Attributes
+    ----------
+    space : int
+        Number of features.
+    """
+
+    @property
+    def space(self) -> int:
+        """Number of features."""
+
+    def __len__(self) -> int: ...
+
+    def tally(self, row: int, counts: npt.NDArray[np.int32]) -> None:
+        """Write to `counts` how often each feature occurs in the records from `row` on.
+
+        Parameters
+        ----------
+        row : int
+            The first record.
+        counts : ndarray of int32, shape (rows, space)
+            Overwritten.
+        """
+
+
+def dense_block(found: Tallied, presence: bool = False, tally: Tally | None = None) -> DenseBlock:
+    """Return occurrences of features as a DenseBlock.
 
     Parameters
     ----------
-    found : Occurrences
+    found : Occurrences or Pairs
+        What occurs in the n records.
     presence : bool
         1 instead of counts.
     tally : callable, optional
         ``tally(row, counts)`` instead of the method of `found`.
-    """
-    tally = tally or found.tally
 
-    def fill(row, counts):
-        tally(row, counts)
+    Returns
+    -------
+    DenseBlock
+        Of n records and ``found.space`` features.
+    """
+    count = tally or found.tally
+
+    def fill(row: int, counts: npt.NDArray[np.int32]) -> None:
+        count(row, counts)
         if presence:
             np.minimum(counts, 1, out=counts)
 

@@ -16,18 +16,98 @@ features are split into blocks and blocks are stored.
 """
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels.base import SequenceKernel
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS
 from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 NO_DIAGONAL = np.zeros(0)
 INT32_LIMIT = 2.0**31 - 1
 INT64_LIMIT = 2.0**63 - 2.0**40
+
+
+class Block(Protocol):
+    """Features of n records, such as a `SparseBlock`.
+
+    A block may also have `largest` (float; blocks of counts must), `real` (True for features that are not counts),
+    `least_block_rows` (as a kernel has it), and `gather` and `apply` (see `FoldingBlock`).
+
+    Attributes
+    ----------
+    squares : ndarray of int64 or float64, shape (n,)
+        Φ(x)·Φ(x).
+    """
+
+    squares: npt.NDArray[Any]
+
+    def accumulate(
+        self, row: int, cols: Self, first: int, last: int, factor: int, upper: bool, sums: npt.NDArray[Any]
+    ) -> None:
+        """Add factor · Φ(rows)·Φ(columns) to `sums`.
+
+        Parameters
+        ----------
+        row : int
+            The first row; `sums` tells how many there are.
+        cols : Block
+            This block, or the one that it was made like.
+        first, last : int
+            The columns, from `first` to `last` − 1.
+        factor : int
+            What each product is multiplied by; 1 for real features.
+        upper : bool
+            Whether only the columns from each row's own on are wanted.
+        sums : ndarray of int32, int64 or float64, shape (rows, columns)
+            Changed.
+        """
+
+
+class CountBlock(Block, Protocol):
+    """A block of counts.
+
+    Attributes
+    ----------
+    largest : float
+        The largest of `squares`, rounded.
+    """
+
+    largest: float
+
+
+class FoldingBlock(Protocol):
+    """A block that can be folded into one weight for each feature."""
+
+    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> Any:
+        """Return Σ_j coefficients[j]·Φ(record first + j), in the block's own form.
+
+        Parameters
+        ----------
+        first : int
+            The first record.
+        coefficients : ndarray of float64, shape (m,)
+            One for each record.
+        """
+
+    def apply(self, first: int, weights: Any, out: npt.NDArray[np.float64]) -> None:
+        """Write Φ(record first + i)·weights to out[i].
+
+        Parameters
+        ----------
+        first : int
+            The first record.
+        weights
+            What `gather` returned.
+        out : ndarray of float64, shape (n,)
+            Overwritten.
+        """
 
 
 @dataclass(frozen=True)
@@ -37,18 +117,19 @@ class Term:
     Attributes
     ----------
     weight : float
-    members : list of (int, block)
+        Multiplies the sum.
+    members : sequence of (int, Block)
         Factor and block of each.
     divisor : int
         Divides every sum without a remainder.
     """
 
     weight: float
-    members: list
+    members: Sequence[tuple[int, Block]]
     divisor: int = 1
 
     @property
-    def real(self):
+    def real(self) -> bool:
         """Whether the features are real-valued: then there is one block, with the factor 1."""
         return any(getattr(block, "real", False) for _, block in self.members)
 
@@ -67,13 +148,22 @@ class TermBlocks:
     sequences : SequenceSet, optional
         What the blocks were made of, for what is computed without them; of a range of rows, still the whole.
 
+    Attributes
+    ----------
+    blocks : tuple of Block
+        Those of all terms.
+    start, stop : int
+        The range of rows.
+
     Raises
     ------
     SequenceError
         If K(x, x) of a record could exceed 64 bits.
     """
 
-    def __init__(self, terms, scale=1.0, choices=None, sequences=None):
+    def __init__(
+        self, terms: Sequence[Term], scale: float = 1.0, choices: Any = None, sequences: SequenceSet | None = None
+    ) -> None:
         self.terms = _merged(terms)
         self.blocks = tuple(block for term in self.terms for _, block in term.members)
         self.scale = float(scale)
@@ -84,37 +174,51 @@ class TermBlocks:
             if not term.real and _bound(term, term) >= INT64_LIMIT:
                 raise SequenceError("the sequences are too long for exact sums", remedy="cut them into parts")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.stop - self.start
 
-    def rows(self, start, stop):
-        """Return the rows `start` to `stop`, as a view."""
+    def rows(self, start: int, stop: int) -> "TermBlocks":
+        """Return a range of the rows, as a view.
+
+        Parameters
+        ----------
+        start, stop : int
+            Rows `start` to `stop` − 1 of this range.
+
+        Returns
+        -------
+        TermBlocks
+            With ``stop - start`` rows.
+        """
         view = object.__new__(TermBlocks)
         view.__dict__.update(self.__dict__, start=self.start + start, stop=self.start + stop)
         return view
 
     @property
-    def least_block_rows(self):
+    def least_block_rows(self) -> int:
         """What the blocks ask for; see `Kernel.least_block_rows`."""
         return max(getattr(block, "least_block_rows", 1) for block in self.blocks)
 
-    def diagonal(self):
-        """Return K(x, x), float64 (n,)."""
-        total = 0.0
+    def diagonal(self) -> npt.NDArray[np.float64]:
+        """Return K(x, x) of each row, not normalised, float64 (n,)."""
+        total: Any = 0.0
         for term in self.terms:
-            sums = sum(factor * block.squares[self.start : self.stop] for factor, block in term.members)
+            sums: Any = sum(factor * block.squares[self.start : self.stop] for factor, block in term.members)
             total = total + term.weight * (sums if term.real else (sums // term.divisor).astype(np.float64))
         return self.scale * total
 
 
-def fold(columns, coefficients):
+def fold(
+    columns: TermBlocks, coefficients: npt.NDArray[np.float64]
+) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
     """Return ``values(rows)`` for Σ_j coefficients[j]·K(x, z_j): each block becomes one weight for each feature.
 
     Parameters
     ----------
     columns : TermBlocks
-        Of the records z_j.
+        Of the m records z_j.
     coefficients : ndarray of float64, shape (m,)
+        One for each of these records.
 
     Returns
     -------
@@ -124,22 +228,22 @@ def fold(columns, coefficients):
     """
     if not all(hasattr(block, "gather") for block in columns.blocks):
         return None
-    weights = [block.gather(columns.start, coefficients) for block in columns.blocks]
+    weights = [cast(FoldingBlock, block).gather(columns.start, coefficients) for block in columns.blocks]
     factors = [
         columns.scale * term.weight * factor / term.divisor for term in columns.terms for factor, _ in term.members
     ]
 
-    def values(rows):
+    def values(rows: TermBlocks) -> npt.NDArray[np.float64]:
         total, part = np.zeros(len(rows)), np.empty(len(rows))
         for block, weight, factor in zip(rows.blocks, weights, factors, strict=True):
-            block.apply(rows.start, weight, part)
+            cast(FoldingBlock, block).apply(rows.start, weight, part)
             total += factor * part
         return total
 
     return values
 
 
-def _merged(terms):
+def _merged(terms: Sequence[Term]) -> list[Term]:
     """Return one Term, if all weights are integers, else the terms as they are."""
     if any(term.real or not float(term.weight).is_integer() for term in terms):
         return list(terms)
@@ -157,15 +261,21 @@ def _merged(terms):
     ]
 
 
-def _bound(mine, theirs):
-    """Return what no sum of the terms' products can exceed, by Cauchy and Schwarz."""
+def _bound(mine: Term, theirs: Term) -> float:
+    """Return what no sum of the products of two terms of counts can exceed, by Cauchy and Schwarz."""
     return sum(
-        abs(factor) * math.sqrt(rows.largest * cols.largest)
+        abs(factor) * math.sqrt(cast(CountBlock, rows).largest * cast(CountBlock, cols).largest)
         for (factor, rows), (_, cols) in zip(mine.members, theirs.members, strict=True)
     )
 
 
-def product(rows, cols, out, row_diagonal=NO_DIAGONAL, col_diagonal=NO_DIAGONAL):
+def product(
+    rows: TermBlocks,
+    cols: TermBlocks,
+    out: npt.NDArray[np.float64],
+    row_diagonal: npt.NDArray[np.float64] = NO_DIAGONAL,
+    col_diagonal: npt.NDArray[np.float64] = NO_DIAGONAL,
+) -> None:
     """Write the kernel matrix of two payloads, normalised if the diagonals are given.
 
     Parameters
@@ -173,8 +283,9 @@ def product(rows, cols, out, row_diagonal=NO_DIAGONAL, col_diagonal=NO_DIAGONAL)
     rows, cols : TermBlocks
         `rows` made like the whole that `cols` is cut from, or cut from it too.
     out : ndarray of float64, shape (n, m)
-        Its rows are contiguous.
+        Overwritten; its rows are contiguous.
     row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
+        K(x, x) of the rows and columns, to normalise by.
     """
     upper = rows.blocks is cols.blocks and rows.start == cols.start and rows.stop <= cols.stop
     for t, (mine, theirs) in enumerate(zip(rows.terms, cols.terms, strict=True)):
@@ -188,7 +299,7 @@ def product(rows, cols, out, row_diagonal=NO_DIAGONAL, col_diagonal=NO_DIAGONAL)
             _product.finish(sums, out, *how, rows.scale, row_diagonal, col_diagonal, upper)
 
 
-def _sum_type(mine, theirs):
+def _sum_type(mine: Term, theirs: Term) -> type[np.int32] | type[np.int64] | type[np.float64]:
     """Return the smallest dtype that holds every sum of the terms' products."""
     if mine.real:
         return np.float64

@@ -4,7 +4,10 @@ Summed feature after feature in double precision: the bits depend on neither thr
 with such a block has no other, and the factor 1.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.products import _fold, _real
 
@@ -18,6 +21,7 @@ class RealDenseBlock:
     Parameters
     ----------
     values : array_like of float, shape (n, features)
+        The features of each record.
 
     Attributes
     ----------
@@ -27,28 +31,37 @@ class RealDenseBlock:
 
     real = True
 
-    def __init__(self, values):
-        values = np.asarray(values, dtype=np.float64)
-        n, width = values.shape
+    def __init__(self, values: npt.ArrayLike) -> None:
+        table = np.asarray(values, dtype=np.float64)
+        n, width = table.shape
         padded = np.zeros((-(-n // PANEL), PANEL, width))
-        padded.reshape(len(padded) * PANEL, width)[:n] = values
+        padded.reshape(len(padded) * PANEL, width)[:n] = table
         self._panels = np.ascontiguousarray(padded.swapaxes(1, 2))
         self.squares = np.zeros(n)
-        for feature in values.T:
+        for feature in table.T:
             self.squares += feature * feature
 
-    def accumulate(self, row, cols, first, last, factor, upper, sums):
-        """Add Φ(rows)·Φ(columns) to `sums`, float64; the parameters are those of `SparseBlock.accumulate`."""
+    def accumulate(
+        self,
+        row: int,
+        cols: "RealDenseBlock",
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.float64],
+    ) -> None:
+        """Add Φ(rows)·Φ(columns) to `sums`; the parameters are those of `Block.accumulate`."""
         _real.multiply(self._panels, cols._panels, row, first, last, upper, sums)
 
-    def gather(self, first, coefficients):
-        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,); see `FoldingBlock`."""
         weights = np.zeros(self._panels.shape[1])
         _fold.gather_panels(self._panels, first, coefficients, weights)
         return weights
 
-    def apply(self, first, weights, out):
-        """Write Φ(record first + i)·weights to out[i]."""
+    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+        """Write Φ(record first + i)·weights to out[i]; see `FoldingBlock`."""
         _fold.apply_panels(self._panels, first, weights, out)
 
 
@@ -58,6 +71,7 @@ class RealSparseBlock:
     Parameters
     ----------
     values : scipy.sparse matrix or array, shape (n, features)
+        The features of each record.
 
     Attributes
     ----------
@@ -67,8 +81,8 @@ class RealSparseBlock:
 
     real = True
 
-    def __init__(self, values):
-        from scipy.sparse import csr_array
+    def __init__(self, values: Any) -> None:
+        from scipy.sparse import csr_array  # here: most kernels need no sparse matrix, and it costs start-up
 
         rows = csr_array(values, dtype=np.float64)
         rows.sum_duplicates()
@@ -80,22 +94,33 @@ class RealSparseBlock:
         self.squares = np.empty(rows.shape[0])
         _real.row_squares(self._rows[0], self._rows[2], self.squares)
 
-    def accumulate(self, row, cols, first, last, factor, upper, sums):
-        """Add Φ(rows)·Φ(columns) to `sums`, float64; the parameters are those of `SparseBlock.accumulate`."""
+    def accumulate(
+        self,
+        row: int,
+        cols: "RealSparseBlock",
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.float64],
+    ) -> None:
+        """Add Φ(rows)·Φ(columns) to `sums`; the parameters are those of `Block.accumulate`."""
         _real.walk(*self._rows, *cols._lists, row, first, last, upper, sums)
 
-    def gather(self, first, coefficients):
-        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,); see `FoldingBlock`."""
         weights = np.zeros(self._n_features)
         _fold.gather_sparse(*self._rows, first, coefficients, weights)
         return weights
 
-    def apply(self, first, weights, out):
-        """Write Φ(record first + i)·weights to out[i]."""
+    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
+        """Write Φ(record first + i)·weights to out[i]; see `FoldingBlock`."""
         _fold.apply_sparse(*self._rows, first, weights, out)
 
 
-def _arrays(compressed):
+def _arrays(
+    compressed: Any,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
     """Return the three arrays of a compressed sparse matrix with the dtypes of the loops, indices ascending."""
     compressed.sort_indices()
     return compressed.indptr.astype(np.int64), compressed.indices.astype(np.int32), compressed.data

@@ -1,6 +1,9 @@
 """Features that are mostly zero: compressed rows against posting lists."""
 
+from typing import Any, Protocol
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels.products import _fold, _product
@@ -10,12 +13,39 @@ MOST_POSTINGS = 2**31 - 1
 WIDEST_TILE = 1 << 16
 
 
+class CompressedRows(Protocol):
+    """How often each feature occurs in each record, as `seqkern.kernels.kmer.kmers.Counted` has it."""
+
+    @property
+    def start(self) -> npt.NDArray[np.int64]:
+        """Where the entries of each record start, shape (n + 1,)."""
+
+    @property
+    def feature(self) -> npt.NDArray[np.int32]:
+        """The feature of each entry."""
+
+    @property
+    def count(self) -> npt.NDArray[np.int32]:
+        """How often it occurs."""
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+
+    @property
+    def vocabulary(self) -> npt.NDArray[Any] | None:
+        """The code of each feature, ascending; None where a feature is its own code."""
+
+    def __len__(self) -> int: ...
+
+
 class SparseBlock:
     """Counts of features of n records: lists of features for rows, posting lists for columns.
 
     Parameters
     ----------
     counted : Counted
+        The counts of the n records.
     like : SparseBlock, optional
         The columns that these rows will be compared with; features that it lacks are left out. By default the
         block can be columns, and rows of itself.
@@ -25,10 +55,15 @@ class SparseBlock:
     squares : ndarray of int64, shape (n,)
         Φ(x)·Φ(x).
     largest : float
-        The largest of them.
+        The largest of them, rounded.
+
+    Raises
+    ------
+    SequenceError
+        If there are more entries than 31 bits can count.
     """
 
-    def __init__(self, counted, like=None):
+    def __init__(self, counted: CompressedRows, like: "SparseBlock | None" = None) -> None:
         self.start, self.feature, self.count = counted.start, counted.feature, counted.count
         self.squares = np.empty(len(counted), dtype=np.int64)
         self.largest = _product.row_squares(self.start, self.count, self.squares)
@@ -41,14 +76,14 @@ class SparseBlock:
             self._relabel(_labels(counted, like))
             _product.enter_lists(self.feature, like.bounds, self.enter, self.rest)
 
-    def _relabel(self, labels):
+    def _relabel(self, labels: npt.NDArray[np.int32] | None) -> None:
         """Give the features their numbers in the columns, and drop those that the columns lack."""
         if labels is not None:
             entries = _product.relabel(self.start, self.feature, self.count, labels)
             for name in ("feature", "count", "enter", "rest"):
                 setattr(self, name, getattr(self, name)[:entries].copy())
 
-    def _make_postings(self):
+    def _make_postings(self) -> None:
         """Make the posting lists, and find each row's own place in every list."""
         rows = self.start, self.feature, self.count
         self.tile = _tile_width(len(self.squares), self.n_features, len(self.feature))
@@ -64,22 +99,17 @@ class SparseBlock:
         self.postings = np.empty(self.bounds[-1], dtype=np.uint32)
         _product.make_postings(*rows, self.tile, ends, cursor, self.postings, self.enter, self.rest)
 
-    def accumulate(self, row, cols, first, last, factor, upper, sums):
-        """Add factor · Φ(rows)·Φ(columns) to `sums`.
-
-        Parameters
-        ----------
-        row : int
-            The first row; `sums` says how many.
-        cols : SparseBlock
-            `self`, or the block that `self` was made like.
-        first, last : int
-            The columns.
-        factor : int
-        upper : bool
-            Only the columns from each row's own on are wanted.
-        sums : ndarray of int32 or int64, shape (rows, columns)
-        """
+    def accumulate(
+        self,
+        row: int,
+        cols: "SparseBlock",
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.int32 | np.int64],
+    ) -> None:
+        """Add factor · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `Block.accumulate`."""
         _product.walk(
             self.start,
             self.feature,
@@ -99,18 +129,18 @@ class SparseBlock:
             sums,
         )
 
-    def gather(self, first, coefficients):
-        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,)."""
+    def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,); see `FoldingBlock`."""
         weights = np.zeros(self.n_features)
         _fold.gather_sparse(self.start, self.feature, self.count, first, coefficients, weights)
         return weights
 
-    def apply(self, first, weights, out):
+    def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
         """Write Φ(record first + i)·weights to out[i], weights over the features of the columns."""
         _fold.apply_sparse(self.start, self.feature, self.count, first, weights, out)
 
 
-def _labels(counted, like):
+def _labels(counted: CompressedRows, like: SparseBlock) -> npt.NDArray[np.int32] | None:
     """Return for each feature of `counted` the number it has in `like`, or −1; None where they are the same."""
     mine, theirs = counted.vocabulary, like.vocabulary
     if theirs is None:
@@ -125,7 +155,7 @@ def _labels(counted, like):
     return labels
 
 
-def _tile_width(n_rows, n_features, entries):
+def _tile_width(n_rows: int, n_features: int, entries: int) -> int:
     """Return how many columns share posting lists: the sums of few fit the cache, but each tile has its bounds."""
     most_tiles = max(1, 2 * entries // max(n_features, 1))
     return max(1, min(n_rows, WIDEST_TILE, max(TILE, -(-n_rows // most_tiles))))

@@ -1,14 +1,20 @@
 """Weights of matches: how well two letters match, from 0 to 1 by a substitution matrix, or as given."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.scores import matrix_names, matrix_probabilities
-from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet
+from seqkern.sequences.alphabets import DNA, PROTEIN, Alphabet, as_alphabet
+
+Matching = str | Sequence[Sequence[float]]
+"""A substitution matrix by name, or the weight of each pair of letters."""
 
 
-def letter_weights(matching, alphabet):
-    """Return the weight of each pair of letters, float64 (size, size).
+def letter_weights(matching: Matching | None, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    """Return how well each two letters of an alphabet match.
 
     Parameters
     ----------
@@ -16,6 +22,12 @@ def letter_weights(matching, alphabet):
         None for the unit matrix; a substitution matrix of Biopython, for w(a, b) = q(a, b) / √(q(a, a)·q(b, b))
         with q(a, b) = exp(λ·s(a, b)), the odds that a score s stands for; or the weights.
     alphabet : Alphabet
+        The letters, in the order of rows and columns.
+
+    Returns
+    -------
+    ndarray of float64, shape (letters, letters)
+        Symmetric; 0 where two letters do not match.
 
     Raises
     ------
@@ -40,15 +52,24 @@ def letter_weights(matching, alphabet):
     return _as_weights(matching, alphabet)
 
 
-def definite(matching, alphabet=None):
+def definite(matching: Matching, alphabet: str | Alphabet | None = None) -> bool:
     """Return whether the weights are positive semi-definite, as far as roundings let it be known.
 
     Parameters
     ----------
-    matching
-        As in `letter_weights`, not None.
+    matching : str, or list of list of float
+        As in `letter_weights`.
     alphabet : str or Alphabet, optional
         By default protein for the name of a matrix, or DNA for one of bases; weights are taken as they are.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ParameterError
+        If there is no such matrix, or it has no scores for the alphabet.
     """
     if not isinstance(matching, str):
         weights = np.array(matching, dtype=np.float64)
@@ -63,7 +84,7 @@ def definite(matching, alphabet=None):
     return bool(values[0] >= -1e-12 * values[-1])
 
 
-def _as_weights(rows, alphabet):
+def _as_weights(rows: Sequence[Sequence[float]], alphabet: Alphabet) -> npt.NDArray[np.float64]:
     """Return one's own weights, float64 (size, size), checked."""
     size = alphabet.size
     try:

@@ -3,7 +3,8 @@
 The numbers are made by `seqkern.kernels.subsequence.subsequences`, in vector lanes, in time proportional to n·|x|·|y|.
 """
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,8 +16,11 @@ from seqkern.kernels.base import Plan, SequenceKernel
 from seqkern.kernels.kmer.kmers import check_lengths
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
+from seqkern.kernels.subsequence.chains import Chains
 from seqkern.kernels.subsequence.letter_weights import definite, letter_weights
-from seqkern.kernels.subsequence.subsequences import Chains, Subsequences, product, shares
+from seqkern.kernels.subsequence.residue_shares import residue_shares
+from seqkern.kernels.subsequence.subsequences import Subsequences, product
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
 SMALLEST_DECAY = 1e-6
@@ -32,34 +36,47 @@ UP_TO_COST = 1.5  # how many times more each costs where shorter subsequences co
 class StringKernel(SequenceKernel):
     """K(x, y) = Σ_u φ_u(x)·φ_u(y), φ_u(x) = Σ decay^span over the occurrences of u in x as a subsequence.
 
-    The letters of an occurrence need not be adjacent; its span is last − first + 1. u is any string of n
+    The residues of an occurrence need not be adjacent; its span is last − first + 1. u is any string of n
     letters, of 1 to n (`up_to`), or of any length (n = None). With decay = 1 occurrences are counted: the
-    kernels of fixed-length and of all subsequences. Masked letters match nothing, and take their place.
+    kernels of fixed-length and of all subsequences. A masked residue matches nothing, but counts in the span.
 
     References
     ----------
     Lodhi, Saunders, Shawe-Taylor, Cristianini, Watkins: Text classification using string kernels. Journal of
     Machine Learning Research 2, 2002.
     Saunders, Tschach, Shawe-Taylor: Syllables and other string kernel extensions. ICML 2002 (soft matching).
+
+    Examples
+    --------
+    ``GA`` and ``GGA`` share the subsequence GA, once over 2 residues, and twice, over 2 and over 3:
+
+    >>> from seqkern.kernels import StringKernel
+    >>> StringKernel(2, 0.5, normalize=False)(["GA", "GGA"])
+    array([[0.0625  , 0.09375 ],
+           [0.09375 , 0.203125]])
+
+    With soft matching, leucine and isoleucine are nearly the same:
+
+    >>> matched = StringKernel(2, matching="BLOSUM62", alphabet="protein")
+    >>> matched(["KLKV"], ["KIKV", "KWKV"]).round(2)
+    array([[0.91, 0.63]])
     """
 
     name = "string"
     plain = "Counts the letters that two sequences share in the same order, the less the more they are apart."
 
-    n: int | None = integer(default=4, low=1, optional=True, kw_only=False, doc="Letters of u; None for any number.")
+    n: int | None = integer(default=4, low=1, optional=True, kw_only=False, doc="Length of u; None for any.")
     decay: float = real(
-        default=0.5, low=SMALLEST_DECAY, high=1, kw_only=False, doc="Factor for each letter of the span."
+        default=0.5, low=SMALLEST_DECAY, high=1, kw_only=False, doc="Factor for each residue of the span."
     )
-    up_to: bool = flag(
-        default=False, doc="Count the subsequences of 1 to n letters, without weights between the lengths."
-    )
+    up_to: bool = flag(default=False, doc="Count the subsequences of 1 to n residues; no length is weighted.")
     empty: bool = flag(
         default=False, doc="Count the empty subsequence, once in every sequence. Only where all lengths count."
     )
     matching: str | list[list[float]] | None = text(
         default=None,
         rows=True,
-        doc="Soft matching. Instead of the same letter only, any two letters a and b match with a weight w(a, b), and "
+        doc="Soft matching. Instead of equal letters only, any two letters a and b match with a weight w(a, b), and "
         "the weights of the matches of an occurrence are multiplied. Give the weights, symmetric and not "
         "negative, in the order of the alphabet's letters; or a substitution matrix of Biopython, such as "
         '``"BLOSUM62"``: w(a, b) = q(a, b) / √(q(a, a)·q(b, b)), q the odds that its scores stand for, so that '
@@ -73,8 +90,7 @@ class StringKernel(SequenceKernel):
     )
     short: Literal["error", "zero"] = choice(
         default="error",
-        doc="What to do about sequences with fewer letters than a subsequence that counts: refuse them, or let them "
-        "have none.",
+        doc="What to do about sequences shorter than a subsequence that counts: refuse them, or let them have none.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
@@ -83,7 +99,7 @@ class StringKernel(SequenceKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["StringKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(3),
@@ -97,35 +113,35 @@ class StringKernel(SequenceKernel):
         ]
 
     @property
-    def least_block_rows(self):
+    def least_block_rows(self) -> int:  # type: ignore[override]  # an attribute of the class in other kernels
         """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
         return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
-    def positive_semidefinite(self):
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # likewise
         """Whether every Gram matrix is: the matrix of the weights of matches is."""
         return self.matching is None or definite(self.matching, self.alphabet)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.empty and not (self.up_to or self.n is None):
             raise ParameterError(
                 f"the empty subsequence has not n={self.n} letters", remedy="give up_to=true, n=none or empty=false"
             )
 
-    def min_length(self):
+    def min_length(self) -> int:
         """Return the length of the shortest subsequence that counts."""
         if self.empty:
             return 0
         return 1 if self.up_to or self.n is None else self.n
 
-    def _chains(self, alphabet):
+    def _chains(self, alphabet: Alphabet) -> Chains:
         """Return the Chains for an alphabet."""
         return Chains.of(self.n, self.up_to, float(self.decay), letter_weights(self.matching, alphabet))
 
     def _prepare(self, X, like):
         if self.short == "error":
             check_lengths(X, self.min_length(), "n")
-        return Subsequences.of(
+        return Subsequences(
             X,
             self._chains(X.alphabet),
             like,
@@ -137,7 +153,7 @@ class StringKernel(SequenceKernel):
     def _block(self, rows, cols, out):
         product(rows, cols, out)
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
@@ -153,33 +169,33 @@ class StringKernel(SequenceKernel):
 
     def _attribute(self, X, support, coefficients):
         coefficients = np.asarray(coefficients, dtype=np.float64)
-        result = shares(self._chains(X.alphabet), X, support, coefficients)
+        shares = residue_shares(self._chains(X.alphabet), X, support, coefficients)
         if self.empty:
-            result = result + spread_evenly(X, np.full(len(X), coefficients.sum()))
-        return result
+            shares = shares + spread_evenly(X, np.full(len(X), coefficients.sum()))
+        return shares
 
     def _word_weights(self, X, support, coefficients):
-        """Return the words of n letters (`up_to`: of 1 to n), and Σ_j coefficients[j]·φ_u(z_j) for each.
+        """Return the n-mers (`up_to`: of 1 to n residues), and Σ_j coefficients[j]·φ_u(z_j) for each.
 
-        With soft matching φ_u(z) is Σ decay^span·Π w over all occurrences of n letters.
+        With soft matching φ_u(z) is Σ decay^span·Π w over all subsequences of n residues.
         """
         if self.n is None:
             raise NoWordsError("the words have no length", remedy="choose an n")
         words, weights = [], []
         for length in range(1 if self.up_to else self.n, self.n + 1):
-            found = sorted({word for Z in (X, support) for word in _words(Z, length)})
+            found = sorted({kmer for Z in (X, support) for kmer in _kmers(Z, length)})
             kernel = StringKernel(
                 length, self.decay, matching=self.matching, normalize=False, short="zero", n_threads=self.n_threads
             )
-            # K(u, z) is decay^n·φ_u(z), as u has a single subsequence of n letters.
+            # K(u, z) is decay^n·φ_u(z), as u has a single subsequence of n residues.
             values = kernel.kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
             words += found
             weights.append(values / float(self.decay) ** length)
         return words, np.concatenate(weights)
 
 
-def _words(X, n):
-    """Yield the windows of n unmasked letters of every record, as strings."""
+def _kmers(X: SequenceSet, n: int) -> Iterator[str]:
+    """Yield the windows of n unmasked residues of every record, as strings."""
     for string in X.strings():
         for i in range(len(string) - n + 1):
             if "*" not in string[i : i + n]:

@@ -51,7 +51,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     needs_semidefinite = True
 
     C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)
-    ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ.")
+    ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ: the smaller, the nearer to sphered data.")
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(1e-3, "As in `CSVC`.")
     max_iter: int = limit(10_000_000, "As in `CSVC`.")

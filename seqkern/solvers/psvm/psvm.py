@@ -15,7 +15,9 @@ from seqkern.solvers.shared import cost, limit, tolerance
 class PotentialSVM(Solver):
     """What `PSVC` and `PSVR` share: parameters, the fit, the model."""
 
-    C: float = cost("Bound on every |α_j|. A small one limits the influence of single columns.", infinite=True)
+    C: float = cost(
+        "Bound on every |α_j|; infinite for none. A small one limits the influence of single columns.", infinite=True
+    )
     epsilon: float = real(default=0.1, low=0, doc="ε: the larger, the fewer support columns.")
     epsilon_scale: Literal["max", "absolute"] = choice(
         default="max",

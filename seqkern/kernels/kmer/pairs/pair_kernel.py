@@ -6,7 +6,7 @@ from itertools import repeat
 import numpy as np
 
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
-from seqkern.core.parameters import changed, choice, integer
+from seqkern.core.parameters import changed, choice, fixed, integer
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import MOST_CODES, count_letters
 from seqkern.kernels.kmer.pairs.kmer_pairs import Pairs, annotation_letters, check_pair_space, find_symbols, pairs_fit
@@ -34,10 +34,10 @@ class PairWorkload(Workload):
 class PairKernel(PairExplanations, KmerKernel):
     """Base of the kernels on pairs of k-mers. A family writes `_distances`, `min_length` and `_name`."""
 
-    annotation = None
-    annotation_letters = None
-    distance_weight = None
-    sigma = 1.0
+    annotation: str | None = fixed(None)
+    annotation_letters: str | None = fixed(None)
+    distance_weight: str | None = fixed(None)
+    sigma: float = fixed(1.0)
 
     k: int | list[int] = integer(
         default=1,

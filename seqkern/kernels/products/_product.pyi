@@ -1,0 +1,88 @@
+import numpy as np
+import numpy.typing as npt
+
+def level() -> int: ...
+def set_level(level: int) -> None: ...
+def row_squares(
+    start: npt.NDArray[np.int64], count: npt.NDArray[np.int32], squares: npt.NDArray[np.int64]
+) -> float: ...
+def relabel(
+    start: npt.NDArray[np.int64],
+    feature: npt.NDArray[np.int32],
+    count: npt.NDArray[np.int32],
+    labels: npt.NDArray[np.int32],
+) -> int: ...
+def list_lengths(
+    start: npt.NDArray[np.int64],
+    feature: npt.NDArray[np.int32],
+    count: npt.NDArray[np.int32],
+    tile: int,
+    lengths: npt.NDArray[np.int64],
+) -> None: ...
+def make_postings(
+    start: npt.NDArray[np.int64],
+    feature: npt.NDArray[np.int32],
+    count: npt.NDArray[np.int32],
+    tile: int,
+    ends: npt.NDArray[np.int64],
+    cursor: npt.NDArray[np.int64],
+    postings: npt.NDArray[np.uint32],
+    enter: npt.NDArray[np.int32],
+    rest: npt.NDArray[np.int32],
+) -> None: ...
+def enter_lists(
+    feature: npt.NDArray[np.int32],
+    bounds: npt.NDArray[np.int64],
+    enter: npt.NDArray[np.int32],
+    rest: npt.NDArray[np.int32],
+) -> None: ...
+def walk(
+    start: npt.NDArray[np.int64],
+    feature: npt.NDArray[np.int32],
+    count: npt.NDArray[np.int32],
+    enter: npt.NDArray[np.int32],
+    rest: npt.NDArray[np.int32],
+    same: bool,
+    bounds: npt.NDArray[np.int64],
+    postings: npt.NDArray[np.uint32],
+    n_features: int,
+    tile: int,
+    row: int,
+    first: int,
+    last: int,
+    weight: int,
+    upper: bool,
+    sums: npt.NDArray[np.int32 | np.int64],
+) -> None: ...
+def measure(counts: npt.NDArray[np.int32], squares: npt.NDArray[np.int64]) -> int: ...
+def pack(counts: npt.NDArray[np.int32], kind: int, packed: npt.NDArray[np.uint8], row: int) -> None: ...
+def multiply(
+    rows: npt.NDArray[np.uint8],
+    cols: npt.NDArray[np.uint8],
+    kind: int,
+    safe: int,
+    row: int,
+    first: int,
+    last: int,
+    weight: int,
+    upper: bool,
+    sums: npt.NDArray[np.int32 | np.int64],
+) -> None: ...
+def store(
+    sums: npt.NDArray[np.int32 | np.int64 | np.float64],
+    values: npt.NDArray[np.float64],
+    divisor: int,
+    weight: float,
+    add: bool,
+) -> None: ...
+def finish(
+    sums: npt.NDArray[np.int32 | np.int64 | np.float64],
+    values: npt.NDArray[np.float64],
+    divisor: int,
+    weight: float,
+    add: bool,
+    scale: float,
+    row_diagonal: npt.NDArray[np.float64],
+    col_diagonal: npt.NDArray[np.float64],
+    upper: bool,
+) -> None: ...
