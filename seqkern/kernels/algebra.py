@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, issparse
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, component, fixed, integer, numbers
+from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.additive import attributions, fold, matrix, row_attributions, word_weights
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
@@ -163,7 +163,9 @@ class SumKernel(PartParameters, CompositeKernel):
 
 def _side_by_side(features):
     """Return one matrix of several with the same rows: sparse if one of them is."""
-    if any(map(issparse, features)):
+    if any(map(is_sparse, features)):
+        from scipy.sparse import csr_array, hstack  # only here: loaded already, or not needed
+
         return csr_array(hstack([csr_array(part) for part in features]))
     return np.hstack(features)
 

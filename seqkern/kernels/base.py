@@ -25,6 +25,7 @@ from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, 
 from seqkern.core.specs import plain
 from seqkern.kernels import _blocks
 from seqkern.kernels.implicit import normalised
+from seqkern.kernels.kernel_table import KERNELS
 from seqkern.kernels.operators import Operators
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.transformer import GramTransformer
@@ -456,8 +457,6 @@ class Kernel(Operators, GramTransformer, Parameters):
         """Raise ParameterError unless the kernel has feature vectors for training without a Gram matrix."""
         if self.has_implicit():
             return
-        from seqkern.kernels import KERNELS
-
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_implicit())
         other = "its features, such as primal_svc" if self._gives_features() else "one, such as csvc"
         raise ParameterError(
@@ -490,8 +489,6 @@ class Kernel(Operators, GramTransformer, Parameters):
         ParameterError
             If the kernel has none.
         """
-        from seqkern.kernels import KERNELS
-
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_features())
         raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
 

@@ -3,7 +3,6 @@
 `residues` says which residue each sample is, `windows` cuts the window around each that kernels compare.
 """
 
-from seqkern.residues.residues import STATES, WINDOW, Residues, check_window
-from seqkern.residues.windows import residue_units, residue_windows
+import lazy_loader
 
-__all__ = ["STATES", "WINDOW", "Residues", "check_window", "residue_units", "residue_windows"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
