@@ -414,18 +414,22 @@ class Numbers(Real):
 
 
 class NumbersByName(Parameter):
-    """A number for each of some names; `words` may stand for them, or with `text` any text."""
+    """A number for each of some names; `words` may stand for them, or with `text` any text.
+
+    A message calls a number as the parameter and then by its name, or with `each` by that and its name.
+    """
 
     value: Number = Number()
     text: bool = False
 
-    def _check_one(self, name: str, value: Any, owner: Any) -> None:
-        if self.text and isinstance(value, str):
+    def check(self, name: str, value: Any, owner: Any = None) -> None:
+        """Raise ParameterError unless all numbers are in the domain, or the value is what may stand for them."""
+        if (value is None and self.optional) or (isinstance(value, str) and (self.text or value in self.words)):
             return
         if not isinstance(value, Mapping):
             self._refuse(name, value, "give a number for each name")
         for key, number in value.items():
-            self.value.check(f"{name} {key}", number, owner)
+            self.value.check(f"{self.each or name} {key}", number, owner)
 
     def _parse(self, word: str, ranges: bool) -> Any:
         return word
@@ -467,7 +471,8 @@ class Component(Parameter):
     expand: bool = False
 
     def _parse(self, word: str, ranges: bool) -> Any:
-        return word
+        value = parse_value(word)
+        return value if type(value) in (int, float) else word
 
     def normal(self, value: Any, *, grid: bool = False) -> Any:
         """Return a value of a configuration with texts read, so that what is to be searched can be seen."""
@@ -484,7 +489,8 @@ class Component(Parameter):
             return found[0] if len(found) == 1 else found
         if isinstance(value, (list, tuple)):
             return [self.build(item) for item in value] if self.several else value
-        return None if value is None else kind.build(value)
+        described = isinstance(value, (str, Mapping)) or (self.list_parameter and value is not None)
+        return kind.build(value) if described else value
 
     def _grid(self, value: Any) -> list:
         """Return the specs of a grid."""

@@ -8,7 +8,7 @@ from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
 from seqkern.report.comparisons import LEVEL, lead, told_apart
 from seqkern.report.pair_tables import pair_tables
-from seqkern.report.rank_diagram import shown_p
+from seqkern.report.sections.rank_diagram import shown_p
 from seqkern.report.verdict_words import contrary, verdict
 from seqkern.report.view import paragraph
 from seqkern.report.words import footnote, metric

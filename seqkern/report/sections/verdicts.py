@@ -7,10 +7,10 @@ from seqkern.evaluation.comparison import MOST_EXACT
 from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
 from seqkern.report.comparisons import LEVEL, ComparedChains, Contested, lead, told_apart, why_untested
-from seqkern.report.intervals import intervals_table
 from seqkern.report.pair_tables import pair_tables
-from seqkern.report.rank_diagram import rank_parts
-from seqkern.report.single_task_tests import caveat, contested_parts, exponent, several_metrics
+from seqkern.report.sections.intervals import intervals_table
+from seqkern.report.sections.rank_diagram import rank_parts
+from seqkern.report.sections.single_task_tests import caveat, contested_parts, exponent, several_metrics
 from seqkern.report.verdict_words import contrary, verdict
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import footnote, metric
