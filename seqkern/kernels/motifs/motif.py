@@ -255,6 +255,7 @@ class MotifKernel(FeatureKernel):
 
         The matrix times its transpose is the kernel matrix, not normalised.
         """
+        # loaded only where used: costs start-up
         from scipy.sparse import csr_matrix
 
         self.check_parameters()
