@@ -18,9 +18,9 @@ from common import DATA
 
 from seqkern.cli.main import main
 from seqkern.datasets import load_dataset, make_dataset, save_dataset
-from seqkern.evaluation.feature_source import FeatureSource
 from seqkern.folds import read_folds
 from seqkern.kernels import build_kernel
+from seqkern.models.feature_source import FeatureSource
 from seqkern.profiles.files import ProfileFiles
 from seqkern.solvers import PrimalSVC
 

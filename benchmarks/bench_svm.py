@@ -67,8 +67,8 @@ class Peak(threading.Thread):
 
 def measure(folder, spec, kind):
     """Cut the first of five folds, fit and decide; print numbers as JSON."""
-    from seqkern.evaluation.sources import StoredGram
     from seqkern.gram.matrix import GramMatrix
+    from seqkern.models.sources import StoredGram
     from seqkern.solvers import make_solver
 
     values = np.load(folder / "gram.npy", mmap_mode="r")

@@ -4,17 +4,17 @@ import itertools
 
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 from scipy.stats import t as student
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets.dataset import Task
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.feature_source import FeatureSource
 from seqkern.evaluation.fold_tables import write_results
 from seqkern.folds import Split
 from seqkern.kernels import build_kernel
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.models.feature_source import FeatureSource
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import BestBasis, solver_from_state

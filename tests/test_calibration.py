@@ -21,7 +21,7 @@ from seqkern.evaluation.calibration import (
 from seqkern.evaluation.held_out import fit_afterwards, held_out_decisions
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet

@@ -11,7 +11,7 @@ from seqkern.evaluation.selection import select, standard_error
 from seqkern.sequences.labels import Labels
 from seqkern.solvers import build_solver, draw_spec, expand_grid, has_range
 from seqkern.solvers.ranges import Range, as_range
-from seqkern.study.config import check_config
+from seqkern.study.study import Study
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_a_bad_range_is_found_in_the_config():
         "solvers": {"s": {"solver": "csvc", "C": "-1..10"}},
     }
     with pytest.raises(ConfigError, match=r"solvers\.s: .*range"):
-        check_config(study)
+        Study.parse(study)
     with pytest.raises(ConfigError, match=r"solvers\.s: C="):
-        check_config(study | {"inner": {"search": "random"}})
+        Study.parse(study | {"inner": {"search": "random"}})
     study["solvers"]["s"]["C"] = "0.1..10"
-    assert check_config(study | {"inner": {"search": "random"}})["inner"]["draws"] == 20
+    assert Study.parse(study | {"inner": {"search": "random"}}).inner.draws == 20
 
 
 class Graded:

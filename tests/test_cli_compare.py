@@ -13,8 +13,8 @@ from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation import delong_test, holm
 from seqkern.report import build_report
 from seqkern.report.comparisons import COLUMNS, ranked_order
-from seqkern.report.findings import main_finding
-from seqkern.report.results import Method, Study
+from seqkern.report.results import Method, StudyResults
+from seqkern.report.sections.findings import main_finding
 from seqkern.report.tables import Ranking
 from seqkern.report.trials import read_trial
 from seqkern.report.view import View
@@ -184,7 +184,7 @@ def test_several_studies_and_data_sets_as_tasks(tmp_path, capsys):
 
 
 def test_without_a_summary_the_positive_class_is_that_of_higher_decisions(folder):
-    study = Study(folder)
+    study = StudyResults(folder)
     dataset = next(dataset for dataset in study.datasets if dataset.name == "folds")
     known = read_trial(dataset)
     dataset.tasks = {}
@@ -307,7 +307,7 @@ def test_the_finding_where_no_method_is_proven_better(tmp_path, kernels, sentenc
             (place / file).write_bytes((folder / "evaluate/d/poor/svm" / file).read_bytes())
         rows = [row | {"auc": 0.5 + 0.1 * kernels.index(name)} for row in read_tsv(place / "metrics.tsv")]
         write_tsv(place / "metrics.tsv", list(rows[0]), rows)
-    text = Page(main_finding(View(Study(folder).datasets[0], "d1"))).text
+    text = Page(main_finding(View(StudyResults(folder).datasets[0], "d1"))).text
     assert text.endswith(f"By tests over all pairs {sentence}")
 
 
@@ -332,7 +332,7 @@ def test_methods_stand_in_the_order_of_what_is_shown(tmp_path, capsys):
 
 
 def test_tasks_are_compared_in_the_order_of_the_metric(folder):
-    dataset = next(dataset for dataset in Study(folder).datasets if dataset.name == "families")
+    dataset = next(dataset for dataset in StudyResults(folder).datasets if dataset.name == "families")
     ranking = Ranking(dataset)
     for key in ("auc", "median_rfp", "mcc"):
         sign = -1 if metric(key).higher else 1
@@ -343,7 +343,7 @@ def test_tasks_are_compared_in_the_order_of_the_metric(folder):
 def test_macro_auc_is_shown_without_a_test(folder, capsys):
     _, text, _ = compare(capsys, folder, "--dataset", "classes")
     flat = " ".join(text.split())
-    ranking = Ranking(next(dataset for dataset in Study(folder).datasets if dataset.name == "classes"))
+    ranking = Ranking(next(dataset for dataset in StudyResults(folder).datasets if dataset.name == "classes"))
     shown = ", ".join(f"{m.kernel} with svm {ranking.score(m, 'auc').mean:.3f}" for m in ranking.order)
     assert f"Macro AUC, of which there is no test: {shown}." in flat
     assert flat.count("By ") == flat.count("By accuracy") == 1

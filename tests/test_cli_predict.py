@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from seqkern.cli.main import main
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.sequences import fasta as fasta_module
 from seqkern.sequences.fasta import read_fasta
 

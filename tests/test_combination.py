@@ -5,25 +5,25 @@ import warnings
 
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.cli.main import main
 from seqkern.core.errors import GramError, LabelError, ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.sources import FittedKernel, ImplicitSource, StoredGram
 from seqkern.folds import make_folds
 from seqkern.gram import compute_gram
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import CombinationKernel, SpectrumKernel, build_kernel, parse_spec
 from seqkern.kernels.specs import kernel_text
 from seqkern.kernels.vectors import combination
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
+from seqkern.models.sources import FittedKernel, ImplicitSource, StoredGram
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.study.stored_grams import gram_homes
+from seqkern.study.study import Study
 
 PARTS = "parts=[(spectrum:k=3),(spectrum:k=2),(spectrum:k=1)]"
 ALIGNED = f"combination:{PARTS}"
@@ -235,16 +235,16 @@ def test_studies_keep_one_matrix_for_each_part():
             "best": {"choose": ["mix", "three"]},
         }
     }
-    homes = gram_homes(config)
-    assert {name: [home for home, _ in own] for name, own in homes.items()} == {
+    homes = Study.of_results(config).stored_grams
+    assert {name: [home.name for home in own] for name, own in homes.items()} == {
         "mix": ["three", "mix.part2_", "map"],
         "mix.part2": ["mix.part2"],
         "three": ["three"],
         "again": ["mix.part2_", "three"],
         "map": ["map"],
     }
-    assert build_kernel(homes["mix"][1][1]).k == 5
-    assert build_kernel(homes["mix"][2][1]).k == 2
+    assert homes["mix"][1].kernel.k == 5
+    assert homes["mix"][2].kernel.k == 2
 
 
 # ---- folds, command line, models ----------------------------------------------------------------

@@ -9,8 +9,7 @@ from conftest import ROOT
 from seqkern.core.errors import ConfigError
 from seqkern.core.memory import parse_bytes
 from seqkern.kernels import build_kernel
-from seqkern.study.config import check_config, check_study_files, load_config
-from seqkern.study.methods import dataset_methods, kernel_candidates, split_transforms
+from seqkern.study.study import Study
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
 
@@ -22,21 +21,21 @@ def config():
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_every_study_that_ships_fits_the_schema(path):
-    study = load_config(path)
-    assert study["inner"]["folds"] >= 2
-    assert parse_bytes(study["memory_limit"]) <= 8e9
+    study = Study.load(path)
+    assert study.inner.folds >= 2
+    assert parse_bytes(study.memory_limit) <= 8e9
 
 
 def test_the_study_of_residues_that_is_shown_fits_the_schema():
     shown = (ROOT / "config" / "README.md").read_text().split("#### A study of your own chains\n\n```yaml\n")[1]
-    study = check_config(yaml.safe_load(shown.split("```")[0]))
-    assert dataset_methods(study, "mine") == [("letters", "svm"), ("blosum", "svm"), ("blosum", "two_layers")]
-    check_config({**study, "inner": {**study["inner"], "metric": "q3"}})
+    study = Study.parse(yaml.safe_load(shown.split("```")[0]))
+    assert study.method_names("mine") == [("letters", "svm"), ("blosum", "svm"), ("blosum", "two_layers")]
+    Study.parse({**study.to_dict(), "inner": {**study.to_dict()["inner"], "metric": "q3"}})
 
 
 def test_the_given_configuration_is_not_changed(config):
     before = copy.deepcopy(config)
-    check_config(config)
+    Study.parse(config)
     assert config == before
 
 
@@ -90,7 +89,7 @@ def broken(config, path, value):
 )
 def test_what_does_not_fit_is_named(config, path, value, words):
     with pytest.raises(ConfigError) as caught:
-        check_config(broken(config, path, value), file="study.yaml")
+        Study.parse(broken(config, path, value), file="study.yaml")
     message = str(caught.value)
     assert message.startswith("study.yaml: ")
     assert "\n" not in message
@@ -103,22 +102,24 @@ def test_files_that_hold_no_configuration(tmp_path, text):
     path = tmp_path / "study.yaml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=r"study\.yaml"):
-        load_config(path)
+        Study.load(path)
 
 
 def test_a_missing_file(tmp_path):
     with pytest.raises(ConfigError, match="check the path"):
-        load_config(tmp_path / "none.yaml")
+        Study.load(tmp_path / "none.yaml")
 
 
 def test_what_runs_on_a_data_set(config):
-    assert dataset_methods(config, "homologues")[:2] == [("spectrum3", "csvc"), ("spectrum3", "psvc")]
-    assert len(dataset_methods(config, "homologues")) == 8
+    study = Study.parse(config)
+    assert study.method_names("homologues")[:2] == [("spectrum3", "csvc"), ("spectrum3", "psvc")]
+    assert len(study.methods("homologues")) == 8
     config["kernels"] = {"text": {"kernel": "spectrum", "k": 2}, "numbers": {"kernel": "linear"}}
     config["datasets"] = {"plain": {"fasta": "a.fa"}, "table": {"features": "f.tsv", "solvers": ["psvc"]}}
-    assert dataset_methods(config, "plain") == [("text", "csvc"), ("text", "psvc")]
-    assert dataset_methods(config, "table") == [("numbers", "psvc")]
-    assert len(dataset_methods(config, "plain", kind="")) == 4
+    study = Study.parse(config)
+    assert study.method_names("plain") == [("text", "csvc"), ("text", "psvc")]
+    assert study.method_names("table") == [("numbers", "psvc")]
+    assert len(study.methods("plain", kind="")) == 4
 
 
 def test_kernels_to_choose_among_run_where_all_of_them_can(config):
@@ -133,13 +134,14 @@ def test_kernels_to_choose_among_run_where_all_of_them_can(config):
         "plain": {"fasta": "a.fa", "solvers": ["csvc"]},
         "few": {"fasta": "a.fa", "kernels": ["text"]},
     }
-    assert dataset_methods(check_config(config), "plain") == [("two", "csvc"), ("three", "csvc"), ("text", "csvc")]
-    assert dataset_methods(config, "few") == [("text", "csvc"), ("text", "psvc")]
-    assert kernel_candidates(config, "text") == ["two", "three"]
-    assert kernel_candidates(config, "two") == ["two"]
+    study = Study.parse(config)
+    assert study.method_names("plain") == [("two", "csvc"), ("three", "csvc"), ("text", "csvc")]
+    assert study.method_names("few") == [("text", "csvc"), ("text", "psvc")]
+    assert [entry.name for entry in study.kernels["text"].candidates] == ["two", "three"]
+    assert [entry.name for entry in study.kernels["two"].candidates] == ["two"]
     config["datasets"]["few"]["kernels"] = ["mixed"]
     with pytest.raises(ConfigError, match=r"kernels\.mixed: kernel 'linear' takes features"):
-        check_config(config)
+        Study.parse(config)
 
 
 def test_a_kernel_may_name_its_solvers(config):
@@ -151,7 +153,8 @@ def test_a_kernel_may_name_its_solvers(config):
         "four": {"kernel": "spectrum", "k": 4},
     }
     config["datasets"] = {"plain": {"fasta": "a.fa"}}
-    methods = dataset_methods(check_config(config), "plain")
+    study = Study.parse(config)
+    methods = study.method_names("plain")
     of = {name: [solver for kernel, solver in methods if kernel == name] for name in config["kernels"]}
     assert of == {
         "raw": ["psvc"],
@@ -160,19 +163,20 @@ def test_a_kernel_may_name_its_solvers(config):
         "own": ["csvc"],
         "four": ["csvc", "psvc"],
     }
-    assert split_transforms(config["kernels"]["raw"]) == ({"kernel": "spectrum", "k": 2}, [])
+    raw = study.kernels["raw"]
+    assert (raw.spec, raw.transforms) == ({"kernel": "spectrum", "k": 2}, ())
     config["datasets"]["plain"] |= {"kernels": ["raw"], "solvers": ["csvc"]}
     with pytest.raises(ConfigError, match=r"datasets\.plain: raw would never run: a kernel runs with the solvers"):
-        check_config(config)
+        Study.parse(config)
 
 
 def test_a_missing_file_of_a_kernel_is_found_before_any_work(config, tmp_path, monkeypatch):
     path = tmp_path / "motifs.dat"
     monkeypatch.setattr(type(build_kernel("spectrum:k=1")), "files", lambda self: (path, "public:prosite1995"))
     with pytest.raises(ConfigError, match=r"kernels\.spectrum1: there is no file '.*motifs\.dat'; check the path"):
-        check_config(config)
+        Study.parse(config)
     path.touch()
-    check_config(config)
+    Study.parse(config)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +189,7 @@ def test_a_missing_file_of_a_kernel_is_found_before_any_work(config, tmp_path, m
 def test_a_name_that_is_no_file_is_told_with_what_else_it_may_be(config, kernel, remedy):
     for spec in (kernel, {"kernel": "pairwise", "base": kernel}):
         with pytest.raises(ConfigError, match=rf"kernels\.spectrum1: there is no file .*; check the path, {remedy}"):
-            check_config({**config, "kernels": {**config["kernels"], "spectrum1": spec}})
+            Study.parse({**config, "kernels": {**config["kernels"], "spectrum1": spec}})
 
 
 @pytest.mark.parametrize(
@@ -204,18 +208,18 @@ def test_a_missing_file_of_a_data_set_is_named_with_its_key(entry, key, tmp_path
     monkeypatch.chdir(tmp_path)
     (tmp_path / "here").touch()
     with pytest.raises(ConfigError) as caught:
-        check_study_files({"datasets": {"mine": entry}}, file="study.yaml")
+        Study.of_results({"datasets": {"mine": entry}}).check_files(file="study.yaml")
     assert str(caught.value).startswith(f"study.yaml: datasets.mine.{key}: there is no file 'none'; check the path")
     (tmp_path / "none").touch()
-    check_study_files({"datasets": {"mine": entry}})
+    Study.of_results({"datasets": {"mine": entry}}).check_files()
 
 
 def test_a_completed_study_fits_again(config):
-    completed = check_config(config)
-    assert completed["inner"]["draws"] == 20
-    assert check_config(completed) == completed
-    searched = check_config({**config, "inner": {"search": "random", "draws": 5}})
-    assert searched["inner"]["draws"] == 5
+    completed = Study.parse(config)
+    assert completed.inner.draws == 20
+    assert Study.parse(completed.to_dict()).to_dict() == completed.to_dict()
+    searched = Study.parse({**config, "inner": {"search": "random", "draws": 5}})
+    assert searched.inner.draws == 5
 
 
 @pytest.mark.parametrize(
@@ -241,10 +245,10 @@ def test_importance_asks_for_a_solver_that_can_be_explained(config, solver, prob
     config["solvers"] |= {"one": solver}
     place = "solvers.one" if problem == "takes" else "datasets.mine.importance.solver"
     with pytest.raises(ConfigError, match=rf"study\.yaml: {place}: .*{problem}"):
-        check_config(config, file="study.yaml")
+        Study.parse(config, file="study.yaml")
     for able in (
         {"solver": "csvc", "layers": ["segments"]},
         {"solver": "linear_svc"},
         {"solver": "decision_dag", "binary": "csvc"},
     ):
-        check_config({**config, "solvers": {**config["solvers"], "one": able}})
+        Study.parse({**config, "solvers": {**config["solvers"], "one": able}})

@@ -7,21 +7,21 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 
 from seqkern.cli.main import main
 from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.evaluation import crossval
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
 from seqkern.evaluation.fold_tables import write_results
-from seqkern.evaluation.sources import FittedKernel, StoredGram
 from seqkern.folds import make_folds, read_folds
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.transforms import build_transform, repair_transforms
 from seqkern.kernels import SpectrumKernel, build_kernel
 from seqkern.kernels.base import Kernel
+from seqkern.models import crossval
+from seqkern.models.sources import FittedKernel, Source, StoredGram
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -403,7 +403,7 @@ def test_groups_of_the_fold_file_stay_together_in_the_inner_folds():
     assert len(set(zip(folds.groups, pairs, strict=True))) == 10
     source, seen = StoredGram(compute_gram(SpectrumKernel(k=3), X)), []
 
-    class Spy:
+    class Spy(Source):
         def pair(self, train, test, y=None):
             seen.append((set(pairs[train]), set(pairs[test])))
             return source.pair(train, test, y)

@@ -14,10 +14,9 @@ from seqkern.core import public_files
 from seqkern.core.archive import load_archive, save_archive
 from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError
 from seqkern.datasets import (
+    DataEntry,
     Dataset,
     Task,
-    entry_files,
-    entry_kind,
     load_dataset,
     make_dataset,
     public,
@@ -61,7 +60,7 @@ def no_files(monkeypatch, tmp_path):
     ],
 )
 def test_the_files_that_an_entry_names(entry, files):
-    assert entry_files(entry) == files
+    assert DataEntry.parse(entry).files() == files
 
 
 def test_two_files(tmp_path):
@@ -209,12 +208,12 @@ def test_entries_that_are_not_possible(tmp_path, entry, error, message):
 
 
 def test_kind_of_an_entry():
-    assert entry_kind({"fasta": "x"}) == "sequences"
-    assert entry_kind({"simulate": {}}) == "sequences"
-    assert entry_kind({"features": "x"}) == "features"
-    assert entry_kind({"dissimilarities": "x"}) == "dissimilarities"
-    assert entry_kind({"public": "globins"}) == "dissimilarities"
-    assert entry_kind({"public": "expression_golub"}) == "features"
+    assert DataEntry.parse({"fasta": "x"}).kind == "sequences"
+    assert DataEntry.parse({"simulate": {}}).kind == "sequences"
+    assert DataEntry.parse({"features": "x"}).kind == "features"
+    assert DataEntry.parse({"dissimilarities": "x"}).kind == "dissimilarities"
+    assert DataEntry.parse({"public": "globins"}).kind == "dissimilarities"
+    assert DataEntry.parse({"public": "expression_golub"}).kind == "features"
 
 
 # ---- on disk ---------------------------------------------------------------------------------------------

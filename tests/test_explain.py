@@ -25,7 +25,7 @@ from seqkern.kernels import SpectrumKernel, blocks, build_kernel
 from seqkern.kernels.additive import word_weights
 from seqkern.kernels.algebra import PartKernel
 from seqkern.kernels.occurrences import WordWeights
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet

@@ -10,8 +10,9 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets import load_dataset
 from seqkern.sequences.labels import make_labels
-from seqkern.study.config import check_config
-from seqkern.study.feasible import check_training_part, checked_methods, may_refuse
+from seqkern.study.feasible import check_training_part
+from seqkern.study.solver_entries import SolverEntry
+from seqkern.study.study import Study
 
 
 def labels(positives=6, negatives=14, others=0):
@@ -36,9 +37,10 @@ def study(tmp_path_factory):
 
 
 def test_who_may_refuse():
-    assert may_refuse("nusvc")
-    assert may_refuse({"solver": "one_against_rest", "binary": {"solver": "nusvc", "nu": [0.1, 0.2]}})
-    assert not may_refuse("csvc:C=[1,10]")
+    assert SolverEntry.parse("nusvc").refuses_labels
+    nested = {"solver": "one_against_rest", "binary": {"solver": "nusvc", "nu": [0.1, 0.2]}}
+    assert SolverEntry.parse(nested).refuses_labels
+    assert not SolverEntry.parse("csvc:C=[1,10]").refuses_labels
 
 
 def test_outer_and_inner_training_parts():
@@ -123,8 +125,8 @@ def test_evaluate_and_train_refuse_before_any_kernel(study, capsys, monkeypatch)
     def computed(*args, **kwargs):
         raise AssertionError("a kernel is computed")
 
-    monkeypatch.setattr("seqkern.evaluation.sources.fill", computed)
-    monkeypatch.setattr("seqkern.models.training.compute_gram", computed)
+    monkeypatch.setattr("seqkern.models.sources.fill", computed)
+    monkeypatch.setattr("seqkern.models.sources.compute_gram", computed)
     method = ["--kernel", "spectrum:k=2", "--solver", "nusvc:nu=0.6", "-o", str(study / "out")]
     assert main(["evaluate", str(study / "d"), "--folds", str(study / "folds"), *method]) == 1
     assert "split" in (told := capsys.readouterr().err)
@@ -149,14 +151,14 @@ def test_methods_of_a_study():
         "kernels": {"two": {"kernel": "spectrum", "k": 2}},
         "solvers": solvers,
     }
-    found = checked_methods(check_config(study), "d")
-    assert {name: (method["inner_folds"], method["seed"]) for name, method in found.items()} == {
+    found = Study.parse(study).checked_solvers("d")
+    assert {name: (method.inner_folds, method.seed) for name, method in found.items()} == {
         "nu": (0, 4),
         "grid": (3, 4),
         "c": (0, 4),
     }
     study["kernels"] |= {"three": {"kernel": "spectrum", "k": 3}, "best": {"choose": ["two", "three"]}}
-    assert checked_methods(check_config(study), "d")["nu"]["inner_folds"] == 3
+    assert Study.parse(study).checked_solvers("d")["nu"].inner_folds == 3
 
 
 def test_evaluate_tells_what_did_not_converge_and_why(study, tmp_path, capsys):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 from scipy.sparse import issparse
 from test_kernel_contract import EQUAL_LENGTH
 
@@ -14,16 +15,15 @@ from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError, ParameterError, SequenceError
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets.dataset import Task
-from seqkern.evaluation import feature_source
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.feature_source import FeatureSource, feature_form
 from seqkern.evaluation.selection_bias import biased_scores
 from seqkern.folds import Split
 from seqkern.kernels import KERNELS, build_kernel
 from seqkern.kernels.explicit import feature_vectors, known_names, name_features
 from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.models import selected_features
 from seqkern.models.feature_model import FeatureModel
-from seqkern.models.model import load_model
+from seqkern.models.feature_source import FeatureSource, feature_form
+from seqkern.models.loading import load_model
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
@@ -31,9 +31,9 @@ from seqkern.sequences.tables import FeatureTable
 from seqkern.solvers import build_solver, expand_grid
 from seqkern.solvers.psvm.psvm import PSVC
 from seqkern.solvers.selection.selected_choice import inner_parts
-from seqkern.study.config import check_config
 from seqkern.study.feasible import check_training_part
-from seqkern.study.methods import dataset_methods, needs_gram
+from seqkern.study.solver_entries import SolverEntry
+from seqkern.study.study import Study
 
 MOTIF = "GTTGCA"
 PSVM = {"solver": "psvc", "kernel": "features", "C": "inf", "epsilon": 0.5}
@@ -162,13 +162,13 @@ def test_solvers_of_features_run_on_kernels_that_have_some():
         },
         "solvers": {"psvm": PSVM, "svm": {"solver": "csvc"}},
     }
-    methods = dataset_methods(check_config(study), "donors")
+    methods = Study.parse(study).method_names("donors")
     assert [kernel for kernel, solver in methods if solver == "psvm"] == ["kmers"]
     assert [kernel for kernel, solver in methods if solver == "svm"] == list(study["kernels"])
-    assert not needs_gram(PSVM)
+    assert not SolverEntry.parse(PSVM).needs_gram
     study["datasets"]["donors"] |= {"kernels": ["alignment"], "solvers": ["psvm"]}
     with pytest.raises(ConfigError, match="would never run"):
-        check_config(study)
+        Study.parse(study)
 
 
 # ---- one fold ----------------------------------------------------------------------------------------------
@@ -451,7 +451,7 @@ def test_weights_of_features_with_names_are_told_for_each_class():
 def test_features_too_many_are_not_listed(monkeypatch):
     X, labels = three_classes()
     split = Split("1", np.arange(0, 120, 2), np.arange(1, 120, 2))
-    monkeypatch.setattr(feature_source, "MOST_LISTED", 5)
+    monkeypatch.setattr(selected_features, "MOST_LISTED", 5)
     source = FeatureSource(build_kernel(WINDOW), X, blocks=True)
     result = evaluate_fold(Task("t", labels), split, {"k": source}, [{"solver": "primal_svc"}], InnerLoop(2))
     assert result.features == []

@@ -5,22 +5,21 @@ import json
 
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError, ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Task
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.sources import FittedKernel, ImplicitSource
 from seqkern.folds import make_folds
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
+from seqkern.models.sources import FittedKernel, ImplicitSource
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.study.config import check_config
-from seqkern.study.methods import dataset_methods, needs_gram
+from seqkern.study.study import Study
 
 EXACT = "tol=1e-9,max_epochs=100000"
 KERNELS = ["spectrum:k=3", "(spectrum:k=2,part=0:12)+(weighted_degree:degree=3)"]
@@ -74,7 +73,7 @@ def test_no_gram_matrix_is_made(monkeypatch):
     def forbidden(*args, **kwargs):
         raise AssertionError("a Gram matrix was computed")
 
-    monkeypatch.setattr("seqkern.models.training.compute_gram", forbidden)
+    monkeypatch.setattr("seqkern.models.sources.compute_gram", forbidden)
     monkeypatch.setattr("seqkern.kernels.kmer.spectrum.SpectrumKernel._block", forbidden)
     X, labels = sequences()
     assert train_model(X, labels, build_kernel("spectrum:k=3"), "linear_svc:C=[0.1,1]").record["report"]["converged"]
@@ -183,12 +182,12 @@ STUDY = {
 
 
 def test_a_study_runs_the_pairs_that_go_together():
-    config = check_config(STUDY)
-    methods = dataset_methods(config, "donors")
+    study = Study.parse(STUDY)
+    methods = study.method_names("donors")
     assert [kernel for kernel, solver in methods if solver == "csvc"] == list(STUDY["kernels"])
     assert [kernel for kernel, solver in methods if solver == "linear"] == ["words"]
-    assert needs_gram(STUDY["solvers"]["csvc"])
-    assert not needs_gram(STUDY["solvers"]["linear"])
+    assert study.solvers["csvc"].needs_gram
+    assert not study.solvers["linear"].needs_gram
 
 
 @pytest.mark.parametrize(
@@ -199,4 +198,4 @@ def test_what_would_never_run_is_refused(part, names, idle):
     study = copy.deepcopy(STUDY)
     study["datasets"]["donors"] |= {part: names, "solvers": ["linear"]}
     with pytest.raises(ConfigError, match=rf"datasets\.donors: {idle} would never run.*add a solver such as csvc"):
-        check_config(study)
+        Study.parse(study)

@@ -14,10 +14,11 @@ from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError
 from seqkern.explain.poim import Importance
 from seqkern.explain.positions import Positions
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.report import build_report
 from seqkern.sequences.alphabets import DNA
-from seqkern.study.config import check_config
+from seqkern.study import dataset_entries
+from seqkern.study.study import Study
 
 DONORS = {"simulate": {"kind": "donor", "n_positive": 60, "n_decoy": 90}}
 
@@ -155,17 +156,17 @@ STUDY = {
     ],
 )
 def test_the_configuration_is_checked(changed, said):
-    assert check_config(STUDY)["datasets"]["d"]["importance"] == {"kernel": "k", "solver": "s"}
+    assert Study.parse(STUDY).datasets["d"].importance == dataset_entries.Importance("k", "s")
     entry = {**DONORS, "importance": STUDY["datasets"]["d"]["importance"] | changed}
     with pytest.raises(ConfigError) as caught:
-        check_config(STUDY | {"datasets": {"d": entry}})
+        Study.parse(STUDY | {"datasets": {"d": entry}})
     assert said in str(caught.value)
 
 
 def test_families_have_no_one_machine():
     entry = {"simulate": {"kind": "superfamilies"}, "tasks": "families", "importance": {"kernel": "k", "solver": "s"}}
     with pytest.raises(ConfigError, match="single task"):
-        check_config(STUDY | {"datasets": {"d": entry}})
+        Study.parse(STUDY | {"datasets": {"d": entry}})
 
 
 # ---- the report -------------------------------------------------------------------------------------------------

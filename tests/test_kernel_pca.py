@@ -11,7 +11,7 @@ from sklearn.decomposition import KernelPCA as Oracle
 from seqkern.cli.main import main
 from seqkern.core.errors import GramError, ModelError, ParameterError
 from seqkern.kernels import SpectrumKernel
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.solvers import KernelPCA, build_solver
 
 

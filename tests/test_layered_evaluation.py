@@ -5,28 +5,26 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FoldError, LabelError, ParameterError
 from seqkern.core.tsv import read_tsv
 from seqkern.datasets import Task, load_dataset, make_dataset
-from seqkern.evaluation import crossval
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.feature_source import FeatureSource
 from seqkern.evaluation.held_out import fit_layers, held_out_decisions
 from seqkern.evaluation.metrics import brier
-from seqkern.evaluation.sources import FittedKernel
 from seqkern.folds import make_folds
 from seqkern.kernels import build_kernel
 from seqkern.layers import Layers
 from seqkern.layers.base import Layer
-from seqkern.models import training
+from seqkern.models import crossval
+from seqkern.models import method as method_module
+from seqkern.models.feature_source import FeatureSource
+from seqkern.models.sources import FittedKernel
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import UNLABELLED, make_labels
 from seqkern.solvers import make_solver
-from seqkern.study.config import check_config
-from seqkern.study.feasible import checked_methods
-from seqkern.study.methods import dataset_methods, needs_gram, split_layers
+from seqkern.study.study import Study
 
 ENTRY = {
     "simulate": {"kind": "secondary_structure", "n_chains": 12, "mean_length": 40, "propensity": 5},
@@ -131,8 +129,7 @@ def test_a_fold_says_of_chains_what_the_trained_model_says(dataset, method, monk
         fitted.append(out[0].state())
         return out
 
-    monkeypatch.setattr(crossval, "fit_layers", noting)
-    monkeypatch.setattr(training, "fit_layers", noting)
+    monkeypatch.setattr(method_module, "fit_layers", noting)
     task, (kernel, solver, _) = masked(dataset), METHODS[method]
     split = next(iter(make_folds(task.labels, dataset.X, "grouped", k=3, seed=1)))
     options = {"residues": dataset.residues, "layers": LAYERS}
@@ -305,13 +302,13 @@ def test_the_verb_writes_the_same_bytes_every_time(study):
 
 def test_other_layers_are_another_checkpoint(study, monkeypatch):
     words, folder = study
-    calls, whole = [], evaluate_fold
+    calls, whole = [], crossval.evaluate_fold
 
-    def counted(*arguments, **options):
-        calls.append(options["layers"])
+    def counted(method, *arguments, **options):
+        calls.append(method.layers)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return whole(*arguments, **options)
+        return whole(method, *arguments, **options)
 
     monkeypatch.setattr(crossval, "evaluate_fold", counted)
     killed = [*words, "-o", str(folder / "killed"), "--layers"]
@@ -385,14 +382,15 @@ def config(**solvers):
 
 
 def test_layers_of_a_study():
-    study = check_config(config(layered={**SOLVER, "layers": [*LAYERS[:1], {"layer": "segments"}]}))
-    assert split_layers(study["solvers"]["layered"]) == (SOLVER, [LAYERS[0], {"layer": "segments"}])
-    assert ("window", "layered") in dataset_methods(study, "residues")
-    assert "layered" not in {solver for _, solver in dataset_methods(study, "plain")}
-    study = check_config(config(layered={**SOLVER, "layers": ["probabilities"]}))
-    assert ("spectrum", "layered") in dataset_methods(study, "plain")
-    assert not needs_gram(study["solvers"]["layered"])
-    checked = checked_methods(study, "residues")["layered"]
+    study = Study.parse(config(layered={**SOLVER, "layers": [*LAYERS[:1], {"layer": "segments"}]}))
+    layered = study.solvers["layered"]
+    assert (layered.spec, layered.layer_specs) == (SOLVER, [LAYERS[0], {"layer": "segments"}])
+    assert ("window", "layered") in study.method_names("residues")
+    assert "layered" not in {solver for _, solver in study.method_names("plain")}
+    study = Study.parse(config(layered={**SOLVER, "layers": ["probabilities"]}))
+    assert ("spectrum", "layered") in study.method_names("plain")
+    assert not study.solvers["layered"].needs_gram
+    checked = study.checked_solvers("residues")["layered"].to_dict()
     assert (checked["solver"], checked["layers"]) == (SOLVER, ["probabilities"])
 
 
@@ -407,7 +405,7 @@ def test_layers_of_a_study():
 )
 def test_wrong_layers_of_a_study(layers, words):
     with pytest.raises(ConfigError) as error:
-        check_config(config(layered={**SOLVER, "layers": layers}))
+        Study.parse(config(layered={**SOLVER, "layers": layers}))
     assert all(word in str(error.value) for word in words)
 
 
@@ -415,7 +413,7 @@ def test_a_data_set_without_residues_cannot_name_a_solver_with_layers():
     study = config(layered={**SOLVER, "layers": ["segments"]})
     study["datasets"]["plain"]["solvers"] = ["layered"]
     with pytest.raises(ConfigError, match=r"datasets\.plain\.solvers: 'layered' has layers that look"):
-        check_config(study)
+        Study.parse(study)
 
 
 def test_a_regression_has_no_layers(dataset):

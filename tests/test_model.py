@@ -15,7 +15,7 @@ from seqkern.core.errors import FileError, LabelError, ModelError, SequenceError
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
 from seqkern.models import model as model_module
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import Labels, make_labels
 from seqkern.sequences.sequence_set import SequenceSet

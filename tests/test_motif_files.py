@@ -14,7 +14,7 @@ from seqkern.explain import Explainer
 from seqkern.explain.files import write_explanation
 from seqkern.kernels import MotifKernel, build_kernel, kernel_from_state
 from seqkern.kernels.motifs.pattern_files import SKIPPED
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import make_labels
 

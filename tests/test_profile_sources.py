@@ -6,14 +6,14 @@ from test_profile_files import pssm_text
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, SequenceError
-from seqkern.datasets import entry_files, load_dataset, make_dataset
+from seqkern.datasets import DataEntry, load_dataset, make_dataset
 from seqkern.kernels import ProfileKernel
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.profiles.files import ProfileFiles
 from seqkern.profiles.search import ProfileSearch
 from seqkern.profiles.sources import ProfileSource, describe, differs
 from seqkern.sequences.fasta import read_fasta
-from seqkern.study.config import check_config
+from seqkern.study.study import Study
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 FILES = ("positive", "negative", "new")
@@ -65,10 +65,10 @@ def test_a_data_set_carries_its_profiles(folder):
         assert data.notes["profiles"].items() >= profiles.items()
         assert ("transductive" in describe(data.notes["profiles"])) == (name == "all")
     pssms = [f"pssm/{name}{i}.pssm" for name in sorted(FILES) for i in range(4)]
-    assert entry_files(entry(**given["files"])) == ["positive.fa", "negative.fa", *pssms]
-    assert entry_files(entry(**given["fasta"]))[2:] == ["new.fa"]
-    assert entry_files(entry(**given["all"]))[2:] == []
-    assert entry_files({"public": "globins", "profiles": {"files": "pssm"}}) == pssms
+    assert DataEntry.parse(entry(**given["files"])).files() == ["positive.fa", "negative.fa", *pssms]
+    assert DataEntry.parse(entry(**given["fasta"])).files()[2:] == ["new.fa"]
+    assert DataEntry.parse(entry(**given["all"])).files()[2:] == []
+    assert DataEntry.parse({"public": "cb513", "profiles": {"files": "pssm"}}).files() == pssms
 
 
 def test_a_change_in_a_folder_is_seen(folder):
@@ -83,10 +83,10 @@ def test_a_change_in_a_folder_is_seen(folder):
     file.rename(folder / "pssm" / "new9.pssm")
     notes.append(source.note())
     assert len({note["sha256"] for note in notes}) == 3
-    assert "pssm/new9.pssm" in entry_files(entry(files="pssm"))
+    assert "pssm/new9.pssm" in DataEntry.parse(entry(files="pssm")).files()
     # other sequences have other files: that is no reason to warn
     assert not differs(notes[0], notes[1])
-    assert entry_files(entry(files="nowhere"))[2:] == ["nowhere"]
+    assert DataEntry.parse(entry(files="nowhere")).files()[2:] == ["nowhere"]
 
 
 def test_the_verb_writes_it_and_gram_reads_it(folder):
@@ -128,7 +128,7 @@ def test_impossible_entries_are_refused_before_any_work(profiles, words):
         "solvers": {"c": {"solver": "csvc"}},
     }
     with pytest.raises(ConfigError, match=words) as error:
-        check_config(study)
+        Study.parse(study)
     assert "datasets.d" in str(error.value)
 
 
@@ -140,15 +140,15 @@ def test_a_kernel_without_profiles_is_found_before_any_work():
         "solvers": {"c": {"solver": "csvc"}},
     }
     with pytest.raises(ConfigError, match=r"datasets\.d: kernel 'p' needs profiles; add profiles: to the data set"):
-        check_config(study)
+        Study.parse(study)
     study["datasets"]["d"]["kernels"] = ["s"]
-    check_config(study)
+    Study.parse(study)
     study["datasets"]["d"] = {"fasta": ["a.fa", "b.fa"]}
     study["kernels"]["p"] = {"kernel": "profile", "search": "training"}
-    check_config(study)
+    Study.parse(study)
     study["datasets"]["d"] = {"features": "a.tsv", "profiles": {"files": "x"}}
     with pytest.raises(ConfigError, match="profiles are of sequences"):
-        check_config(study)
+        Study.parse(study)
 
 
 def test_gram_train_predict_and_explain(folder, capsys):

@@ -9,18 +9,17 @@ import pytest
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, GramError
 from seqkern.datasets import Dataset, Task, save_dataset
-from seqkern.evaluation.sources import StoredGram
 from seqkern.gram import compute_gram, open_gram
 from seqkern.gram.spectrum import read_spectrum
 from seqkern.gram.transforms import build_transform
 from seqkern.kernels import build_kernel
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
+from seqkern.models.sources import StoredGram
 from seqkern.models.training import train_model
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.study.config import check_config
-from seqkern.study.methods import split_transforms
-from seqkern.study.stored_grams import gram_homes
+from seqkern.study.kernel_entries import KernelEntry
+from seqkern.study.study import Study
 
 INDEFINITE = "sigmoid:gamma=2,coef0=-1,base=(spectrum:k=2)"
 REPAIRS = ["clip", "flip", "shift", "empirical_map", "empirical_map:normalize=false,vector_kernel=rbf"]
@@ -53,11 +52,13 @@ def files(tmp_path):
 
 def test_the_repair_comes_after_the_transforms():
     spec = {"kernel": "spectrum", "k": 3, "repair": "clip", "transforms": ["centre"], "solvers": ["psvc"]}
-    kernel, transforms = split_transforms(spec)
-    assert kernel == {"kernel": "spectrum", "k": 3}
-    assert transforms == ["centre", {"transform": "repair", "method": "clip"}]
-    assert split_transforms(spec, ["normalise"], "none") == (kernel, ["centre", "normalise"])
-    assert split_transforms({"kernel": "spectrum"}, repair="shift")[1] == [{"transform": "repair", "method": "shift"}]
+    entry = KernelEntry.parse(spec)
+    assert entry.spec == {"kernel": "spectrum", "k": 3}
+    assert entry.transform_specs == ("centre", {"transform": "repair", "method": "clip"})
+    other = KernelEntry.parse(spec, transforms=["normalise"], repair="none")
+    assert (other.spec, other.transform_specs) == (entry.spec, ("centre", "normalise"))
+    shifted = KernelEntry.parse({"kernel": "spectrum"}, repair="shift")
+    assert shifted.transform_specs == ({"transform": "repair", "method": "shift"},)
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def config():
 @pytest.mark.parametrize("repair", [None, "none", "clip", {"method": "empirical_map", "normalize": False}])
 def test_a_config_takes_a_repair(config, repair):
     config["kernels"]["raw"]["repair"] = repair
-    check_config(config)
+    Study.parse(config)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_a_config_takes_a_repair(config, repair):
 def test_what_is_no_repair_is_an_error_that_names_the_kernel(config, repair, message):
     config["kernels"]["raw"]["repair"] = repair
     with pytest.raises(ConfigError, match=message):
-        check_config(config)
+        Study.parse(config)
 
 
 def test_kernels_that_differ_in_repair_share_one_matrix(config):
@@ -103,8 +104,8 @@ def test_kernels_that_differ_in_repair_share_one_matrix(config):
         "learned": {"kernel": "salzberg"},
         "best": {"choose": ["raw", "clip"]},
     }
-    homes = gram_homes(check_config(config))
-    assert {name: [home for home, _ in own] for name, own in homes.items()} == {
+    homes = Study.parse(config).stored_grams
+    assert {name: [home.name for home in own] for name, own in homes.items()} == {
         "map": ["raw"],
         "raw": ["raw"],
         "clip": ["raw"],
@@ -113,9 +114,9 @@ def test_kernels_that_differ_in_repair_share_one_matrix(config):
         "again": ["twice"],
     }
     config["kernels"] = {"clip": {**raw, "repair": "clip"}, "map": {"kernel": "pairwise"}, "raw": raw}
-    assert {home for own in gram_homes(check_config(config)).values() for home, _ in own} == {"raw"}
-    assert homes["map"][0][1] == raw
-    assert build_kernel(homes["again"][0][1]).name == "spectrum"
+    assert {home.name for own in Study.parse(config).stored_grams.values() for home in own} == {"raw"}
+    assert homes["map"][0].spec == raw
+    assert homes["again"][0].kernel.name == "spectrum"
 
 
 # ---- models -------------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ def test_kernels_that_differ_in_repair_share_one_matrix(config):
 @pytest.mark.parametrize("transforms", [(), ("centre",)], ids=str)
 def test_a_model_repairs_the_rows_of_new_sequences(repair, transforms, tmp_path):
     kernel = build_kernel(INDEFINITE)
-    chain = [build_transform(item) for item in split_transforms({}, transforms, repair)[1]]
+    chain = KernelEntry.parse(INDEFINITE, transforms=transforms, repair=repair).transforms
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = train_model(X, LABELS, kernel, "csvc", transforms=chain)

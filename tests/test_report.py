@@ -24,14 +24,14 @@ from seqkern.figures.gram import block_means
 from seqkern.figures.matplotlib_svg import inline
 from seqkern.figures.numbers import number
 from seqkern.report import build_report
-from seqkern.report.choices import edge_choices
-from seqkern.report.cost import cost_section
-from seqkern.report.findings import caveats, main_finding
 from seqkern.report.outcomes import hard_cases, outcome
-from seqkern.report.predictions import hard_section
-from seqkern.report.results import Method, Study
+from seqkern.report.results import Method, StudyResults
+from seqkern.report.sections.choices import edge_choices
+from seqkern.report.sections.cost import cost_section
+from seqkern.report.sections.findings import caveats, main_finding
+from seqkern.report.sections.predictions import hard_section
+from seqkern.report.sections.thumbnails import thumbnail
 from seqkern.report.tables import Ranking, unit_scores
-from seqkern.report.thumbnails import thumbnail
 from seqkern.report.view import View
 
 SMALL = {"spectrum": {"kernel": "spectrum", "k": 3}}
@@ -173,7 +173,7 @@ def test_a_large_matrix_is_sampled_and_never_loaded(tmp_path):
 
 
 def test_thumbnail_sorts_the_classes(demo_folder):
-    dataset = Study(demo_folder).datasets[0]
+    dataset = StudyResults(demo_folder).datasets[0]
     picture = thumbnail(dataset, "spectrum3")
     assert [name for name, _, _ in picture.bands] == ["decoy", "donor"]
     edge = round(picture.bands[0][2])
@@ -214,7 +214,7 @@ def test_families_and_metrics_tables_hold_every_row(demo_folder, demo_page):
 
 def test_tasks_with_several_splits_are_averaged_first(tmp_path):
     shape = Shape(tasks=("a", "b"), splits=("1", "2"))
-    dataset = Study(write_study(tmp_path / "s", {"d": shape}, SMALL, ONE)).datasets[0]
+    dataset = StudyResults(write_study(tmp_path / "s", {"d": shape}, SMALL, ONE)).datasets[0]
     units = unit_scores(dataset)
     metrics = dataset.metrics
     assert list(units["unit"]) == ["a", "b"]
@@ -229,7 +229,7 @@ def _with_aucs(tmp_path, table):
         rows = [("all", str(i), 1, 1, value) for i, value in enumerate(values, start=1)]
         path = folder / "evaluate/d" / name / "svm/metrics.tsv"
         write_tsv(path, ["task", "split", "n_train", "n_test", "auc"], rows)
-    return Study(folder).datasets[0]
+    return StudyResults(folder).datasets[0]
 
 
 def test_ranking_marks_the_best_and_those_within_one_deviation(tmp_path):
@@ -265,7 +265,7 @@ def test_one_fold_has_no_spread(tmp_path):
 def test_the_only_test_part_is_no_fold(tmp_path):
     leaks = (("all", "1", "identical", "d_1", "d_7", 1.0),)
     folder = write_study(tmp_path / "s", {"d": Shape(splits=("1",), n=20, leaks=leaks)}, SMALL, ONE)
-    view = View(Study(folder).datasets[0], "d1")
+    view = View(StudyResults(folder).datasets[0], "d1")
     assert "(1 test part only, so its spread is not known)" in text_of(main_finding(view))
     told = [text_of(sentence) for sentence in caveats(view)]
     assert any("the test part holds fewer than 10 positives" in sentence for sentence in told)
@@ -276,7 +276,7 @@ def test_the_only_test_part_is_no_fold(tmp_path):
 def test_confusion_counts_every_decision(tmp_path):
     shape = Shape("multiclass", classes=("x", "y", "z"), n=90)
     folder = write_study(tmp_path / "s", {"d": shape}, SMALL, ONE)
-    dataset = Study(folder).datasets[0]
+    dataset = StudyResults(folder).datasets[0]
     method = Method("spectrum", "svm")
     table = dataset.decisions(method)
     result = outcome(dataset, table)
@@ -290,7 +290,7 @@ def test_confusion_counts_every_decision(tmp_path):
 
 
 def test_hard_cases_are_ranked_by_the_share_of_the_other_class(demo_folder):
-    dataset = Study(demo_folder).datasets[0]
+    dataset = StudyResults(demo_folder).datasets[0]
     table = dataset.decisions(Method("spectrum3", "svm"))
     cases = hard_cases(dataset, table, count=3)
     unit, name, label, value, share = cases[0]
@@ -310,7 +310,7 @@ def test_single_sequence_test_parts_are_pooled(tmp_path):
     write_tsv(path / "decisions.tsv", ["task", "split", "id", "label", "decision", "predicted"], rows)
     scores = [("all", str(i + 1), 23, 1, None, float(i % 2)) for i in range(24)]
     write_tsv(path / "metrics.tsv", ["task", "split", "n_train", "n_test", "auc", "accuracy"], scores)
-    dataset = Study(folder).datasets[0]
+    dataset = StudyResults(folder).datasets[0]
     result = outcome(dataset, dataset.decisions(Method("spectrum", "svm")))
     assert result.pooled
     assert Ranking(dataset).metric == "accuracy"
@@ -327,7 +327,7 @@ def test_edge_choices_need_three_numbers_and_a_majority(tmp_path):
     rows += [("all", str(i), name, value, 0.9) for i in range(4) for name, value in (("w", 2), ("mode", "a"))]
     path = folder / "evaluate/d/spectrum/svm/choices.tsv"
     write_tsv(path, ["task", "split", "parameter", "value", "inner_score"], rows)
-    assert edge_choices(Study(folder).datasets[0]) == {("spectrum", "svm", "C"): "largest"}
+    assert edge_choices(StudyResults(folder).datasets[0]) == {("spectrum", "svm", "C"): "largest"}
 
 
 def test_a_kernel_chosen_by_the_inner_loop_is_told(tmp_path):
@@ -350,7 +350,7 @@ def test_a_good_ranking_with_one_predicted_class_is_a_caveat(tmp_path):
     path = folder / "evaluate/d/spectrum/svm/metrics.tsv"
     for sensitivity, expected in ((0.0, True), (0.5, False)):
         write_tsv(path, columns, [("all", "1", 9, 9, 0.9, sensitivity, 1.0)])
-        view = View(Study(folder).datasets[0], "d1")
+        view = View(StudyResults(folder).datasets[0], "d1")
         found = any("put nearly all of them in one class" in text_of(sentence) for sentence in caveats(view))
         assert found is expected
 
@@ -366,7 +366,7 @@ def test_a_high_auc_with_uneven_classes_is_a_caveat_with_a_remedy(tmp_path, auc,
     for solver, values in (("svm", (0.9, 0.9, 0.9)), ("psvm", (auc, sensitivity, specificity))):
         path = folder / "evaluate/d/spectrum" / solver / "metrics.tsv"
         write_tsv(path, columns, [("all", "1", 9, 9, *values)])
-    found = [text_of(sentence) for sentence in caveats(View(Study(folder).datasets[0], "d1"))]
+    found = [text_of(sentence) for sentence in caveats(View(StudyResults(folder).datasets[0], "d1"))]
     found = [sentence for sentence in found if "far more of one class" in sentence]
     assert len(found) == told
     for sentence in found:
@@ -387,7 +387,7 @@ def test_a_high_auc_with_uneven_classes_is_a_caveat_with_a_remedy(tmp_path, auc,
 )
 def test_the_cost_of_a_search_is_said_to_be_the_first_methods(tmp_path, entry, told):
     folder = write_study(tmp_path / "s", {"d": Shape()}, {"searched": entry}, ONE)
-    text = text_of(cost_section(View(Study(folder).datasets[0], "d1")))
+    text = text_of(cost_section(View(StudyResults(folder).datasets[0], "d1")))
     assert ("bears the cost of the search" in text) == told
 
 
@@ -403,7 +403,7 @@ def test_flawless_predictions_are_said_of_one_method(tmp_path):
         auc = 1.0 if solver == "other" else 0.53
         columns = ["task", "split", "n_train", "n_test", "auc"]
         write_tsv(place / "metrics.tsv", columns, [("all", "1", 9, 9, auc)])
-    text = text_of(hard_section(View(Study(folder).datasets[0], "d1")))
+    text = text_of(hard_section(View(StudyResults(folder).datasets[0], "d1")))
     assert "spectrum with other ranked no test sequence wrongly" in text
     assert "No test sequence" not in text
 
@@ -442,7 +442,7 @@ def test_page_can_be_read_by_everyone(demo_page):
 
 def test_page_says_what_was_found(demo_folder, demo_page):
     text = Page(demo_page).text
-    ranking = Ranking(Study(demo_folder).datasets[1])
+    ranking = Ranking(StudyResults(demo_folder).datasets[1])
     best = ranking.best[0]
     assert f"{best.kernel} with {best.solver} has the highest mean AUC, {ranking.score(best).mean:.3f}" in text
     assert "1 combination of 6 gave no result and is shown as missing: mismatch with psvm." in text
@@ -585,14 +585,14 @@ def test_without_a_configuration_a_kernel_may_lack_a_solver(tmp_path):
     folder = write_study(tmp_path / "study", {"d": Shape()}, kernels, skip={("d", "a", "psvm")})
     (folder / "config.yaml").unlink()
     page = Page(build_report(folder, folder / "report").read_text(encoding="utf-8"))
-    assert len(Study(folder).datasets[0].methods) == 3
+    assert len(StudyResults(folder).datasets[0].methods) == 3
     assert not any(a.get("title") == "this combination gave no result" for a in page.all("span"))
 
 
 def test_a_gram_matrix_of_other_size_is_not_shown(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, SMALL, ONE)
     np.save(folder / "gram/d/spectrum/gram.npy", np.eye(3))
-    assert thumbnail(Study(folder).datasets[0], "spectrum") is None
+    assert thumbnail(StudyResults(folder).datasets[0], "spectrum") is None
 
 
 @pytest.mark.parametrize(

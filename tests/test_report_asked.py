@@ -6,10 +6,10 @@ from report_sample import Shape, write_study
 from test_report import Page
 
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.report.choices import choices_section
-from seqkern.report.findings import caveats
-from seqkern.report.results import Study
-from seqkern.report.scores import scores_section
+from seqkern.report.results import StudyResults
+from seqkern.report.sections.choices import choices_section
+from seqkern.report.sections.findings import caveats
+from seqkern.report.sections.scores import scores_section
 from seqkern.report.view import View
 
 KERNELS = {"spectrum3": {"kernel": "spectrum", "k": 3}}
@@ -30,7 +30,7 @@ def study(folder, inner, **shape):
         rows = read_tsv(place / "choices.tsv")
         more = [dict(rows[0], split=split, parameter="threshold", value=f"0.{split}") for split in "12345"]
         write_tsv(place / "choices.tsv", list(rows[0]), [*rows, *more])
-    return View(Study(folder).datasets[0], "d1")
+    return View(StudyResults(folder).datasets[0], "d1")
 
 
 def words(view, section):

@@ -9,10 +9,10 @@ from test_report import Page
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.gram.spectrum import Spectrum, write_spectrum
 from seqkern.report import build_report
-from seqkern.report.eigenvalues import eigenvalues_section
-from seqkern.report.findings import caveats
-from seqkern.report.plots import gram_section
-from seqkern.report.results import Study
+from seqkern.report.results import StudyResults
+from seqkern.report.sections.eigenvalues import eigenvalues_section
+from seqkern.report.sections.findings import caveats
+from seqkern.report.sections.plots import gram_section
 from seqkern.report.view import View
 
 RAW = {"kernel": "smith_waterman"}
@@ -43,7 +43,7 @@ def folder(tmp_path):
 
 def words(section, folder):
     """Return the words of a section of the report."""
-    return Page(section(View(Study(folder).datasets[0], "d1"))).text
+    return Page(section(View(StudyResults(folder).datasets[0], "d1"))).text
 
 
 def test_each_kernel_with_its_repair_and_what_runs_without(folder):
@@ -60,7 +60,7 @@ def test_each_kernel_with_its_repair_and_what_runs_without(folder):
 
 
 def test_findings_name_what_ran_on_much_negative_mass_and_the_remedy(folder):
-    found = [Page(sentence).text for sentence in caveats(View(Study(folder).datasets[0], "d1"))]
+    found = [Page(sentence).text for sentence in caveats(View(StudyResults(folder).datasets[0], "d1"))]
     (found,) = [sentence for sentence in found if "indefinite" in sentence]
     assert found.startswith("d: raw with svm and big with svm had an indefinite matrix without repair")
     assert "negative mass up to 25.0 %" in found
@@ -70,7 +70,7 @@ def test_findings_name_what_ran_on_much_negative_mass_and_the_remedy(folder):
 
 def test_nothing_is_said_where_nothing_is_known(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, {"spectrum": {"kernel": "spectrum", "k": 3}}, SOLVERS)
-    assert eigenvalues_section(View(Study(folder).datasets[0], "d1")) is None
+    assert eigenvalues_section(View(StudyResults(folder).datasets[0], "d1")) is None
 
 
 def test_kernels_with_one_matrix_show_one_picture(folder):
@@ -82,7 +82,7 @@ def test_kernels_with_one_matrix_show_one_picture(folder):
 @pytest.mark.parametrize("order", list(itertools.permutations(["raw", "clipped", "pairwise"])))
 def test_the_picture_is_the_plain_kernels_in_any_order(tmp_path, order):
     folder = write_study(tmp_path / "s", {"d": Shape()}, {name: KERNELS[name] for name in order}, SOLVERS)
-    page = Page(gram_section(View(Study(folder).datasets[0], "d1")))
+    page = Page(gram_section(View(StudyResults(folder).datasets[0], "d1")))
     assert len(page.all("figure")) == 1
     assert "raw120 × 120" in page.text
     assert "clipped: the matrix of raw, of which it is another transform." in page.text

@@ -13,10 +13,10 @@ from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.figures.families import _line_style, families_figure
 from seqkern.report import build_report
 from seqkern.report.comparisons import Compared
-from seqkern.report.families import MOST_LINES, drawn
-from seqkern.report.results import Method, Study
-from seqkern.report.single_task_tests import exponent
-from seqkern.report.verdicts import comparisons_section, result
+from seqkern.report.results import Method, StudyResults
+from seqkern.report.sections.families import MOST_LINES, drawn
+from seqkern.report.sections.single_task_tests import exponent
+from seqkern.report.sections.verdicts import comparisons_section, result
 from seqkern.report.view import View
 
 FAMILIES = tuple(f"1.{i}" for i in range(1, 13))
@@ -132,7 +132,7 @@ def test_methods_that_know_test_sequences_have_a_mark(tmp_path):
     text = Page(html).text
     assert "Number of families with AUC ≥ x. † transductive: its profiles were built with the test" in text
     assert "choice† with svm is better beyond chance than" in text
-    (view,) = (View(dataset, "d1") for dataset in Study(folder).datasets)
+    (view,) = (View(dataset, "d1") for dataset in StudyResults(folder).datasets)
     assert view.dataset.transductive == set(MARKED)
     words = text_of(comparisons_section(view))
     assert "beyond chance (corrected p of at most 0.05). † transductive: its profiles were built with the test" in words
@@ -166,7 +166,7 @@ def test_few_families_cannot_tell_anything(tmp_path):
 
 def test_methods_without_common_families_are_told_so(tmp_path):
     table = {"good": GOOD[:12], "half": np.append(POOR[:6], [np.nan] * 6), "rest": np.append([np.nan] * 6, POOR[6:])}
-    view = View(Study(study(tmp_path / "s", table)).datasets[0], "d1")
+    view = View(StudyResults(study(tmp_path / "s", table)).datasets[0], "d1")
     pairs = {(one.first.kernel, one.second.kernel): one for one in view.comparisons["auc"].found}
     (pair,) = (one for names, one in pairs.items() if set(names) == {"half", "rest"})
     assert result(view.comparisons["auc"], pair) == "no family with a score of both"

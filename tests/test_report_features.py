@@ -7,8 +7,8 @@ from report_sample import HOSTILE, Shape, write_study
 
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.report import build_report
-from seqkern.report.results import Study
-from seqkern.report.selected_features import features_section, selection_bias_section
+from seqkern.report.results import StudyResults
+from seqkern.report.sections.selected_features import features_section, selection_bias_section
 from seqkern.report.view import View
 
 SPLITS = ("1", "2", "3", "4", "5")
@@ -34,7 +34,7 @@ def write_features(path, names):
 
 
 def view_of(folder):
-    return View(Study(folder).datasets[0], "d1")
+    return View(StudyResults(folder).datasets[0], "d1")
 
 
 def plain(markup):

@@ -5,9 +5,9 @@ from report_sample import Shape, write_study
 from test_report import Page
 
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.report.findings import caveats
-from seqkern.report.fits import fits_section
-from seqkern.report.results import Study
+from seqkern.report.results import StudyResults
+from seqkern.report.sections.findings import caveats
+from seqkern.report.sections.fits import fits_section
 from seqkern.report.view import View
 
 KERNELS = {"spectrum3": {"kernel": "spectrum", "k": 3}}
@@ -35,12 +35,12 @@ def change(folder, solver, **columns):
 
 def words(section, folder):
     """Return the words of a section of the report."""
-    return Page(section(View(Study(folder).datasets[0], "d1"))).text
+    return Page(section(View(StudyResults(folder).datasets[0], "d1"))).text
 
 
 def sentences(folder):
     """Return the words of the caveats."""
-    return " ".join(Page(sentence).text for sentence in caveats(View(Study(folder).datasets[0], "d1")))
+    return " ".join(Page(sentence).text for sentence in caveats(View(StudyResults(folder).datasets[0], "d1")))
 
 
 def test_columns_are_shown_where_something_failed_only(folder):

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import yaml
 from naive_states import naive_sov
 from residue_sample import write_residue_study
 from scipy.stats import t, wilcoxon
@@ -17,10 +18,7 @@ from seqkern.evaluation.paired_decisions import Trial
 from seqkern.evaluation.residue_results import read_states
 from seqkern.figures.residues import lengths_figure
 from seqkern.report import build_report, trials
-from seqkern.report.dataset_summary import about_section
 from seqkern.report.files import read_table
-from seqkern.report.findings import caveats
-from seqkern.report.reliability import reliability_section, shown_bins
 from seqkern.report.residue_data import (
     FEWEST,
     against_first,
@@ -30,10 +28,13 @@ from seqkern.report.residue_data import (
     letter_order,
     weights_by_position,
 )
-from seqkern.report.residues import importance_parts, residues_section, track_parts
-from seqkern.report.results import Method, Study
-from seqkern.report.selected_features import features_section
-from seqkern.report.splits import folds_section
+from seqkern.report.results import Method, StudyResults
+from seqkern.report.sections.dataset_summary import about_section
+from seqkern.report.sections.findings import caveats
+from seqkern.report.sections.reliability import reliability_section, shown_bins
+from seqkern.report.sections.residues import importance_parts, residues_section, track_parts
+from seqkern.report.sections.selected_features import features_section
+from seqkern.report.sections.splits import folds_section
 from seqkern.report.trials import read_trial
 from seqkern.report.view import View
 
@@ -52,7 +53,7 @@ def page(folder):
 
 @pytest.fixture(scope="module")
 def dataset(folder):
-    return Study(folder).datasets[0]
+    return StudyResults(folder).datasets[0]
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +62,12 @@ def judged(dataset):
 
 
 def section(folder):
-    return residues_section(View(Study(folder).datasets[0], "d1"))
+    return residues_section(View(StudyResults(folder).datasets[0], "d1"))
 
 
 def small_study(folder, **what):
     """Return the View of a study of few chains, and its judged residues."""
-    view = View(Study(write_residue_study(folder, chains=4, **what)).datasets[0], "d1")
+    view = View(StudyResults(write_residue_study(folder, chains=4, **what)).datasets[0], "d1")
     return view, judged_residues(view.dataset, [BLOSUM])
 
 
@@ -173,7 +174,7 @@ def test_near_the_ends(judged):
 def test_chains_are_counted(tmp_path):
     """Few chains are told of, however many residues they have, and layers learned from less than 50 of them."""
     folder = write_residue_study(tmp_path / "study", chains=30)
-    view = View(Study(folder).datasets[0], "d1")
+    view = View(StudyResults(folder).datasets[0], "d1")
     tested = [one.name for one in read_states(folder / "evaluate" / "chains" / "blosum" / "svm" / "states.txt")]
     assert sum(one["test"] for one in view.chain_counts.values()) == len(tested) == 30
     assert all(one["test"] + one["train"] == 30 for one in view.chain_counts.values())
@@ -182,7 +183,9 @@ def test_chains_are_counted(tmp_path):
     (few,) = [one for one in told if "the test part has fewer than 10 chains" in one]
     assert f"as few as {least} chains" in few
     assert not any("layers" in one for one in told)
-    view.dataset.study.config["solvers"]["svm"]["layers"] = ["structure"]
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    config["solvers"]["svm"]["layers"] = ["structure"]
+    view = View(StudyResults(folder, config).datasets[0], "d1")
     told = [text_of(sentence) for sentence in caveats(view)]
     (layers,) = [one for one in told if "the layers of blosum with svm and window with svm" in one]
     assert "in 3 of 3 splits the training part has fewer than 50 chains" in layers
@@ -195,7 +198,7 @@ def test_chains_are_counted(tmp_path):
 def test_without_tables_of_folds_no_chains_are_counted(tmp_path):
     folder = write_residue_study(tmp_path / "study", chains=4)
     (folder / "folds" / "chains" / "all.tsv").unlink()
-    view = View(Study(folder).datasets[0], "d1")
+    view = View(StudyResults(folder).datasets[0], "d1")
     assert view.chain_counts == {}
     assert "Training: chains" not in text_of(folds_section(view))
     assert not any("chains (" in text_of(sentence) for sentence in caveats(view))
@@ -238,7 +241,7 @@ def test_coefficients_with_intervals(tmp_path):
     ]
     rows = [row if row[5] else (*row[:6], "", "", "", *row[9:]) for row in rows]
     write_tsv(folder / "evaluate" / "chains" / "window" / "svm" / "intervals.tsv", columns, rows)
-    view = View(Study(folder).datasets[0], "d1")
+    view = View(StudyResults(folder).datasets[0], "d1")
     (parts,) = [text_of(features_section(view))]
     assert "Coefficients of window with svm" in parts
     assert "too narrow" in parts
@@ -317,7 +320,7 @@ def test_eight_states(tmp_path):
 
 def test_probabilities_of_each_state(tmp_path):
     folder = write_residue_study(tmp_path / "study", chains=6, probabilities=True)
-    view = View(Study(folder).datasets[0], "d1")
+    view = View(StudyResults(folder).datasets[0], "d1")
     text = reliability_section(view)
     assert text.count("<svg") == 2
     table = view.dataset.decisions(BLOSUM)

@@ -8,10 +8,10 @@ from seqkern.core.markup import Markup, text_of
 from seqkern.core.tsv import write_tsv
 from seqkern.kernels import parse_spec
 from seqkern.report import build_report
-from seqkern.report.choices import choices_section
-from seqkern.report.results import Study
+from seqkern.report.results import StudyResults
+from seqkern.report.sections.choices import choices_section
+from seqkern.report.sections.weights import CAUTION, weights_section
 from seqkern.report.view import View
-from seqkern.report.weights import CAUTION, weights_section
 
 KERNELS = {
     "mix": parse_spec("combination:parts=[(spectrum:k=3),(spectrum:k=2)],weights=mkl"),
@@ -35,7 +35,7 @@ def study(folder, solvers=SOLVERS):
 
 def test_weights_are_shown_with_the_caution(tmp_path):
     folder = study(tmp_path / "s")
-    view = View(Study(folder).datasets[0], "d1")
+    view = View(StudyResults(folder).datasets[0], "d1")
     section = weights_section(view)
     cells = [re.findall(r"<t[hd].*?</t[hd]>", row) for row in section.split("<tr>")[2:]]
     rows = [[text_of(Markup(cell)) for cell in row] for row in cells]
@@ -51,7 +51,7 @@ def test_weights_are_shown_with_the_caution(tmp_path):
 
 def test_without_combined_kernels_there_is_no_such_section(tmp_path):
     folder = write_study(tmp_path / "s", {"d": Shape()}, {"three": {"kernel": "spectrum"}}, SOLVERS)
-    assert weights_section(View(Study(folder).datasets[0], "d1")) is None
+    assert weights_section(View(StudyResults(folder).datasets[0], "d1")) is None
 
 
 def test_weights_that_solvers_share_stand_once(tmp_path):
@@ -59,10 +59,10 @@ def test_weights_that_solvers_share_stand_once(tmp_path):
     path = folder / "evaluate/d/mix/svm/choices.tsv"
     other = folder / "evaluate/d/mix/other/choices.tsv"
     other.write_bytes(path.read_bytes())
-    text = text_of(weights_section(View(Study(folder).datasets[0], "d1")))
+    text = text_of(weights_section(View(StudyResults(folder).datasets[0], "d1")))
     assert text.count("spectrum:k=3") == 1
     assert "mix with svm, other" in text
     other.write_text(path.read_text(encoding="utf-8").replace("0.25", "0.2"), encoding="utf-8")
-    text = text_of(weights_section(View(Study(folder).datasets[0], "d1")))
+    text = text_of(weights_section(View(StudyResults(folder).datasets[0], "d1")))
     assert text.count("spectrum:k=3") == 2
     assert "mix with other" in text

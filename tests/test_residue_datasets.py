@@ -17,7 +17,7 @@ from seqkern.folds.leakage import find_links, leakage_rows
 from seqkern.profiles.profile import check_tracks
 from seqkern.sequences.labels import UNLABELLED, Labels
 from seqkern.simulate import simulate, write_simulated
-from seqkern.study.config import check_config, check_entry
+from seqkern.study.study import Study, check_dataset_entry
 
 CHAINS = {"one": "MKVLAAGW", "two": "ARNDCQEGH", "three": "MKV", "four": "WWYYAC"}
 STATES = {"one": "HHHHGCCE", "two": "CCEEBTTSS", "three": "C-L", "four": "??HHEE"}
@@ -136,7 +136,7 @@ IMPOSSIBLE = [
 @pytest.mark.parametrize(("entry", "message"), IMPOSSIBLE)
 def test_impossible_entries_are_found_before_anything_is_read(entry, message):
     with pytest.raises(ConfigError, match=message) as caught:
-        check_entry("d", entry, "study.yaml")
+        check_dataset_entry("d", entry, file="study.yaml")
     assert str(caught.value).startswith("study.yaml: datasets.d")
     with pytest.raises((ConfigError, ParameterError), match=message):
         make_dataset("d", entry)
@@ -153,12 +153,12 @@ def test_profiles_of_residues_belong_to_the_data_set(kernel, message):
     solvers = {"s": {"solver": "csvc"}}
     study = {"study": "s", "datasets": {"d": GENERATED}, "kernels": {"k": kernel}, "solvers": solvers}
     with pytest.raises(ConfigError, match=f"datasets.d: {message}"):
-        check_config(study)
+        Study.parse(study)
 
 
 def test_an_unknown_key_of_residues_is_named():
     with pytest.raises(ConfigError, match=r"datasets.d.residues: unknown key 'width'; known keys: reduction, window"):
-        check_entry("d", GENERATED | {"residues": {"width": 3}}, "study.yaml")
+        check_dataset_entry("d", GENERATED | {"residues": {"width": 3}}, file="study.yaml")
 
 
 def test_chains_without_the_key_and_the_key_without_states_are_told():

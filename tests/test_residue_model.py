@@ -9,7 +9,7 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.cli.train_residues import REDUCTIONS
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.models.residue_model import ResidueModel
 from seqkern.residues import reductions, residue_units
 from seqkern.sequences.fasta import read_fasta

@@ -6,16 +6,16 @@ import naive
 import naive_salzberg
 import numpy as np
 import pytest
+from folded import InnerLoop, evaluate_fold
 from naive import encode, random_strings
 
 from seqkern.core.errors import LabelError, NoWordsError, ParameterError, SequenceError
 from seqkern.datasets import Task
-from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-from seqkern.evaluation.sources import FittedKernel
 from seqkern.folds import make_folds
 from seqkern.kernels import SalzbergKernel, kernel_from_state
 from seqkern.kernels.additive import attributions, fold, word_weights
 from seqkern.kernels.positional import salzberg
+from seqkern.models.sources import FittedKernel
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.labels import make_labels
 from seqkern.sequences.sequence_set import SequenceSet

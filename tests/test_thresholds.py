@@ -8,7 +8,7 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import LabelError, ParameterError
-from seqkern.models.model import load_model
+from seqkern.models.loading import load_model
 from seqkern.solvers.thresholds import Threshold, parse_rule
 
 

@@ -8,10 +8,12 @@ import pytest
 
 from seqkern.cli.main import main
 from seqkern.core.errors import ConfigError, FileError, LabelError, ParameterError, SequenceError
-from seqkern.datasets import entry_files, load_dataset, make_dataset
-from seqkern.models.model import load_model
+from seqkern.datasets import DataEntry, load_dataset, make_dataset
+from seqkern.models.loading import load_model
+from seqkern.sequences.cutting import cut_windows, letters_at_sites
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.windows import Window, as_window, cut_windows, letters_at_sites, make_sites, read_sites
+from seqkern.sequences.sites import make_sites, read_sites
+from seqkern.sequences.windows import Window, as_window
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 CHR = "ACGTTAGGCTTACAGATTCCGA"  # 22 letters
@@ -271,7 +273,7 @@ def test_a_data_set_of_sites(genome):
     assert made.notes["window"] == {"left": 10, "right": 12, "site": "AG"}
     assert [source["file"] for source in made.notes["sources"]] == ["g.fa", "s.tsv"]
     assert made.X.counts == {}
-    assert entry_files(ENTRY) == ["g.fa", "s.tsv"]
+    assert DataEntry.parse(ENTRY).files() == ["g.fa", "s.tsv"]
     again = make_dataset("d", ENTRY | {"window": "-10:+12"}, folder)
     assert again.X.digest() == made.X.digest()
 
@@ -293,7 +295,7 @@ def test_a_class_for_each_file_and_sites_in_headers(tmp_path):
     assert made.X.ids == ["a", "b", "c"]
     assert made.X.strings() == [naive(CHR, 9, "+", 3, 2), naive(CHR, 10, "-", 3, 2), naive(CHR, 12, "+", 3, 2)]
     assert made.task().labels.names() == ["p", "p", "n"]
-    assert entry_files(entry) == ["p.fa", "n.fa"]
+    assert DataEntry.parse(entry).files() == ["p.fa", "n.fa"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import json
 import os
 from pathlib import Path
 
-from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError
 
 VARIABLE = "SEQKERN_METHODS"
@@ -51,7 +50,10 @@ def _of_study(text, name):
 
 
 def _parsed(text, where):
-    """Return the methods that a text means."""
+    """Return the CheckedSolvers that a text means, by name."""
+    # loaded only where there is something to check: costs start-up
+    from seqkern.study.checked_solvers import CheckedSolver
+
     try:
         methods = json.loads(text)
         good = all(isinstance(method["solver"], (dict, str)) for method in methods.values())
@@ -62,34 +64,28 @@ def _parsed(text, where):
         raise ParameterError(
             f"{where} {text!r} is not possible", remedy='write it like {"name": {"solver": {"solver": "nusvc"}}}'
         )
-    for method in methods.values():
-        check_integer("inner_folds", method.get("inner_folds", 3), 0)
-        check_integer("seed", method.get("seed", 1), 0)
-    return methods
+    return {name: CheckedSolver.parse(method, name) for name, method in methods.items()}
 
 
 def _check(args, methods):
     """Check, and return the number of training parts."""
     from seqkern.datasets import load_dataset
     from seqkern.folds import read_folds
-    from seqkern.layers import Layers
-    from seqkern.solvers import expand_grid
-    from seqkern.study.feasible import check_kind, check_layers, check_training_part, may_refuse
+    from seqkern.study.feasible import check_labels_kind, check_layers, check_training_part
 
     dataset = load_dataset(args.dataset)
-    grids = {name: expand_grid(method["solver"], ends=True) for name, method in methods.items()}
-    refusing = {name: method for name, method in methods.items() if may_refuse(method["solver"])}
+    refusing = {name: method for name, method in methods.items() if method.solver.refuses_labels}
     for name, method in methods.items():
         try:
-            check_layers(Layers(method.get("layers")), dataset)
+            check_layers(method.solver.layers, dataset)
         except ParameterError as error:
             error.file, error.problem = args.dataset, f"solver {name!r}: {error.problem}"
             raise
     parts = 0
     for task in dataset.tasks.values():
-        for name, grid in grids.items():
+        for name, method in methods.items():
             try:
-                check_kind(task.labels, grid)
+                check_labels_kind(task.labels, method.solver.specs)
             except ParameterError as error:
                 error.file, error.problem = args.dataset, f"solver {name!r} on task {task.name!r}: {error.problem}"
                 raise
@@ -102,9 +98,9 @@ def _check(args, methods):
                 try:
                     check_training_part(
                         task.labels.take(split.train),
-                        grids[name],
-                        inner_folds=method.get("inner_folds", 3),
-                        seed=method.get("seed", 1),
+                        method.solver.specs,
+                        inner_folds=method.inner_folds,
+                        seed=method.seed,
                         groups=groups,
                         place=f"split {split.name!r}",
                     )

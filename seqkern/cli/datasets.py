@@ -48,9 +48,9 @@ def _words(dataset):
 
 
 def _chosen(args):
-    """Return (name, entry, data_dir, seed) of the arguments and the study."""
+    """Return (name, DataEntry, data_dir, seed) of the arguments and the study."""
     from seqkern.core.errors import ConfigError, unknown_name
-    from seqkern.study.config import check_entry, check_study_files, load_config
+    from seqkern.study.study import Study, check_dataset_entry
 
     if args.name is None or not args.output or (args.config is None) == (args.entry is None):
         raise ConfigError(
@@ -63,15 +63,14 @@ def _chosen(args):
             raise ConfigError(f"--entry is not JSON: {error}", remedy="mend it") from error
         if not isinstance(entry, dict):
             raise ConfigError("--entry is not a JSON object", remedy='write {"public": "globins"}')
-        check_entry(args.name, entry, file="--entry")
-        return args.name, entry, args.data_dir or None, 1 if args.seed is None else args.seed
-    study = load_config(args.config)
-    if args.name not in study["datasets"]:
-        raise unknown_name(f"data set of {args.config}", args.name, study["datasets"])
-    check_study_files({"datasets": {args.name: study["datasets"][args.name]}}, file=args.config)
-    data_dir = args.data_dir or study.get("data_dir")
-    seed = study.get("seed", 1) if args.seed is None else args.seed
-    return args.name, study["datasets"][args.name], data_dir, seed
+        data = check_dataset_entry(args.name, entry, file="--entry").data
+        return args.name, data, args.data_dir or None, 1 if args.seed is None else args.seed
+    study = Study.load(args.config)
+    if args.name not in study.datasets:
+        raise unknown_name(f"data set of {args.config}", args.name, study.datasets)
+    study.check_files(args.name, file=args.config)
+    seed = study.seed if args.seed is None else args.seed
+    return args.name, study.datasets[args.name].data, args.data_dir or study.data_dir, seed
 
 
 def _list():

@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -54,53 +54,44 @@ def run(args):
     from seqkern.core.progress import progress_bar
     from seqkern.core.threads import given_threads
     from seqkern.datasets import load_dataset
-    from seqkern.evaluation.candidates import make_candidates
-    from seqkern.evaluation.crossval import InnerLoop, evaluate_fold
-    from seqkern.evaluation.feature_source import feature_form
     from seqkern.evaluation.fold_tables import FoldResult, write_results
     from seqkern.evaluation.held_out import check_afterwards
     from seqkern.evaluation.residue_results import write_residue_results
     from seqkern.folds import read_folds
-    from seqkern.kernels import parse_spec
-    from seqkern.layers import Layers
-    from seqkern.solvers import common_input
-    from seqkern.study.feasible import check_layers, check_training_part
-    from seqkern.study.methods import split_choice
+    from seqkern.models.crossval import evaluate_fold
+    from seqkern.models.data import Data
+    from seqkern.study.feasible import check_layers
+    from seqkern.study.kernel_entries import read_kernel
+    from seqkern.study.solver_entries import SolverEntry
 
     check_afterwards(args.calibration, args.threshold, args.layers)
     dataset = load_dataset(args.dataset)
-    layers = Layers(args.layers)
-    check_layers(layers, dataset)
-    layers = layers.specs()
-    names = list(split_choice(parse_spec(args.kernel)))
-    candidates = make_candidates(names, args.solver, draws=args.inner_draws, seed=args.seed)
-    grid = [spec for _, spec in candidates]
-    wanted = common_input(grid)
-    how = feature_form(grid) if wanted == "features" else {}
-    sources, identity = kernel_sources(dataset, args, wanted, **how)
+    solver = SolverEntry.parse(args.solver, layers=args.layers, ranges=args.inner_draws is not None)
+    check_layers(solver.layers, dataset)
+    entries = read_kernel(args.kernel).candidates
+    method = evaluated_method(args, entries, solver, dataset.kind)
+    sources = kernel_sources(method, dataset, args)
     files = {name: Path(args.folds) / f"{name}.tsv" for name in dataset.tasks}
     fold_sets = {
         name: read_folds(files[name], dataset.X.ids, task.labels, dataset.chains)
         for name, task in dataset.tasks.items()
     }
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
-    after = layers or args.calibration is not None or args.threshold is not None
     for name, split in work:
         with _naming_split(args.dataset, files[name], split):
-            check_training_part(
+            method.check(
                 dataset.tasks[name].labels.take(split.train),
-                grid,
-                inner_folds=args.inner_folds if len(candidates) > 1 or after else 0,
-                seed=args.seed,
                 groups=None if fold_sets[name].groups is None else fold_sets[name].groups[split.train],
                 place=f"split {split.name!r}",
             )
     output = Path(args.output)
     check_writable(output / "metrics.tsv")
-    inner = InnerLoop(args.inner_folds, args.inner_metric, args.seed, args.inner_rule, args.calibration, args.threshold)
-    options = {"selection_bias": args.selection_bias, "layers": layers}
-    residues = dataset.residues
-    done = Checkpoint(output / ".finished", canonical_json([identity, candidates, asdict(inner), options]))
+    options = {"selection_bias": args.selection_bias}
+    done = Checkpoint(output / ".finished", _identity(method, entries, dataset, options))
+    data = {
+        name: Data(_grouped(dataset.tasks[name].labels, fold_set.groups), sources, dataset.residues)
+        for name, fold_set in fold_sets.items()
+    }
     learned_from = {name: _learned_from(dataset.tasks[name], fold_set) for name, fold_set in fold_sets.items()}
     results = []
     for name, split in progress_bar(work, "folds"):
@@ -108,10 +99,8 @@ def run(args):
         key = canonical_json([name, split.name, *rows, learned_from[name]])
         row = done.get(key)
         if row is None:
-            groups = fold_sets[name].groups
             with _naming_split(args.dataset, files[name], split), given_threads(args.threads):
-                known = {"groups": groups, "residues": residues}
-                row = asdict(evaluate_fold(dataset.tasks[name], split, sources, candidates, inner, **known, **options))
+                row = asdict(evaluate_fold(method, data[name], split, task=name, **options))
             done.put(key, row)
         results.append(FoldResult(**row))
     write_results(output, results)
@@ -172,44 +161,53 @@ def _naming_split(dataset, folds, split):
         raise
 
 
-def kernel_sources(dataset, args, wanted="gram", **how):
-    """Return where kernel values come from, by the kernels' names, and the identity of kernels and data.
+def _grouped(labels, groups):
+    """Return labels with the groups of the folds, where there are any."""
+    return labels if groups is None else replace(labels, groups=groups)
 
-    `wanted` is what the solvers take: a Gram matrix, features (`how`: see `feature_form`), or an Implicit.
-    """
+
+def _identity(method, entries, dataset, options):
+    """Return what the results depend on besides labels and splits, as text."""
     from seqkern.core.build import build_digest
-    from seqkern.evaluation.feature_source import FeatureSource
-    from seqkern.evaluation.sources import FittedKernel, ImplicitSource, StoredGram
+
+    kernels = [[entry.name, entry.kernel.identity(), entry.transform_specs] for entry in entries]
+    made = [build_digest(), dataset.X.digest(), *kernels]
+    how = asdict(method.search) | {"calibration": method.calibration, "threshold": method.threshold}
+    return canonical_json([made, method.candidates, how, options | {"layers": method.layers}])
+
+
+def evaluated_method(args, entries, solver, kind):
+    """Return the Method of KernelEntries and a SolverEntry, for data of a kind."""
+    from seqkern.kernels import check_kind
+    from seqkern.models.method import Method
+    from seqkern.models.search import Search
+
+    for entry in entries:
+        check_kind(entry.kernel, kind, file=args.dataset)
+    return Method(
+        {entry.name: entry.kernel for entry in entries},
+        solver.candidates([entry.name for entry in entries], args.inner_draws, args.seed),
+        transforms={entry.name: entry.transforms for entry in entries},
+        layers=solver.layers.specs(),
+        calibration=args.calibration,
+        threshold=args.threshold,
+        search=Search(args.inner_folds, args.inner_metric, args.seed, args.inner_rule),
+    )
+
+
+def kernel_sources(method, dataset, args):
+    """Return where kernel values come from, by the kernels' names: of those with a stored form, from the arguments."""
     from seqkern.gram import open_gram
-    from seqkern.gram.transforms import build_transform
-    from seqkern.kernels import build_kernel, check_kind, parse_spec
-    from seqkern.study.methods import split_choice, split_transforms
     from seqkern.study.stored_grams import check_stored
 
-    kernels = {}
-    for name, entry in split_choice(parse_spec(args.kernel)).items():
-        spec, transform_specs = split_transforms(entry)
-        kernels[name] = build_kernel(spec), transform_specs
-        check_kind(kernels[name][0], dataset.kind, file=args.dataset)
-    _check_grams(args.gram, [kernel for kernel, _ in kernels.values()], wanted)
+    _check_grams(args.gram, list(method.kernels.values()), method.input)
     if args.gram:
         check_stored(dataset, args.dataset)
-    grams = iter(args.gram)
-    sources, identity = {}, [build_digest(), dataset.X.digest()]
-    for name, (kernel, transform_specs) in kernels.items():
-        transforms = [build_transform(item) for item in transform_specs]
-        identity.append([name, kernel.identity(), transform_specs])
-        if wanted == "implicit":
-            sources[name] = ImplicitSource(kernel, dataset.X, transforms)
-        elif wanted == "features":
-            sources[name] = FeatureSource(kernel, dataset.X, transforms, **how)
-        elif args.gram and kernel.stored_form() is not None:
-            form = kernel.stored_form()
-            opened = [open_gram(next(grams), dataset.X, kernel=one) for one in form.kernels]
-            sources[name] = StoredGram(opened, transforms, form=form, ids=dataset.X.ids, n_threads=args.threads)
-        else:
-            sources[name] = FittedKernel(kernel, dataset.X, transforms, args.threads)
-    return sources, identity
+    paths, grams = iter(args.gram), {}
+    for name, kernel in method.kernels.items():
+        form = kernel.stored_form() if args.gram else None
+        grams[name] = [open_gram(next(paths), dataset.X, kernel=one) for one in (() if form is None else form.kernels)]
+    return method.sources(dataset.X, grams=grams, n_threads=args.threads)
 
 
 def _check_grams(grams, kernels, wanted):

@@ -71,15 +71,16 @@ def _settings(args, name):
     """Return fold options and leakage settings: from the study, then the JSON, then single arguments."""
     options, leakage, seed = {}, dict(LEAKAGE), 1
     if args.config:
-        from seqkern.study.config import load_config
+        # loaded only where a study is given: costs start-up
+        from seqkern.study import Study
 
-        config = load_config(args.config)
+        study = Study.load(args.config)
         name = args.name or name
-        if name not in config["datasets"]:
-            raise unknown_name(f"data set of {args.config}", name, config["datasets"])
-        options |= config["datasets"][name].get("folds", {})
-        leakage |= config["leakage"]
-        seed = config["seed"]
+        if name not in study.datasets:
+            raise unknown_name(f"data set of {args.config}", name, study.datasets)
+        options |= study.datasets[name].fold_options()
+        leakage |= study.leakage.to_dict()
+        seed = study.seed
     options |= _parsed("--options", args.options)
     leakage |= _parsed("--leakage", args.leakage)
     if args.method:

@@ -34,7 +34,8 @@ def site_windows(model, args, policies):
     """
     from seqkern.core.errors import ModelError
     from seqkern.core.text_files import source_name
-    from seqkern.datasets.site_windows import cut_entry
+    from seqkern.datasets.data_entry import SiteWindow
+    from seqkern.datasets.site_windows import cut_around_sites
     from seqkern.sequences.fasta import read_records
 
     window = model.window
@@ -45,13 +46,8 @@ def site_windows(model, args, policies):
             remedy="train it with --sites and --window, or cut the sequences yourself",
         )
     name = source_name(args.fasta)
-    entry = {
-        "fasta": name,
-        "sites": args.sites,
-        "window": window.record(),
-        "unknown": policies.get("unknown", "error"),
-    }
     reading_policies = {key: value for key, value in policies.items() if key != "unknown"}
     with naming_file(name):
         reading = read_records(args.fasta, alphabet=model.alphabet, unknown="mask", **reading_policies)
-        return cut_entry(entry, reading, ".", name)[0].windows
+        unknown = policies.get("unknown", "error")
+        return cut_around_sites(SiteWindow(window, args.sites), reading, ".", name, unknown=unknown)[0].windows

@@ -142,29 +142,25 @@ def _share(text):
 
 def _kernel(args):
     """Return the kernel that the arguments name; say so if its transforms and repair are left out."""
-    from seqkern.gram.transforms import build_transform
-    from seqkern.kernels import build_kernel, parse_spec
-    from seqkern.study.methods import split_transforms
+    from seqkern.study.kernel_entries import KernelEntry
 
-    spec, transforms = split_transforms(_config_entry(args) if args.kernel is None else parse_spec(args.kernel))
-    kernel = build_kernel(spec)
-    for item in transforms:
-        build_transform(item)
-    if transforms:
+    entry = _configured(args) if args.kernel is None else KernelEntry.parse(args.kernel)
+    if entry.transforms:
         print(
             "seqkern: transforms and repair are fitted on a training part: train and evaluate apply them; "
             "this is the matrix without",
             file=sys.stderr,
         )
-    return kernel
+    return entry.kernel
 
 
-def _config_entry(args):
-    """Return the kernel's entry in the study's config."""
+def _configured(args):
+    """Return the KernelEntry in the study's configuration."""
     from seqkern.core.errors import ConfigError, unknown_name
-    from seqkern.study.config import load_config
+    from seqkern.study.kernel_entries import KernelEntry
+    from seqkern.study.study import Study
 
-    kernels = load_config(args.kernel_config)["kernels"]
+    kernels = Study.load(args.kernel_config).kernels
     if args.kernel_name is None:
         raise ConfigError(
             f"defines {len(kernels)} kernels",
@@ -173,7 +169,12 @@ def _config_entry(args):
         )
     if args.kernel_name not in kernels:
         raise unknown_name(f"kernel of {args.kernel_config}", args.kernel_name, kernels)
-    return kernels[args.kernel_name]
+    entry = kernels[args.kernel_name]
+    if not isinstance(entry, KernelEntry):
+        names = " or ".join(one.name for one in entry.candidates)
+        problem = f"{args.kernel_name!r} is a choice of kernels"
+        raise ConfigError(problem, file=args.kernel_config, remedy=f"add --kernel-name {names}")
+    return entry
 
 
 def _data(args, kernel):
@@ -225,14 +226,15 @@ def _data(args, kernel):
 
 def _windows(args, alphabet):
     """Return the windows around sites of the FASTA files."""
-    from seqkern.datasets.site_windows import cut_entry, entry_window
+    from seqkern.datasets.data_entry import SiteWindow
+    from seqkern.datasets.site_windows import cut_around_sites
     from seqkern.sequences.fasta import read_records
 
     policies = policies_of(args)
-    entry = {"fasta": args.fasta, **policies, **windows_of(args)}
-    entry_window(entry)
+    wanted = SiteWindow.parse({"fasta": args.fasta, **windows_of(args)})
     reading = read_records(args.fasta, alphabet, **policies | {"unknown": "mask"})
-    return cut_entry(entry, reading, ".", ", ".join(args.fasta))[0].windows
+    where = ", ".join(args.fasta)
+    return cut_around_sites(wanted, reading, ".", where, unknown=policies["unknown"], ids=policies["ids"])[0].windows
 
 
 def _explain(kernel, X, Y, dtype):

@@ -98,26 +98,23 @@ def _training_part(dataset, args):
 
 def _trained(X, labels, notes, args):
     """Return the Model."""
-    from seqkern.evaluation.candidates import make_candidates
-    from seqkern.gram.transforms import build_transform
-    from seqkern.kernels import build_kernel, check_kind, parse_spec
+    from seqkern.kernels import check_kind
     from seqkern.models.training import train_model
-    from seqkern.solvers import build_solver
     from seqkern.solvers.explainable import check_solver
-    from seqkern.study.methods import split_transforms
+    from seqkern.study.kernel_entries import KernelEntry
+    from seqkern.study.solver_entries import SolverEntry
 
-    spec, transforms = split_transforms(parse_spec(args.kernel))
-    kernel = build_kernel(spec)
-    check_kind(kernel, "sequences", file=args.dataset)
-    solvers = [spec for _, spec in make_candidates([None], args.solver, draws=args.inner_draws, seed=args.seed)]
-    for solver in solvers:
-        check_solver(build_solver(solver))
+    kernel = KernelEntry.parse(args.kernel)
+    check_kind(kernel.kernel, "sequences", file=args.dataset)
+    solver = SolverEntry.parse(args.solver, ranges=args.inner_draws is not None)
+    for one in solver.grid:
+        check_solver(one)
     return train_model(
         X,
         labels,
-        kernel,
-        solvers,
-        transforms=[build_transform(item) for item in transforms],
+        kernel.kernel,
+        [spec for _, spec in solver.candidates([None], args.inner_draws, args.seed)],
+        transforms=kernel.transforms,
         folds=args.inner_folds,
         metric=args.inner_metric,
         rule=args.inner_rule,

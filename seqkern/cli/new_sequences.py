@@ -13,8 +13,8 @@ def load_given(args):
     import zipfile
 
     from seqkern.core.errors import ModelError
-    from seqkern.models.lsgkm import is_lsgkm
-    from seqkern.models.model import load_model
+    from seqkern.models.loading import load_model
+    from seqkern.models.lsgkm_file import is_lsgkm
 
     try:
         return load_model(args.model)

@@ -134,12 +134,11 @@ def run(args):
     from seqkern.core.progress import progress_counter
     from seqkern.core.threads import given_threads
     from seqkern.evaluation.held_out import check_afterwards
-    from seqkern.gram.transforms import build_transform
-    from seqkern.kernels import build_kernel, check_kind, parse_spec
+    from seqkern.kernels import check_kind
     from seqkern.models.lsgkm import check_lsgkm, write_lsgkm
     from seqkern.models.training import train_model
     from seqkern.solvers import common_input
-    from seqkern.study.methods import split_transforms
+    from seqkern.study.kernel_entries import KernelEntry
 
     if (args.calibration or args.threshold) and args.format == "lsgkm":
         raise ParameterError(
@@ -149,9 +148,8 @@ def run(args):
     check_layers(args)
     check_afterwards(args.calibration, args.threshold, args.layers)
     _check_search(args)
-    kernel_spec, transforms = split_transforms(parse_spec(args.kernel), args.transform, args.repair)
-    kernel = build_kernel(kernel_spec)
-    transforms = [build_transform(item) for item in transforms]
+    entry = KernelEntry.parse(args.kernel, transforms=args.transform, repair=args.repair)
+    kernel, transforms = entry.kernel, entry.transforms
     grid = _grid(args)
     if args.features and common_input(grid) != "features":
         raise ParameterError(
@@ -242,13 +240,13 @@ def _check_search(args):
 
 def _grid(args):
     """Return the solver specifications to choose among."""
-    from seqkern.evaluation.candidates import make_candidates
     from seqkern.solvers import build_solver
+    from seqkern.study.solver_entries import SolverEntry
 
     if not _searches(args):
         return [build_solver(args.solver).spec()]
-    candidates = make_candidates([None], args.solver, draws=args.draws, seed=args.seed, search=True)
-    return [spec for _, spec in candidates]
+    solver = SolverEntry.parse(args.solver, ranges=args.draws is not None, defaults=True)
+    return [spec for _, spec in solver.candidates([None], args.draws, args.seed)]
 
 
 def _dataset(args, kernel, grid):

@@ -10,19 +10,19 @@ Every step returns unchanged what it cannot make anything of; `check` refuses it
 import inspect
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args, get_origin
+from types import MappingProxyType
+from typing import Any, Literal, Self, get_args, get_origin
 
 from seqkern.core.checks import check_choice, check_flag, check_integer, check_real
 from seqkern.core.errors import ParameterError
-from seqkern.core.kinds import KINDS
+from seqkern.core.kinds import HOMES, kind_of
 from seqkern.core.words import parse_value
 
+FAR = 1e9
 REQUIRED: Any = inspect.Parameter.empty
 """The default of a parameter that must be given."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Parameter:
     """A parameter that takes any value, and the base of those that do not.
 
@@ -32,7 +32,7 @@ class Parameter:
     kw_only : bool
         Whether the constructor takes it by its name only.
     doc : str
-        What it means, in Markdown-free prose; one line, or a paragraph.
+        What it means: one line, or a paragraph.
     optional : bool
         Whether None is a value too; it always is where it is the default.
     several : bool
@@ -63,9 +63,25 @@ class Parameter:
     remedy: str = ""
     annotation: Any = Any
 
+    def __init__(self, **traits: Any) -> None:
+        # by hand, not by dataclasses: these write source code for each class, which doubles the time of this import
+        unknown = [name for name in traits if not hasattr(type(self), name)]
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no {unknown[0]!r}")
+        vars(self).update(traits)
+
+    def but(self, **changes: Any) -> Self:
+        """Return a parameter that is as this one but for some traits."""
+        return type(self)(**(vars(self) | changes))
+
     def declared(self, annotation: Any) -> "Parameter":
         """Return this parameter as a class declares it, with the type of its attribute."""
-        return replace(self, annotation=annotation, optional=self.optional or self.default is None)
+        return self.but(annotation=annotation, optional=self.optional or self.default is None)
+
+    @property
+    def required(self) -> bool:
+        """Whether there is no default."""
+        return self.default is REQUIRED
 
     # ---- checks ----------------------------------------------------------------------------------------------
 
@@ -108,9 +124,8 @@ class Parameter:
         return word if word in self.words else self._parse(word, grid or self.several)
 
     def _parse(self, word: str, ranges: bool) -> Any:
-        """Return what a word means that is none of `words`; a range only if there may be several values."""
-        value = parse_value(word)
-        return word if isinstance(value, list) and not ranges else value
+        """Return what a word means that is none of `words`; a range only where `ranges` may stand."""
+        return parse_value(word)
 
     @property
     def item(self) -> "Parameter":
@@ -128,9 +143,9 @@ class Parameter:
         if isinstance(value, (list, tuple)):
             return [self.item.build(item) for item in value]
         if isinstance(value, Mapping):
-            for kind in KINDS.values():
-                if kind.registry is not None and isinstance(value.get(kind.name), str):
-                    return kind.build(value)
+            for name in HOMES:
+                if isinstance(value.get(name), str) and kind_of(name).registry is not None:
+                    return kind_of(name).build(value)
         return value
 
     # ---- description -----------------------------------------------------------------------------------------
@@ -162,7 +177,7 @@ class Parameter:
         if self.several:
             choices.append({"type": "array", "items": self._schema()})
         if self.optional:
-            choices.append({"type": "null"})
+            choices.append({"enum": [None, "none"]})
         schema = choices[0] if len(choices) == 1 else {"anyOf": choices}
         return {**schema, **({"description": self.doc} if self.doc else {}), **self._default_schema()}
 
@@ -175,7 +190,6 @@ class Parameter:
         return {} if self.default is REQUIRED else {"default": "inf" if self.default == math.inf else self.default}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Number(Parameter):
     """A number between bounds; a bound that is a text is the name of the parameter that has it."""
 
@@ -186,7 +200,8 @@ class Number(Parameter):
 
     def _bounds(self, owner: Any) -> tuple[Any, Any]:
         """Return both bounds, those that are other parameters looked up."""
-        return tuple(getattr(owner, end) if isinstance(end, str) else end for end in (self.low, self.high))
+        low, high = (getattr(owner, end) if isinstance(end, str) else end for end in (self.low, self.high))
+        return low, high
 
     def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError for a value outside the domain."""
@@ -194,6 +209,10 @@ class Number(Parameter):
             *first, last = [f"give {self._article()} {self._span(self._bounds(owner))}".rstrip(), *self.words]
             self._refuse(name, value, f"{', '.join(first)} or {last}")
         super().check(name, value, owner)
+
+    def _parse(self, word: str, ranges: bool) -> Any:
+        value = parse_value(word)
+        return word if isinstance(value, list) and not ranges else value
 
     def _article(self) -> str:
         """Return what a number is called in messages."""
@@ -209,7 +228,7 @@ class Number(Parameter):
         return " and ".join(ends)
 
     def _type(self) -> str:
-        bounds = tuple(f"`{end}`" if isinstance(end, str) else end for end in (self.low, self.high))
+        bounds = (_shown(self.low), _shown(self.high))
         return f"{self._element()} {self._span(bounds)}".rstrip()
 
     def _number_schema(self, kind: str) -> dict:
@@ -222,7 +241,6 @@ class Number(Parameter):
         return schema
 
 
-@dataclass(frozen=True, kw_only=True)
 class Integer(Number):
     """A whole number from `low` to `high`."""
 
@@ -237,7 +255,7 @@ class Integer(Number):
         return "int"
 
     def _schema(self) -> dict:
-        return self._number_schema("integer")
+        return {"anyOf": [self._number_schema("integer"), {"type": "string", "pattern": r"^[-+]?\d+$"}]}
 
     def schema(self) -> dict:
         """Return the JSON schema of a value in a configuration; several may be a range ``1-5``."""
@@ -247,7 +265,6 @@ class Integer(Number):
         return schema
 
 
-@dataclass(frozen=True, kw_only=True)
 class Real(Number):
     """A number from `low` to `high`; with `infinite`, infinity too, which JSON writes ``"inf"``."""
 
@@ -280,7 +297,6 @@ class Real(Number):
         return {"anyOf": [number, text]}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Choice(Parameter):
     """One of some words; by default those of its annotation, a Literal."""
 
@@ -289,7 +305,7 @@ class Choice(Parameter):
     def declared(self, annotation: Any) -> Parameter:
         """Return this parameter with the choices of the annotation, if it has none of its own."""
         choices = tuple(self.choices) or _literals(annotation)
-        declared = replace(self, choices=choices, optional=self.optional or None in choices)
+        declared = self.but(choices=choices, optional=self.optional or None in choices)
         return super(Choice, declared).declared(annotation)
 
     def _all(self) -> tuple:
@@ -311,10 +327,10 @@ class Choice(Parameter):
 
     def schema(self) -> dict:
         """Return the JSON schema of a value in a configuration."""
-        return {"enum": list(self._all()), **({"description": self.doc} if self.doc else {}), **self._default_schema()}
+        all_words = [*self._all(), *(["none"] if self.optional else [])]
+        return {"enum": all_words, **({"description": self.doc} if self.doc else {}), **self._default_schema()}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Flag(Parameter):
     """True or false."""
 
@@ -325,10 +341,9 @@ class Flag(Parameter):
         return "bool"
 
     def _schema(self) -> dict:
-        return {"type": "boolean"}
+        return {"enum": [True, False, "true", "false", 0, 1]}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Text(Parameter):
     """Text, whatever it looks like: ``01`` stays ``01``; with `rows`, rows of numbers may stand for it."""
 
@@ -363,7 +378,6 @@ class Text(Parameter):
         return {"anyOf": [text, {"type": "array"}]} if self.rows else text
 
 
-@dataclass(frozen=True, kw_only=True)
 class AlphabetName(Text):
     """The name of an alphabet, its letters, or an Alphabet; who encodes with it checks it."""
 
@@ -371,7 +385,6 @@ class AlphabetName(Text):
         """Leave the check to the sequences, whose error says what fits them."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Numbers(Real):
     """A list of numbers; `words` may stand for some."""
 
@@ -400,20 +413,23 @@ class Numbers(Real):
         return {"type": "array", "items": super()._schema()}
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumbersByName(Parameter):
-    """A number for each of some names; `words` may stand for them, or with `text` any text."""
+    """A number for each of some names; `words` may stand for them, or with `text` any text.
 
-    value: Number
+    A message calls a number as the parameter and then by its name, or with `each` by that and its name.
+    """
+
+    value: Number = Number()
     text: bool = False
 
-    def _check_one(self, name: str, value: Any, owner: Any) -> None:
-        if self.text and isinstance(value, str):
+    def check(self, name: str, value: Any, owner: Any = None) -> None:
+        """Raise ParameterError unless all numbers are in the domain, or the value is what may stand for them."""
+        if (value is None and self.optional) or (isinstance(value, str) and (self.text or value in self.words)):
             return
         if not isinstance(value, Mapping):
             self._refuse(name, value, "give a number for each name")
         for key, number in value.items():
-            self.value.check(f"{name} {key}", number, owner)
+            self.value.check(f"{self.each or name} {key}", number, owner)
 
     def _parse(self, word: str, ranges: bool) -> Any:
         return word
@@ -432,7 +448,6 @@ class NumbersByName(Parameter):
         return {"anyOf": [schema, {"type": "string"}]} if self.text else schema
 
 
-@dataclass(frozen=True, kw_only=True)
 class Labels(Parameter):
     """A list of the names of classes, or of their codes."""
 
@@ -446,60 +461,59 @@ class Labels(Parameter):
         return {"type": "array", "items": {"type": ["string", "number"]}}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Component(Parameter):
     """A thing of some kind (see kinds.py), such as the kernel inside a kernel; with `expand`, all of a grid of them.
 
     Whether it fits is for the class to check.
     """
 
-    kind: str
+    kind: str = ""
     expand: bool = False
 
     def _parse(self, word: str, ranges: bool) -> Any:
-        return word
+        value = parse_value(word)
+        return value if type(value) in (int, float) else word
 
     def normal(self, value: Any, *, grid: bool = False) -> Any:
         """Return a value of a configuration with texts read, so that what is to be searched can be seen."""
-        parse = KINDS[self.kind].parse
+        parse = kind_of(self.kind).parse
         if isinstance(value, str) and parse is not None and not self.list_parameter:
             return None if self.optional and value.strip().lower() == "none" else parse(value)
         return super().normal(value, grid=grid)
 
     def build(self, value: Any) -> Any:
         """Return what a text or a mapping describes, built; of a list each, of a grid each that it holds."""
-        kind = KINDS[self.kind]
+        kind = kind_of(self.kind)
         if self.expand:
             found = [kind.build(one) for item in (value if is_listed(value) else [value]) for one in self._grid(item)]
             return found[0] if len(found) == 1 else found
         if isinstance(value, (list, tuple)):
             return [self.build(item) for item in value] if self.several else value
-        return None if value is None else kind.build(value)
+        described = isinstance(value, (str, Mapping)) or (self.list_parameter and value is not None)
+        return kind.build(value) if described else value
 
     def _grid(self, value: Any) -> list:
         """Return the specs of a grid."""
-        expand = KINDS[self.kind].expand
+        expand = kind_of(self.kind).expand
         return expand(value) if expand is not None and isinstance(value, (str, Mapping)) else [value]
 
     def _type(self) -> str:
-        return KINDS[self.kind].type_name if self.kind in KINDS else self.kind.capitalize()
+        return kind_of(self.kind).type_name
 
     def _schema(self) -> dict:
         return {"anyOf": [{"type": "string"}, {"$ref": f"#/$defs/{self.kind}"}]}
 
 
-@dataclass(frozen=True, kw_only=True)
 class Changed(Parameter):
     """The inherited parameter with something changed; only while a class is made."""
 
-    changes: tuple[tuple[str, Any], ...] = ()
+    changes: Mapping[str, Any] = MappingProxyType({})
 
     def of(self, inherited: Parameter) -> Parameter:
         """Return the parameter that is meant."""
-        return replace(inherited, **dict(self.changes))
+        return inherited.but(**self.changes)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Fixed(Parameter):
     """An inherited parameter that is none of this class: its value is always the default."""
 
@@ -507,6 +521,13 @@ class Fixed(Parameter):
 def is_listed(value: Any) -> bool:
     """Tell whether a value is a list of values: a list, a tuple or an array."""
     return isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0
+
+
+def _shown(bound: Any) -> Any:
+    """Return a bound as the documentation has it: None for one that nobody will meet."""
+    if isinstance(bound, str):
+        return f"`{bound}`"
+    return bound if bound is not None and abs(bound) < FAR else None
 
 
 def _literals(annotation: Any) -> tuple:

@@ -50,4 +50,6 @@ def _default_text(default: Any) -> str:
         return ""
     if default is None:
         return ", optional"
+    if type(default) is int:
+        return f", default {default:_}"
     return f', default "{default}"' if isinstance(default, str) else f", default {default}"

@@ -29,8 +29,13 @@ class SeqkernError(Exception):
         self.record = record
         self.remedy = remedy
 
+    line: int | None = None
+    """The line of the file; only errors about a study's configuration have one."""
+
     def __str__(self):
         where = [str(self.file)] if self.file is not None else []
+        if where and self.line is not None:
+            where = [f"line {self.line} of {self.file}"]
         if self.record is not None:
             where.append(f"record {str(self.record)!r}")
         line = ": ".join([*where, self.problem])
@@ -52,6 +57,8 @@ class SequenceError(SeqkernError, ValueError):
 
 class PolicyError(SequenceError):
     """A sequence that a kernel would take if its parameter `policy` were ``"zero"``."""
+
+    policy: str
 
 
 class ShortError(PolicyError):
@@ -87,7 +94,22 @@ class NoWordsError(ParameterError):
 
 
 class ConfigError(SeqkernError, ValueError):
-    """A study's configuration that does not fit the schema."""
+    """A study's configuration that does not fit the schema.
+
+    Parameters
+    ----------
+    problem, file, record, remedy
+        As of `SeqkernError`.
+    line : int, optional
+        The line of the file.
+    """
+
+    def __init__(self, problem, *, file=None, record=None, remedy=None, line=None):
+        super().__init__(problem, file=file, record=record, remedy=remedy)
+        self.line = line
+
+    def __reduce__(self):
+        return (*super().__reduce__(), {"line": self.line})
 
 
 class GramError(SeqkernError, ValueError):

@@ -104,7 +104,7 @@ def text(
     return Text(**locals())
 
 
-def alphabet_name(*, default: Any = None, doc: str = "") -> Any:
+def alphabet_name(*, default: Any = REQUIRED, doc: str = "") -> Any:
     """Declare an alphabet, by its name or its letters."""
     return AlphabetName(**locals())
 
@@ -130,10 +130,11 @@ def numbers_by_name(
     default: Any = REQUIRED,
     words: tuple[str, ...] = (),
     text: bool = False,
+    each: str = "",
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a number for each of some names; `value` declares the number."""
+    """Declare a number for each of some names; `value` declares the number, which messages call `each` and the name."""
     return NumbersByName(**locals())
 
 
@@ -163,7 +164,7 @@ def anything(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") ->
 
 def changed(*, default: Any, **changes: Any) -> Any:
     """Declare an inherited parameter again, with another default, and `changes` of what else it was declared with."""
-    return Changed(default=default, changes=(("default", default), *changes.items()))
+    return Changed(default=default, changes={"default": default, **changes})
 
 
 def fixed(value: Any, *, init: Literal[False] = False) -> Any:
@@ -310,7 +311,8 @@ def _declared_before(cls: type[Parameters], base: type, name: str) -> Parameter:
 
 def _writes_constructor(cls: type) -> bool:
     """Tell whether the constructor of a class is written by hand: by itself, or by a base to which it adds nothing."""
-    by_hand = not hasattr(cls.__init__, "declared") and cls.__init__ is not object.__init__
+    constructor = inspect.getattr_static(cls, "__init__")
+    by_hand = not hasattr(constructor, "declared") and constructor is not object.__init__
     return by_hand and ("__init__" in vars(cls) or not vars(cls)["_own_parameters"])
 
 
@@ -324,11 +326,16 @@ def _constructor(declared: dict[str, Parameter]) -> Callable[..., None]:
     ]
     signature = inspect.Signature(arguments)
 
+    positional = [name for name, item in declared.items() if not item.kw_only]
+    required = {name for name, item in declared.items() if item.required}
+
     def store(self: Any, *args: Any, **kwargs: Any) -> None:
-        bound = signature.bind(self, *args, **kwargs)
-        bound.apply_defaults()
-        for name in declared:
-            setattr(self, name, bound.arguments[name])
+        given = dict(zip(positional, args, strict=False)) | kwargs
+        complete = len(given) == len(args) + len(kwargs) and required <= given.keys() <= declared.keys()
+        if not complete:
+            signature.bind(self, *args, **kwargs)  # raises, and says what is wrong
+        for name, item in declared.items():
+            setattr(self, name, given.get(name, item.default))
 
     store.__name__ = "__init__"
     store.__doc__ = "Store the parameters."

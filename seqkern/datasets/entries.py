@@ -1,25 +1,29 @@
 """Read what a study's data-set entry names: units, columns of text about them, the files they come from."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from seqkern.core.errors import ConfigError, LabelError
+from seqkern.core.public_files import find_file
 from seqkern.core.text_files import file_sha256
+from seqkern.datasets.adapters import ADAPTERS
+from seqkern.datasets.data_entry import DataEntry, FastaSource, Policies, PublicSource, Simulation, TableSource
 from seqkern.datasets.label_sources import (
     COLUMNS,
-    check_options,
     columns_of_first_words,
     columns_of_headers,
     columns_of_table,
     no_column,
     wanted_columns,
 )
-from seqkern.datasets.site_windows import columns_of_sites, cut_entry, entry_window, places_of_sites, sites_file
+from seqkern.datasets.public import public_set
+from seqkern.datasets.residue_adapters import RESIDUE_ADAPTERS
+from seqkern.datasets.site_windows import columns_of_sites, cut_around_sites, places_of_sites
 from seqkern.datasets.table_files import read_features, read_similarities
 from seqkern.residues.states import add_states, read_letters_and_states
 from seqkern.sequences.fasta import read_records
-
-POLICIES = ("alphabet", "unknown", "ids", "empty")
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Material:
     """
 
     kind: str
-    X: object
+    X: Any
     columns: dict
     options: dict = field(default_factory=dict)
     file: str | None = None
@@ -51,80 +55,120 @@ class Material:
     notes: dict = field(default_factory=dict)
 
 
-def profiles_of(entry, X, base_dir, n_threads=None, data_dir=None):
-    """Return `X` with the tracks of the profiles that an entry names, and notes on them; without any, `X` and {}.
+def material_of(
+    entry: DataEntry,
+    base_dir: str | PathLike[str],
+    data_dir: str | PathLike[str] | None,
+    seed: int,
+    n_threads: int | None,
+) -> Material:
+    """Return the Material of an entry.
 
-    Raises
-    ------
-    FileError, SequenceError
-        If profiles cannot be read, or do not fit.
-    """
-    if "profiles" not in entry:
-        return X, {}
-    from seqkern.profiles.sources import ProfileSource
-
-    source = ProfileSource(entry["profiles"], base_dir, data_dir)
-    return source.add_to(X, n_threads=n_threads), {"profiles": source.note()}
-
-
-def fasta_material(entry, base_dir, n_threads=None, data_dir=None):
-    """Return the Material of an entry ``fasta: …``.
+    Parameters
+    ----------
+    entry : DataEntry
+    base_dir : path-like
+        Where relative paths start.
+    data_dir : path-like or None
+        Folder with local copies of public data sets.
+    seed : int
+        Of generated data that have none of their own.
+    n_threads : int or None
+        For profiles that are built by search.
 
     Raises
     ------
     LabelError
         If the entry does not say where labels come from, or they do not fit.
+    FileError, SequenceError
+        If a file cannot be read, or what is in it cannot be used.
     """
-    options = check_options(entry.get("labels", {}))
-    given = entry["fasta"]
-    if isinstance(given, dict):
-        classes, files = list(given), list(given.values())
+    source = entry.source
+    if isinstance(source, FastaSource):
+        return _of_fasta(entry, source, base_dir, n_threads, data_dir)
+    if isinstance(source, TableSource):
+        return _of_table(entry, source, base_dir)
+    if isinstance(source, PublicSource):
+        material = _of_public(entry, source, data_dir)
+    elif isinstance(source, Simulation):
+        material = _of_simulation(entry, source, seed)
     else:
-        files = [given] if isinstance(given, str) else list(given)
-        classes = [Path(file).name.split(".")[0] for file in files]
+        raise ConfigError("the data set has no source", remedy="give one, such as fasta")
+    X, notes = _with_profiles(entry, material.X, base_dir, n_threads, data_dir)
+    return replace(material, X=X, notes=material.notes | notes)
+
+
+def _with_profiles(entry, X, base_dir, n_threads, data_dir):
+    """Return `X` with the tracks of the profiles that an entry names, and notes on them; without any, `X` and {}."""
+    if entry.profiles is None:
+        return X, {}
+    # loaded only where an entry has profiles: costs start-up
+    from seqkern.profiles.sources import ProfileSource
+
+    source = ProfileSource(entry.profiles.given(), base_dir, data_dir)
+    return source.add_to(X, n_threads=n_threads), {"profiles": source.note()}
+
+
+def _of_fasta(entry, given, base_dir, n_threads, data_dir):
+    """Return the Material of FASTA files."""
+    options, files = dict(entry.labels.options), list(given.paths)
+    classes = given.classes or [Path(file).name.split(".")[0] for file in files]
     paths = [Path(base_dir) / file for file in files]
     where = ", ".join(map(str, paths))
-    window, table = entry_window(entry), sites_file(entry)
-    usual = "sites" if table is not None and not isinstance(given, dict) else "files" if len(files) > 1 else None
-    source = "none" if options.get("kind") == "none" else options.get("from", usual)
-    if source is None or source == "column" or (source == "sites" and table is None):
-        raise LabelError(
-            "nothing says which label a sequence has",
-            file=where,
-            remedy="add labels: {from: header}, first_word, tsv or states, or give a file for each class",
-        )
-    policies = {key: entry[key] for key in POLICIES if key in entry}
+    table = None if entry.window is None else entry.window.table
+    source = _label_source(entry, given, table, where)
+    policies = entry.policies.given()
     if source == "states":
         reading, more = _with_states(paths, policies, options, base_dir)
         files = [*files, *more]
         where = str(_labels_path(options, base_dir)) if more else where
     else:
-        reading = read_records(paths, **policies | ({"unknown": "mask"} if window else {}))
+        reading = read_records(paths, **policies | ({} if entry.window is None else {"unknown": "mask"}))
     # Windows are cut from sequences that have their profiles.
-    X, notes = profiles_of(entry, reading.sequences, base_dir, n_threads, data_dir)
+    X, notes = _with_profiles(entry, reading.sequences, base_dir, n_threads, data_dir)
     reading, columns, labelled = replace(reading, sequences=X), {}, where
     if source == "tsv":
         labelled = str(_labels_path(options, base_dir))
         files = [*files, options["file"]]
         columns = columns_of_table(labelled, X.ids, options, reading.left_out)
     elif source != "sites":
-        by_field = options if source == "header" else {key: options[key] for key in options if key != "label"}
-        columns = columns_of_headers(reading, by_field, where)
-        if source == "files":
-            columns["label"] = [classes[i] for i in reading.sources]
-        elif source == "first_word":
-            columns |= columns_of_first_words(reading)
-        elif source == "none":
-            columns["label"] = [""] * len(X)
-    if window is not None:
-        cut, sites = cut_entry(entry, reading, base_dir, where)
-        X, notes = cut.windows, notes | {"window": window.record()}
+        columns = _columns_of_records(reading, options, source, classes, where)
+    if entry.window is not None:
+        given_policies = {"unknown": entry.policies.unknown, "ids": entry.policies.ids}
+        cut, sites = cut_around_sites(entry.window, reading, base_dir, where, **given_policies)
+        X, notes = cut.windows, notes | {"window": entry.window.window.record()}
         columns = {key: [values[i] for i in cut.records] for key, values in columns.items()}
         if source == "sites":
             columns, labelled = columns_of_sites(sites, cut.kept, options), sites.file
         if table is not None:
             files, columns = [*files, table], places_of_sites(sites, cut.kept) | columns
     return Material("sequences", X, columns, options, labelled, notes={"sources": _sources(files, base_dir)} | notes)
+
+
+def _label_source(entry, given, table, where):
+    """Return where the labels of FASTA files come from."""
+    usual = "sites" if table is not None and given.classes is None else "files" if len(given.paths) > 1 else None
+    source = "none" if entry.labels.kind == "none" else entry.labels.source or usual
+    if source is None or source == "column" or (source == "sites" and table is None):
+        raise LabelError(
+            "nothing says which label a sequence has",
+            file=where,
+            remedy="add labels: {from: header}, first_word, tsv or states, or give a file for each class",
+        )
+    return source
+
+
+def _columns_of_records(reading, options, source, classes, where):
+    """Return the columns that headers and files give."""
+    by_field = options if source == "header" else {key: options[key] for key in options if key != "label"}
+    columns = columns_of_headers(reading, by_field, where)
+    if source == "files":
+        columns["label"] = [classes[i] for i in reading.sources]
+    elif source == "first_word":
+        columns |= columns_of_first_words(reading)
+    elif source == "none":
+        columns["label"] = [""] * len(reading.sequences)
+    return columns
 
 
 def _with_states(paths, policies, options, base_dir):
@@ -140,46 +184,57 @@ def _with_states(paths, policies, options, base_dir):
     return replace(reading, sequences=X), [options["file"]]
 
 
-def table_material(entry, base_dir):
-    """Return the Material of an entry ``features: …``, ``similarities: …`` or ``dissimilarities: …``.
-
-    Raises
-    ------
-    LabelError
-        If there is no column of labels, or they do not fit.
-    """
-    kind = next(key for key in ("features", "similarities", "dissimilarities") if key in entry)
-    options = check_options(entry.get("labels", {}))
+def _of_table(entry, given, base_dir):
+    """Return the Material of a table of features, similarities or dissimilarities."""
+    options = dict(entry.labels.options)
     if options.get("from") not in (None, "column", "tsv"):
         raise LabelError(
             f"a table has no {options['from']!r} to take labels from",
             remedy="use labels: {from: column} or tsv",
         )
-    files, path = [entry[kind]], Path(base_dir) / entry[kind]
+    files, path = [given.path], Path(base_dir) / given.path
     wanted = wanted_columns(options)
-    how = {"ids": entry["ids"]} if "ids" in entry else {}
-    if kind == "features":
+    how = {} if entry.policies.ids is None else {"ids": entry.policies.ids}
+    if given.kind == "features":
         id_column = options.get("id") if options.get("from") != "tsv" else None
         X, found = read_features(path, wanted.values(), id_column=id_column, **how)
     else:
-        X, found = read_similarities(path, kind, wanted.values(), **how)
+        X, found = read_similarities(path, given.kind, wanted.values(), **how)
     if options.get("from") == "tsv":
         path = _labels_path(options, base_dir)
         files.append(options["file"])
         columns = columns_of_table(path, X.ids, options, unit="unit")
     else:
         columns = _chosen(found, wanted, path)
-    return Material(kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})
+    return Material(given.kind, X, columns, options, str(path), notes={"sources": _sources(files, base_dir)})
 
 
-def simulated_material(entry, seed):
-    """Return the Material of an entry ``simulate: {kind: …, …}``; `seed` counts where the entry has none."""
+def _of_public(entry, given, data_dir):
+    """Return the Material of a public data set; the entry's policies come before those of the registry."""
+    chosen = public_set(given.name)
+    paths = {role: find_file(file, data_dir) for role, file in chosen.files.items()}
+    names = [item.name for item in fields(Policies)]
+    policies = {name: getattr(chosen, name) for name in names if getattr(chosen, name, "")} | entry.policies.given()
+    made = (ADAPTERS | RESIDUE_ADAPTERS)[chosen.adapter](paths, policies)
+    options = {"positive": chosen.positive or None} | entry.labels.options
+    sources = [
+        {"file": file.file, "sha256": file.sha256} | ({"url": file.url} if file.url else {"made": file.made})
+        for file in chosen.files.values()
+    ]
+    notes = {"description": chosen.description, "reference": chosen.reference, "sources": sources}
+    where = ", ".join(map(str, paths.values()))
+    return Material(chosen.kind, made.X, made.columns, options, where, made.roles, notes)
+
+
+def _of_simulation(entry, given, seed):
+    """Return the Material of generated data; `seed` counts where the entry has none."""
+    # loaded only where data are simulated: costs start-up
     from seqkern.simulate import simulate
 
     # Generated families are all of one size: each of them is a task.
     options = {"min_family": 1, "min_rest": 1, "whole_families": True}
-    options |= check_options(entry.get("labels", {}))
-    spec = {"seed": seed, **entry["simulate"]}
+    options |= entry.labels.options
+    spec = {"seed": seed, **given.options}
     data = simulate(**spec)
     if data.of_sites:
         raise ConfigError(

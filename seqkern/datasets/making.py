@@ -1,118 +1,39 @@
 """From a study's entry to a data set: read, check, encode, and set the tasks."""
 
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
 
 import numpy as np
 
 from seqkern.core.checks import check_name
-from seqkern.core.errors import ConfigError, LabelError
-from seqkern.datasets.dataset import KINDS, Dataset, Task
+from seqkern.core.errors import LabelError
+from seqkern.datasets.data_entry import DataEntry
+from seqkern.datasets.dataset import Dataset, Task
 from seqkern.datasets.label_sources import PROTOCOL, labels_of_columns
-from seqkern.datasets.residue_units import check_entry_residues, cut_residues, is_residue_entry
-from seqkern.datasets.site_windows import entry_window, sites_file
+from seqkern.datasets.residue_units import cut_residues
 from seqkern.residues import STATES
 from seqkern.sequences.labels import UNLABELLED, Labels
 
-SOURCES = ("simulate", "public", "fasta", "features", "similarities", "dissimilarities")
 
-
-def entry_kind(entry):
-    """Return the kind of data, one of `KINDS`, that a study's data-set entry gives, without reading any.
-
-    Raises
-    ------
-    ConfigError
-        If the entry has no source, or several.
-    ParameterError
-        For an unknown public data set.
-    """
-    source = _entry_source(entry)
-    if source == "public":
-        from seqkern.datasets.public import public_set
-
-        return public_set(entry["public"]).kind
-    return source if source in KINDS else "sequences"
-
-
-def entry_files(entry):
-    """Return the paths of the local files that a study's data-set entry names, as it names them.
-
-    Parameters
-    ----------
-    entry : dict
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    ConfigError
-        If the entry has no source, or several.
-    """
-    return [path for _, path in _named_files(entry)]
-
-
-def check_files(entry):
-    """Raise ConfigError unless all local files are there that a study's data-set entry names; see `entry_files`."""
-    for key, path in _named_files(entry):
-        if not Path(path).exists():
-            raise ConfigError(
-                f"{key}: there is no file {str(path)!r}",
-                remedy="check the path, which starts where the study is run",
-            )
-
-
-def _named_files(entry):
-    """Return the local files that an entry names as (key, path).
-
-    Generated and public data name none; a table of labels counts where labels are taken from it, and what profiles are
-    read from or searched for.
-    """
-    source = _entry_source(entry)
-    profiles = [("profiles", path) for path in _profile_files(entry)]
-    if source in ("simulate", "public"):
-        return profiles
-    given, labels = entry[source], entry.get("labels", {})
-    if isinstance(given, dict):
-        files = [(f"{source}.{name}", path) for name, path in given.items()]
-    else:
-        files = [(source, path) for path in ([given] if isinstance(given, str) else given)]
-    files += [("labels.file", labels["file"])] if labels.get("from") in ("tsv", "states") and "file" in labels else []
-    return files + ([("sites", sites_file(entry))] if sites_file(entry) is not None else []) + profiles
-
-
-def _profile_files(entry):
-    """Return the paths of the local files that the entry's profiles are read from, or searched for."""
-    if "profiles" not in entry:
-        return []
-    from seqkern.profiles.sources import profile_files
-
-    return profile_files(entry["profiles"])
-
-
-def check_entry_profiles(entry):
-    """Raise ConfigError or ParameterError unless the profiles that an entry names, if any, are possible."""
-    if "profiles" not in entry:
-        return
-    from seqkern.profiles.sources import check_profiles
-
-    check_profiles(entry["profiles"])
-    if entry_kind(entry) != "sequences":
-        raise ConfigError("profiles are of sequences", remedy="leave out profiles")
-
-
-def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=None):
+def make_dataset(
+    name: str,
+    entry: DataEntry | Mapping[str, Any],
+    base_dir: str | PathLike[str] = ".",
+    data_dir: str | PathLike[str] | None = None,
+    *,
+    seed: int = 1,
+    n_threads: int | None = None,
+) -> Dataset:
     """Read, check and encode what a study's entry names.
 
     Parameters
     ----------
     name : str
-    entry : dict
-        One source (``simulate``, ``public``, ``fasta``, ``features``, ``similarities``, ``dissimilarities``),
-        the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks: families``,
-        ``title``, ``window`` and ``sites``, ``profiles``, ``residues``. config/README.md explains each.
+    entry : DataEntry or mapping
+        In a mapping, one source (``simulate``, ``public``, ``fasta``, ``features``, ``similarities`` or
+        ``dissimilarities``), the policies ``alphabet``, ``unknown``, ``ids`` and ``empty``, ``labels``, ``tasks:
+        families``, ``title``, ``window`` and ``sites``, ``profiles``, ``residues``. config/README.md explains each.
     base_dir : path-like
         Where relative paths start.
     data_dir : path-like, optional
@@ -132,49 +53,26 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=
         If the entry is not possible.
     FileError, SequenceError, LabelError
         If a file cannot be read, or what is in it cannot be used.
+
+    Examples
+    --------
+    >>> donors = make_dataset("donors", {"simulate": {"kind": "donor", "n_positive": 5, "n_decoy": 10}})
+    >>> len(donors.X), donors.task().labels.class_counts()
+    (15, {'decoy': 10, 'donor': 5})
     """
-    source = _entry_source(entry)
-    entry_window(entry)
-    check_entry_profiles(entry)
-    check_entry_residues(entry)
-    if source == "public":
-        from seqkern.datasets.public import public_material
+    # loaded only where data are read: costs start-up
+    from seqkern.datasets.entries import material_of
 
-        material = public_material(entry, data_dir)
-    else:
-        from seqkern.datasets import entries
-
-        if source == "simulate":
-            material = entries.simulated_material(entry, seed)
-        elif source == "fasta":
-            material = entries.fasta_material(entry, base_dir, n_threads, data_dir)
-        else:
-            material = entries.table_material(entry, base_dir)
-    if source in ("public", "simulate"):
-        from seqkern.datasets.entries import profiles_of
-
-        X, notes = profiles_of(entry, material.X, base_dir, n_threads, data_dir)
-        material = replace(material, X=X, notes=material.notes | notes)
-    residues = None
-    if is_residue_entry(entry):
-        material, residues = cut_residues(material, entry)
+    entry = DataEntry.parse(entry)
+    material, residues = material_of(entry, base_dir, data_dir, seed, n_threads), None
+    if entry.residues is not None:
+        material, residues = cut_residues(material, entry.residues)
     roles = material.roles
-    if entry.get("tasks") == "families":
+    if entry.tasks == "families":
         roles = _family_roles(material, seed)
     tasks = _one_task(material) if roles is None else _tasks_of_roles(material, roles)
-    notes = material.notes | ({"title": entry["title"]} if "title" in entry else {})
+    notes = material.notes | ({} if entry.title is None else {"title": entry.title})
     return Dataset(str(name), material.kind, material.X, tasks, notes, residues)
-
-
-def _entry_source(entry):
-    """Return the one source of an entry."""
-    given = [source for source in SOURCES if source in entry]
-    if len(given) != 1:
-        raise ConfigError(
-            f"a data set needs exactly one source, this has {len(given)}",
-            remedy=f"give one of {', '.join(SOURCES)}",
-        )
-    return given[0]
 
 
 def _one_task(material):

@@ -1,57 +1,30 @@
-"""The key ``residues`` of a data-set entry: every residue of the chains becomes a unit with a window around it."""
+"""Cut the residues that a data-set entry asks for: each becomes a unit, with a window around it."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from seqkern.core.errors import ConfigError
-from seqkern.residues import STATES, WINDOW, check_window, residue_units
-from seqkern.residues.reductions import find_reduction, reduce_states
+from seqkern.datasets.data_entry import ResidueOptions
+from seqkern.residues import STATES, Residues, residue_units
+from seqkern.residues.reductions import reduce_states
 from seqkern.residues.states import state_classes
 
-KEYS = ("window", "reduction")
-NOT_WITH = ("window", "sites", "tasks", "features", "similarities", "dissimilarities")
+if TYPE_CHECKING:
+    from seqkern.datasets.entries import Material
+
 LEFT_OUT = "chains without a known state left out"
 
 
-def is_residue_entry(entry):
-    """Tell whether the units of a study's data-set entry are residues."""
-    return "residues" in entry
-
-
-def check_entry_residues(entry):
-    """Raise ConfigError or ParameterError unless an entry's key ``residues``, and labels from states, are possible."""
-    of_states = entry.get("labels", {}).get("from") == "states"
-    if of_states and "fasta" not in entry:
-        raise ConfigError("states are read beside fasta", remedy="leave out labels: {from: states}")
-    if "fasta" in entry and of_states != is_residue_entry(entry):
-        raise ConfigError(
-            "states are labels of residues" if of_states else "nothing says which states the residues have",
-            remedy="give both: residues: {window: 15} and labels: {from: states, file: …}",
-        )
-    if not is_residue_entry(entry):
-        return
-    wanted = entry["residues"]
-    for key in wanted:
-        if key not in KEYS:
-            raise ConfigError(f"unknown key {key!r}", remedy=f"known keys: {', '.join(KEYS)}")
-    check_window(wanted.get("window", WINDOW))
-    if "reduction" in wanted:
-        find_reduction(wanted["reduction"])
-    for key in NOT_WITH:
-        if key in entry:
-            raise ConfigError(f"residues do not go with {key}", remedy=f"leave out residues, or {key}")
-
-
-def cut_residues(material, entry):
+def cut_residues(material: "Material", wanted: ResidueOptions) -> tuple["Material", Residues]:
     """Return the material of chains as that of their residues.
 
     Parameters
     ----------
     material : Material
         Chains, with the track ``states`` and, where there are any, those of profiles; its columns are about chains.
-    entry : dict
-        With the key ``residues``.
+    wanted : ResidueOptions
 
     Returns
     -------
@@ -65,7 +38,6 @@ def cut_residues(material, entry):
     ConfigError
         If the chains have no states, or there is nothing to reduce.
     """
-    wanted = entry["residues"]
     if STATES not in material.X.tracks:
         raise ConfigError(
             "nothing says which states the residues have",
@@ -73,18 +45,18 @@ def cut_residues(material, entry):
             remedy="add labels: {from: states, file: …}, or leave out residues",
         )
     chains, columns = _with_known_states(material)
-    if "reduction" in wanted:
+    if wanted.reduction is not None:
         # runs of states end where their chain does
         chains = chains.compact()
-        states = reduce_states(chains.tracks[STATES], chains.stops, wanted["reduction"], material.file)
+        states = reduce_states(chains.tracks[STATES], chains.stops, wanted.reduction, material.file)
         chains = chains.replace(tracks={**chains.tracks, STATES: states})
-    windows, residues = residue_units(chains, wanted.get("window", WINDOW))
+    windows, residues = residue_units(chains, wanted.window)
     states = residues.states()
     names = np.array(["" if code == 0 else chr(code) for code in range(256)])
     columns = {"group": np.array(chains.ids)} | {key: np.asarray(values) for key, values in columns.items()}
     columns = {key: values[residues.record] for key, values in columns.items()} | {"label": names[states]}
     options = {"classes": state_classes(states), **material.options}
-    notes = material.notes | {"residues": {"window": WINDOW, **wanted}}
+    notes = material.notes | {"residues": wanted.note()}
     return replace(material, X=windows, columns=columns, options=options, notes=notes), residues
 
 

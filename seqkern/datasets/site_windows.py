@@ -1,74 +1,63 @@
-"""Windows of a data-set entry: the keys ``window``, ``sites``, ``site``, ``other_sites`` and ``past_end``."""
+"""Cut the windows that a data-set entry asks for around sites."""
 
+from collections.abc import Collection, Mapping
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from seqkern.core.errors import ConfigError, SequenceError
+from seqkern.core.errors import SequenceError
+from seqkern.datasets.data_entry import SiteWindow
 from seqkern.datasets.label_sources import header_fields, no_column, wanted_columns
-from seqkern.sequences.windows import as_window, cut_windows, make_sites, read_sites
-
-HEADER = "header"
-KEYS = ("window", "sites", "site", "other_sites", "past_end")
-
-
-def entry_window(entry):
-    """Return the Window of a data-set entry, or None if it cuts none.
-
-    Raises
-    ------
-    ConfigError
-        If one of its keys is there without the others that it needs, or without FASTA.
-    ParameterError
-        If the window is none.
-    """
-    given = [key for key in KEYS if key in entry]
-    if not given:
-        return None
-    if "fasta" not in entry:
-        raise ConfigError(f"{given[0]!r} goes with fasta", remedy="leave it out, or cut the windows yourself")
-    for key in ("window", "sites"):
-        if key not in entry:
-            raise ConfigError(
-                f"{given[0]!r} needs {key!r}",
-                remedy="give both: window: '-60:+80' and sites: a table, or header",
-            )
-    return as_window(entry["window"], entry.get("site", ""))
+from seqkern.sequences.cutting import Cut, cut_windows
+from seqkern.sequences.fasta import Reading
+from seqkern.sequences.sites import Sites, make_sites, read_sites
 
 
-def sites_file(entry):
-    """Return the table of sites that an entry names, or None."""
-    return entry["sites"] if entry.get("sites", HEADER) != HEADER else None
-
-
-def cut_entry(entry, reading, base_dir, where):
+def cut_around_sites(
+    wanted: SiteWindow,
+    reading: Reading,
+    base_dir: str | PathLike[str],
+    where: str,
+    *,
+    unknown: str | None = None,
+    ids: str | None = None,
+) -> tuple[Cut, Sites]:
     """Cut the windows of an entry.
 
     Parameters
     ----------
-    entry : dict
-        With a window.
+    wanted : SiteWindow
     reading : Reading
-        Its records; unknown letters masked.
+        The entry's records; unknown letters masked.
     base_dir : path-like
         Where relative paths start.
     where : str
         The FASTA files, for messages.
+    unknown, ids : str, optional
+        Policies, as in `seqkern.sequences.windows.cut_windows`.
 
     Returns
     -------
     cut : Cut
     sites : Sites
     """
-    window, table = entry_window(entry), sites_file(entry)
-    policies = {key: entry[key] for key in ("other_sites", "past_end", "unknown", "ids") if key in entry}
-    if table is not None:
-        sites = read_sites(Path(base_dir) / table)
-        return cut_windows(reading.sequences, sites, window, **policies), sites
+    policies = {key: value for key, value in {"unknown": unknown, "ids": ids}.items() if value is not None}
+    policies |= wanted.given()
+    if wanted.table is not None:
+        sites = read_sites(Path(base_dir) / wanted.table)
+        return cut_windows(reading.sequences, sites, wanted.window, **policies), sites
     sites = sites_of_headers(reading, where)
-    return cut_windows(reading.sequences, sites, window, names=reading.sequences.ids, **policies), sites
+    return cut_windows(reading.sequences, sites, wanted.window, names=reading.sequences.ids, **policies), sites
 
 
-def sites_of_headers(reading, where):
+def sites_of_headers(reading: Reading, where: str) -> Sites:
     """Return the one site of each record: the fields ``position`` and ``strand`` (left out: +) of its header.
+
+    Parameters
+    ----------
+    reading : Reading
+    where : str
+        The FASTA files, for messages.
 
     Raises
     ------
@@ -89,8 +78,16 @@ def sites_of_headers(reading, where):
     return make_sites(ids, positions, [found.get("strand", "+") for found in fields], file=where)
 
 
-def columns_of_sites(sites, kept, options):
+def columns_of_sites(sites: Sites, kept: Collection[int], options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the wanted columns of the table of sites for the sites `kept`.
+
+    Parameters
+    ----------
+    sites : Sites
+    kept : collection of int
+        Rows of the table.
+    options : mapping
+        Of the labels of an entry: names of columns by their meanings.
 
     Raises
     ------
@@ -105,8 +102,15 @@ def columns_of_sites(sites, kept, options):
     return columns
 
 
-def places_of_sites(sites, kept):
-    """Return where the sites `kept` lie, for folds by locus: the columns chromosome, strand and position."""
+def places_of_sites(sites: Sites, kept: Collection[int]) -> dict[str, list[str]]:
+    """Return where the sites `kept` lie, for folds by locus: the columns chromosome, strand and position.
+
+    Parameters
+    ----------
+    sites : Sites
+    kept : collection of int
+        Rows of the table.
+    """
     strands = sites.strands
     return {
         "chromosome": [sites.records[i] for i in kept],

@@ -4,6 +4,9 @@ Platt: P(positive | f) = 1 / (1 + exp(A·f + B)), with A and B of greatest likel
 one unit more of each class. Isotonic: the non-decreasing steps nearest to the labels in squares, with straight lines
 between them; it assumes no shape, needs more units (some hundreds), and may say 0 or 1.
 
+The isotonic steps are scikit-learn's. Its Platt is not used: it calibrates classifiers, not given decisions (what does
+is private), stops at a gradient of 1e-6 where this one reaches 1e-12, and takes three times as long.
+
 References
 ----------
 Platt: Probabilistic outputs for support vector machines. In: Advances in Large Margin Classifiers, MIT Press 1999.
@@ -12,9 +15,12 @@ Zadrozny, Elkan: Transforming classifier scores into accurate multiclass probabi
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from seqkern.core.errors import LabelError
 
@@ -45,20 +51,20 @@ class SigmoidCalibration:
         _check_numbers(self.slope, self.intercept)
 
     @classmethod
-    def fit(cls, decisions, positive, folds):
+    def fit(cls, decisions: ArrayLike, positive: ArrayLike, folds: int) -> Self:
         """Return the calibration of greatest likelihood; see `fit_sigmoid`."""
         return cls(*fit_sigmoid(decisions, positive), folds, len(decisions))
 
     @property
-    def rises(self):
+    def rises(self) -> bool:
         """Whether a larger decision means a larger probability."""
         return self.slope < 0
 
-    def probabilities(self, decisions):
+    def probabilities(self, decisions: ArrayLike) -> np.ndarray:
         """Return the probability of the positive class, float64 (n,), of each decision value."""
         return sigmoid(self.slope * np.asarray(decisions, dtype=np.float64) + self.intercept)
 
-    def record(self):
+    def record(self) -> dict:
         """Return what a model keeps: a JSON dict that `calibration_from_record` takes."""
         return {"method": self.method, **asdict(self)}
 
@@ -91,7 +97,7 @@ class IsotonicCalibration:
             raise LabelError("a calibration that falls, or leaves 0 to 1, is not possible", remedy="calibrate again")
 
     @classmethod
-    def fit(cls, decisions, positive, folds):
+    def fit(cls, decisions: ArrayLike, positive: ArrayLike, folds: int) -> Self:
         """Return the calibration nearest in squares (scikit-learn's IsotonicRegression).
 
         Raises
@@ -99,7 +105,7 @@ class IsotonicCalibration:
         LabelError
             If a class has no unit.
         """
-        from sklearn.isotonic import IsotonicRegression
+        from sklearn.isotonic import IsotonicRegression  # only for this method: costs start-up
 
         decisions, positive = _both_classes(decisions, positive)
         fitted = IsotonicRegression(y_min=0.0, y_max=1.0).fit(decisions, positive.astype(np.float64))
@@ -107,15 +113,15 @@ class IsotonicCalibration:
         return cls(points.tolist(), folds, len(decisions))
 
     @property
-    def rises(self):
+    def rises(self) -> bool:
         """Whether some larger decision means a larger probability."""
         return self.points[-1][1] > self.points[0][1]
 
-    def probabilities(self, decisions):
+    def probabilities(self, decisions: ArrayLike) -> np.ndarray:
         """Return the probability of the positive class, float64 (n,), of each decision value."""
         return np.interp(np.asarray(decisions, dtype=np.float64), *zip(*self.points, strict=True))
 
-    def record(self):
+    def record(self) -> dict:
         """Return what a model keeps: a JSON dict that `calibration_from_record` takes."""
         return {"method": self.method, **asdict(self)}
 
@@ -123,7 +129,7 @@ class IsotonicCalibration:
 METHODS = {cls.method: cls for cls in (SigmoidCalibration, IsotonicCalibration)}
 
 
-def calibration_from_record(record):
+def calibration_from_record(record: Mapping) -> SigmoidCalibration | IsotonicCalibration:
     """Return the calibration whose `record` this is."""
     record = dict(record)
     method = record.pop("method")
@@ -132,13 +138,13 @@ def calibration_from_record(record):
     return METHODS[method](**record)
 
 
-def sigmoid(z):
+def sigmoid(z: np.ndarray) -> np.ndarray:
     """Return 1 / (1 + exp(z)), float64, without overflow."""
     small = np.exp(-np.abs(z))
     return np.where(z >= 0, small, 1.0) / (1.0 + small)
 
 
-def fit_sigmoid(decisions, positive):
+def fit_sigmoid(decisions: ArrayLike, positive: ArrayLike) -> tuple[float, float]:
     """Return A and B of the sigmoid that decision values are most likely under.
 
     Parameters

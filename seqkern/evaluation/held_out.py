@@ -23,7 +23,7 @@ def held_out_decisions(pair, labels, spec, make_solver, *, folds=5, seed=1, chai
     ----------
     pair : callable
         ``pair(train, test, y_train)`` returns what a solver trains on and decides about, as those of
-        `seqkern.evaluation.sources`.
+        `seqkern.models.sources`.
     labels : Labels
         Of classes; units of one group stay in one fold.
     spec : dict

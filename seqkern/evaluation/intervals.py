@@ -6,9 +6,10 @@ were trained. There is none where there is no valid test either (`Trial.untestab
 """
 
 import math
+from collections.abc import Hashable
 
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
-from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, has_value
+from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, Trial, has_value
 from seqkern.evaluation.significance import delong_interval
 from seqkern.evaluation.wilson import wilson_interval
 
@@ -17,7 +18,7 @@ FORMULAS = {"auc": "DeLong", "accuracy": "Wilson"}
 BINARY = ("auc", "roc50", "average_precision", "accuracy")
 
 
-def metrics_with_interval(trial):
+def metrics_with_interval(trial: Trial) -> tuple[str, ...]:
     """Return the metrics that have an interval on this task; none where units are tested several times."""
     if trial.shape == FIVE_BY_TWO or trial.kind == "real":
         return ()
@@ -25,7 +26,7 @@ def metrics_with_interval(trial):
     return tuple(name for name in names if not trial.untestable(name))
 
 
-def score_interval(trial, method, metric, *, seed=0):
+def score_interval(trial: Trial, method: Hashable, metric: str, *, seed: int = 0) -> ScoreInterval:
     """Return the interval of a method's score.
 
     Parameters
@@ -54,7 +55,7 @@ def score_interval(trial, method, metric, *, seed=0):
     return found if trial.can_draw(rows) else ScoreInterval(found.score, *[math.nan] * 3)
 
 
-def wilson(right, n):
+def wilson(right: int, n: int) -> ScoreInterval:
     """Return a share with its standard error and Wilson's interval."""
     if n == 0:
         return ScoreInterval(*[math.nan] * 4)

@@ -1,9 +1,14 @@
-"""Whether probabilities are true: of the units that were given a probability near p, is the share p positive?"""
+"""Whether probabilities are true: of the units that were given a probability near p, is the share p positive?
+
+Not scikit-learn's `calibration_curve`: where probabilities are equal, its quantile bins may differ much in size, and it
+does not return the numbers of units, which the intervals need.
+"""
 
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from seqkern.evaluation.wilson import wilson_interval
 
@@ -29,7 +34,7 @@ class Bin(NamedTuple):
     high: float
 
 
-def reliability(labels, probabilities, bins=10):
+def reliability(labels: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[Bin]:
     """Return the points of a reliability diagram.
 
     Parameters

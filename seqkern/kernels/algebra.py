@@ -2,18 +2,20 @@
 
 import contextlib
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, issparse
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, component, fixed, integer, numbers
+from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.additive import attributions, fold, matrix, row_attributions, word_weights
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
 from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.implicit import CombinedImplicit
 from seqkern.kernels.occurrences import WordWeights, merge
+from seqkern.kernels.part_parameters import PartParameters
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
 from seqkern.kernels.window_values import PartOfWindow, SumOfValues, WindowValues
 
@@ -21,7 +23,7 @@ FARTHEST = 10**12
 """No sequence is that long; places up to it are far from the limits of int64."""
 
 
-class SumKernel(CompositeKernel):
+class SumKernel(PartParameters, CompositeKernel):
     """Weighted sum of kernels: K(x, y) = Σ w_i K_i(x, y).
 
     Raises
@@ -161,12 +163,14 @@ class SumKernel(CompositeKernel):
 
 def _side_by_side(features):
     """Return one matrix of several with the same rows: sparse if one of them is."""
-    if any(map(issparse, features)):
+    if any(map(is_sparse, features)):
+        from scipy.sparse import csr_array, hstack  # only here: loaded already, or not needed
+
         return csr_array(hstack([csr_array(part) for part in features]))
     return np.hstack(features)
 
 
-class ProductKernel(CompositeKernel):
+class ProductKernel(PartParameters, CompositeKernel):
     """Product of kernels, entry by entry: K(x, y) = Π K_i(x, y).
 
     Raises
@@ -253,7 +257,7 @@ class PartKernel(CompositeKernel):
         doc="The letter after the last one, likewise.",
     )
     normalize: bool = fixed(False)
-    zero_diagonal: str = fixed("error")
+    zero_diagonal: Literal["error", "zero"] = fixed("error")
 
     @classmethod
     def examples(cls):

@@ -14,18 +14,21 @@ threads. A new family is found by its `name` and tested by its `examples`; nothi
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.declarations import Choice
 from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
-from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, flag, integer
+from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
 from seqkern.core.specs import plain
 from seqkern.kernels import _blocks
 from seqkern.kernels.implicit import normalised
+from seqkern.kernels.kernel_table import KERNELS
+from seqkern.kernels.operators import Operators
 from seqkern.kernels.stored_form import StoredForm
+from seqkern.kernels.transformer import GramTransformer
 from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
@@ -101,7 +104,7 @@ class Plan:
         return self
 
 
-class Kernel(Parameters):
+class Kernel(Operators, GramTransformer, Parameters):
     """Base of all kernels.
 
     Attributes
@@ -145,9 +148,9 @@ class Kernel(Parameters):
     least_block_rows = 1
     has_weights_at_positions = False
     missing_file_remedy = "check the path"
-    alphabet = None
-    last_parameters = LAST_PARAMETERS
+    last_parameters: ClassVar[tuple[str, ...]] = LAST_PARAMETERS
 
+    alphabet: str | Alphabet | None = fixed(None)
     normalize: bool = flag(default=False, doc="Divide by sqrt(K(x, x)·K(y, y)).")
     zero_diagonal: Literal["error", "zero"] = choice(
         default="error",
@@ -308,8 +311,10 @@ class Kernel(Parameters):
         """Return ``kernel(X, Y)``."""
         return self.kernel(X, Y)
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training data (nothing, unless `data_dependent`) and return self.
+
+        The training part is remembered, not copied, for `transform`.
 
         Parameters
         ----------
@@ -319,7 +324,9 @@ class Kernel(Parameters):
             Labels, for kernels that use them.
         """
         self.check_parameters()
-        self._fit(self.coerce(X), y)
+        X = self.coerce(X)
+        self._fit(X, y)
+        self._remember(X)
         return self
 
     def kernel(self, X, Y=None, *, dtype=np.float64, n_threads=None):
@@ -450,8 +457,6 @@ class Kernel(Parameters):
         """Raise ParameterError unless the kernel has feature vectors for training without a Gram matrix."""
         if self.has_implicit():
             return
-        from seqkern.kernels import KERNELS
-
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_implicit())
         other = "its features, such as primal_svc" if self._gives_features() else "one, such as csvc"
         raise ParameterError(
@@ -484,8 +489,6 @@ class Kernel(Parameters):
         ParameterError
             If the kernel has none.
         """
-        from seqkern.kernels import KERNELS
-
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_features())
         raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
 
@@ -638,7 +641,7 @@ class SequenceKernel(Kernel):
 
     normalize: bool = changed(default=True)
     alphabet: str | Alphabet | None = alphabet_name(
-        doc="The alphabet that sequences must have, and that strings are encoded with."
+        default=None, doc="The alphabet that sequences must have, and that strings are encoded with."
     )
 
 

@@ -83,7 +83,7 @@ class CompositeKernel(Kernel):
         """Names of all tracks that a part needs."""
         return tuple(dict.fromkeys(track for part in self._given() for track in part.tracks))
 
-    @property
+    @property  # type: ignore[misc]  # here it follows from the parts
     def alphabet(self):
         """The first alphabet that a part names, or None."""
         return next((part.alphabet for part in self._given() if part.alphabet is not None), None)
@@ -125,7 +125,9 @@ class CompositeKernel(Kernel):
     def _fit(self, X, y):
         if any(part.data_dependent for part in self._given()):
             X = self._seen(X)
-            self.bases_ = [copy.deepcopy(part).fit(X, y) if part.data_dependent else part for part in self._given()]
+            self.bases_ = [
+                copy.deepcopy(part).fit(X, y).forget() if part.data_dependent else part for part in self._given()
+            ]
 
     def learned(self):
         """Return what all parts learned that people want to see."""

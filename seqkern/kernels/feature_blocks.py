@@ -8,8 +8,8 @@ sparse, or computed anew each time. `Kernel.feature_blocks` returns them.
 import copy
 
 import numpy as np
-from scipy.sparse import issparse
 
+from seqkern.core.sparse_types import is_sparse
 from seqkern.core.threads import one_thread
 
 BLOCK_ROWS = 2048
@@ -50,7 +50,7 @@ class FeatureBlocks:
     @classmethod
     def of(cls, values):
         """Return the FeatureBlocks of features that are there: an ndarray or a sparse matrix, float32 or float64."""
-        if issparse(values):
+        if is_sparse(values):
             values = values.tocsr()
         blocks = cls(values.shape, values.dtype, values.__getitem__)
         blocks._values = values
@@ -73,7 +73,7 @@ class FeatureBlocks:
         It may be a view of what is stored: not to be written to.
         """
         values = self._compute(self._given(start, stop))
-        values = values.toarray() if issparse(values) else values
+        values = values.toarray() if is_sparse(values) else values
         return np.ascontiguousarray(values, dtype=self.dtype)
 
     def blocks(self, size=BLOCK_ROWS):
@@ -101,7 +101,7 @@ class FeatureBlocks:
 
         def direct(rows):
             values = self._compute(rows)
-            if issparse(values):
+            if is_sparse(values):
                 return values @ weights
             return (filled(values, BLOCK_ROWS).astype(np.float64, copy=False) @ weights)[: len(values)]
 
@@ -120,7 +120,7 @@ class FeatureBlocks:
     @property
     def sparse(self):
         """The features as a sparse matrix, where they are stored as one; else None."""
-        if not issparse(self._values):
+        if not is_sparse(self._values):
             return None
         return self._values if self._rows is None else self._values[self._rows]
 

@@ -1,5 +1,7 @@
 """What every layer does: learn from scores about held-out residues, and make new scores of scores."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from seqkern.core.errors import LabelError, ModelError
@@ -28,7 +30,7 @@ class Layer(Parameters):
         After `fit`: how many fits did not converge.
     """
 
-    name = None
+    name: ClassVar[str | None] = None
     plain = ""
     calibrated = False
     needs_chains = True

@@ -64,7 +64,7 @@ class SegmentLayer(Layer):
         default=None,
         low=0,
         high=1,
-        doc="w, from 0 to 1: the probabilities know of the neighbours already, so that transitions are not to count "
+        doc="w: the probabilities know of the neighbours already, so that transitions are not to count "
         "in full again. By default, of some, the one whose path is right at most of the residues.",
     )
 

@@ -11,30 +11,33 @@ features, it is taken from those, without the kernel of X with the support units
 """
 
 import contextlib
-import os
-import zipfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from seqkern.core.archive import load_archive, nest, save_archive, unnest
-from seqkern.core.errors import FileError, GramError, ModelError, ParameterError, PolicyError
-from seqkern.evaluation.calibration import calibration_from_record
-from seqkern.gram.transforms import naming_rows, transform_from_state
-from seqkern.kernels import kernel_from_state
+from seqkern.core.archive import nest, save_archive
+from seqkern.core.errors import ModelError, ParameterError, PolicyError
+from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration, calibration_from_record
+from seqkern.gram.transforms import naming_rows
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel, Prepared
 from seqkern.kernels.blocks import fill
-from seqkern.models.affine import affine_form
+from seqkern.models.affine import AffineForm, affine_form
+from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisions
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import FeatureTable, as_features
-from seqkern.sequences.windows import as_window
-from seqkern.solvers import solver_from_state
+from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.thresholds import Threshold
 
 FORMAT = "seqkern model"
 VERSION = 1
 CHUNK_BYTES = 1 << 25
-DATA = {"sequences": SequenceSet, "features": FeatureTable}
+DATA: dict[str, type[SequenceSet] | type[FeatureTable]] = {"sequences": SequenceSet, "features": FeatureTable}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,17 +67,17 @@ class Model:
         are any, the window around sites and the calibration.
     """
 
-    kernel: object
-    transforms: list
-    solver: object
-    support: object
+    kernel: Kernel
+    transforms: list[GramTransform]
+    solver: Any  # a Solver; what it has besides, `predict` and `classes_`, depends on its kind
+    support: SequenceSet | FeatureTable
     diagonal: np.ndarray
     kind: str
-    classes: tuple
-    policies: dict
-    record: dict
+    classes: tuple[str, ...]
+    policies: dict[str, str]
+    record: dict[str, Any]
 
-    def decision(self, X, *, n_threads=None):
+    def decision(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
         """Return the decision values of new units.
 
         Parameters
@@ -109,11 +112,11 @@ class Model:
         return out
 
     @property
-    def projects(self):
+    def projects(self) -> bool:
         """Whether decisions are coordinates, as those of kernel PCA, from which no prediction follows."""
         return not hasattr(self.solver, "predict")
 
-    def _by_matrix(self, rows, n_threads=None):
+    def _by_matrix(self, rows: Prepared, n_threads: int | None = None) -> np.ndarray:
         """Return the decisions of Prepared rows by their kernel with the support units."""
         K, diagonal = np.empty((len(rows), len(self.columns))), rows.diagonal
         fill(self.kernel, rows, self.columns, K, n_threads=n_threads)
@@ -122,7 +125,7 @@ class Model:
         return self.solver.decision_function(K)
 
     @cached_property
-    def _folded(self):
+    def _folded(self) -> Callable[[Prepared], np.ndarray] | None:
         """What decides without the kernel matrix, see `AffineForm.fold`; None if there is no such thing."""
         try:
             form = self.form()
@@ -130,26 +133,26 @@ class Model:
             return None
         return form.fold(self.columns)
 
-    def form(self):
+    def form(self) -> AffineForm:
         """Return the AffineForm of the decision; ParameterError if it is no weighted sum of kernel values."""
         return affine_form(self.kernel, self.support, self.solver, self.transforms)
 
     @property
-    def n_columns(self):
+    def n_columns(self) -> int:
         """The number of columns that the solver takes."""
         return len(self.columns)
 
-    def own_state(self):
+    def own_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
         """Return (JSON dict, dict of arrays) of what a kind of model has besides; None for a plain one."""
         return None
 
-    def check_own(self):
+    def check_own(self) -> None:
         """Raise ValueError unless there are units, and their diagonal, for the columns."""
         good = len(self.support) > 0 and self.diagonal.shape == (len(self.support),)
         if not good or self.diagonal.dtype != np.float64:
             raise ValueError("its parts do not fit together")
 
-    def predict(self, X, *, n_threads=None):
+    def predict(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
         """Return the predicted class name of each unit, or for real labels the number, shape (n,).
 
         Raises
@@ -157,32 +160,69 @@ class Model:
         ModelError
             If the model projects.
         """
-        if self.projects:
-            raise ModelError("projects on components, and predicts nothing", remedy="take its decisions")
+        check_predicts(self.solver)
         return self.classify(self.decision(X, n_threads=n_threads))
 
-    def classify(self, decisions):
-        """Return the predictions that follow from decision values, shape (n,)."""
-        if self.kind == "real":
-            return decisions
-        if self.kind == "multiclass":
-            return np.array(self.classes)[np.argmax(decisions, axis=1)]
-        place = 0.0 if self.threshold is None else self.threshold.value
-        return np.array(self.classes)[(decisions > place).astype(np.int64)]
+    def decide(self, X: Any, *, n_threads: int | None = None) -> Decisions:
+        """Return what is decided about new units: decision values, codes into `classes`, and probabilities.
 
-    def save(self, path, **more):
+        Parameters
+        ----------
+        X : SequenceSet, list of str, FeatureTable or 2-D array, n units
+        n_threads : int, optional
+
+        Returns
+        -------
+        Decisions
+
+        Raises
+        ------
+        ModelError, SequenceError
+            As `predict` and `decision`.
+        """
+        check_predicts(self.solver)
+        decisions = self.decision(X, n_threads=n_threads)
+        probabilities = None if self.calibration is None else self.calibration.probabilities(decisions)
+        return Decisions(decisions, self._codes(decisions), probabilities)
+
+    def classify(self, decisions: np.ndarray) -> np.ndarray:
+        """Return the predictions that follow from decision values, shape (n,)."""
+        codes = self._codes(decisions)
+        return codes if self.kind == "real" else np.array(self.classes)[codes]
+
+    def _codes(self, decisions: np.ndarray) -> np.ndarray:
+        """Return the codes of the classes that follow from decision values; of real labels the numbers."""
+        return codes_of_decisions(self.kind, decisions, 0.0 if self.threshold is None else self.threshold.value)
+
+    def save(self, path: str | Path) -> None:
         """Write the model to one file.
 
         Parameters
         ----------
         path : path-like
-        **more : (JSON, dict of arrays)
-            Parts of what is made of the model, under their names.
 
         Raises
         ------
         FileError
             If the file cannot be written.
+        """
+        save_archive(path, *self.state())
+
+    def state(
+        self, **more: tuple[dict[str, Any], dict[str, np.ndarray]]
+    ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return what the file of the model holds.
+
+        Parameters
+        ----------
+        **more : (JSON, dict of arrays)
+            Parts of what is made of the model, under their names.
+
+        Returns
+        -------
+        header : dict
+            JSON.
+        arrays : dict of str to ndarray
         """
         parts = [
             *more.items(),
@@ -191,7 +231,7 @@ class Model:
             ("support", self.support.state()),
         ]
         parts += [(f"transform{i}", transform.state()) for i, transform in enumerate(self.transforms)]
-        header = {
+        header: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "data": next(name for name, cls in DATA.items() if isinstance(self.support, cls)),
@@ -207,40 +247,40 @@ class Model:
         for name, (json_part, array_part) in parts:
             header[name] = json_part
             arrays.update(nest(name, array_part))
-        save_archive(path, header, arrays)
+        return header, arrays
 
     @cached_property
-    def calibration(self):
+    def calibration(self) -> SigmoidCalibration | IsotonicCalibration | None:
         """What turns decisions into `probabilities`; None if the model was trained without."""
         stored = self.record.get("calibration")
         return None if stored is None else calibration_from_record(stored)
 
     @cached_property
-    def threshold(self):
+    def threshold(self) -> Threshold | None:
         """The Threshold above which a decision means the positive class; None if it is 0."""
         stored = self.record.get("threshold")
         return None if stored is None else Threshold(**stored)
 
     @property
-    def window(self):
+    def window(self) -> Window | None:
         """The Window around sites that the model was trained on; None if there is none."""
         stored = self.record.get("window")
         return None if stored is None else as_window(stored)
 
     @property
-    def alphabet(self):
+    def alphabet(self) -> Alphabet | None:
         """The Alphabet of the sequences, or None for features."""
         return getattr(self.support, "alphabet", None)
 
     @cached_property
-    def columns(self):
+    def columns(self) -> Prepared:
         """The support units as the kernel wants them, checked against the diagonal that training found."""
         columns = self.kernel.prepare(self.support)
         if not np.allclose(columns.diagonal, self.diagonal, rtol=1e-9, atol=0):
             raise ModelError("this version of seqkern computes other kernel values than the one that trained it")
         return columns
 
-    def _coerced(self, X):
+    def _coerced(self, X: Any) -> SequenceSet | FeatureTable:
         """Return new units as the kind of data that the model was trained on."""
         if isinstance(self.support, SequenceSet):
             X = X if isinstance(X, SequenceSet) else as_sequences(X, self.support.alphabet)
@@ -262,131 +302,10 @@ class Model:
 
 
 @contextlib.contextmanager
-def _remedy_after_training():
+def _remedy_after_training() -> Iterator[None]:
     """Say of a unit that the kernel's policies refuse what can be done where they cannot be chosen any more."""
     try:
         yield
     except PolicyError as error:
         error.remedy = f"leave it out, or train again with {error.policy}=zero"
         raise
-
-
-def load_model(path):
-    """Read a model that `Model.save` wrote, or LS-GKM (`seqkern.models.lsgkm`).
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    Model or ResidueModel
-
-    Raises
-    ------
-    ModelError
-        If the file is no model, damaged, or of a newer version, or if this version of seqkern computes
-        another kernel than the one that trained the model.
-    FileError
-        If there is no such file.
-    """
-    from seqkern.models.lsgkm import is_lsgkm, read_lsgkm
-
-    if is_lsgkm(path):
-        return read_lsgkm(path)
-    try:
-        _check_members(path)
-        header, arrays = load_archive(path)
-    except FileNotFoundError as error:
-        raise FileError("no such file", file=path, remedy="check the path") from error
-    except Exception as error:
-        raise ModelError("is no model, or damaged", file=path, remedy="train it again") from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelError("is no model", file=path, remedy="give a file that seqkern train wrote")
-    if header.get("version") != VERSION:
-        raise ModelError(
-            f"has the model format {header.get('version')!r}, this version of seqkern reads {VERSION}",
-            file=path,
-            remedy="update seqkern, or train again",
-        )
-    try:
-        model = _model_from_state(header, arrays)
-        _check_whole(model)
-        if "residues" in header:
-            from seqkern.models.residue_model import ResidueModel
-
-            model = ResidueModel.from_state(model, header["residues"], unnest("residues", arrays))
-    except Exception as error:  # whatever a damaged or hostile file makes go wrong is one thing to its user
-        reason = getattr(error, "problem", None) or f"{type(error).__name__} {error}"
-        raise ModelError(f"cannot be used here: {reason}", file=path, remedy="train it again") from error
-    return model
-
-
-def _check_members(path):
-    """Raise ValueError for an archive that would unpack to more than its own size."""
-    with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-    packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
-    if packed or sum(member.file_size for member in members) > os.path.getsize(path):
-        raise ValueError("packed")
-
-
-def _model_from_state(header, arrays):
-    """Return the Model of a file's content."""
-    transforms = [f"transform{i}" for i in range(header["n_transforms"])]
-    kind, own = Model, {}
-    if "features" in header:
-        from seqkern.models.feature_model import FeatureModel
-
-        columns = unnest("features", arrays)["columns"]
-        kind, own = FeatureModel, {"features": columns, "names": tuple(header["features"]["names"])}
-    return kind(
-        kernel=kernel_from_state(header["kernel"], unnest("kernel", arrays)),
-        transforms=[transform_from_state(header[name], unnest(name, arrays)) for name in transforms],
-        solver=solver_from_state(header["solver"], unnest("solver", arrays)),
-        support=DATA[header["data"]].from_state(header["support"], unnest("support", arrays)),
-        diagonal=arrays["diagonal"],
-        kind=header["kind"],
-        classes=tuple(header["classes"]),
-        policies=dict(header["policies"]),
-        record=header["record"],
-        **own,
-    )
-
-
-def _check_whole(model):
-    """Raise an error if the parts do not fit together or do not work: compiled code trusts the columns."""
-    X, solver = model.support, model.solver
-    model.check_own()
-    good = len(X.ids) == len(X) and solver.support_.dtype == np.int64 and solver.support_.ndim == 1
-    width = model.n_columns
-    good = good and solver.n_features_in_ == width
-    good = good and np.all((solver.support_ >= 0) & (solver.support_ < width))
-    good = good and all(transform.n_columns_ == width for transform in model.transforms)
-    if not good or model.kind not in solver.targets:
-        raise ValueError("its parts do not fit together")
-    for transform in model.transforms:
-        with contextlib.suppress(GramError):  # it may refuse a unit that is like no other
-            transform.transform(np.zeros((1, width)), np.ones(1))
-    # weights that are not finite would reach every number that is written
-    constant = solver.decision_function(np.zeros((1, width)))
-    arrays = solver.state()[1].values()
-    if not all(np.isfinite(array).all() for array in (constant, *arrays) if array.dtype.kind == "f"):
-        raise ValueError("its solver holds numbers that are not finite")
-    _check_window(model)
-    if not isinstance(model.record.get("recognised", {}), dict):
-        raise ValueError("what it recognised is no table of classes")
-    if (model.calibration is not None or model.threshold is not None) and model.kind != "binary":
-        raise ValueError("it has probabilities or a threshold, and not two classes")
-    if model.projects:
-        if constant.shape != (1, len(model.classes)):
-            raise ValueError("its components do not fit the solver")
-    elif model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
-        raise ValueError("its classes do not fit the solver")
-
-
-def _check_window(model):
-    """Raise an error if the window that the record names is none, or not that of the support."""
-    window = model.window
-    if window is not None and np.any(model.support.lengths != window.length):
-        raise ValueError(f"its sequences are not windows {window}")

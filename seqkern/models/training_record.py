@@ -2,15 +2,19 @@
 
 import math
 import platform
+from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 
 from seqkern import __version__
 from seqkern.core.build import build_digest
-from seqkern.evaluation.selection import AUTO
+from seqkern.evaluation.selection import AUTO, Choice
+from seqkern.sequences.labels import Labels
+from seqkern.solvers.base import Solver
 
 
-def class_names(labels, machine):
+def class_names(labels: Labels, machine: Solver) -> tuple[str, ...]:
     """Return the names of the classes, or components, in the order of the solver's decisions."""
     if labels.kind == "multiclass":
         return tuple(labels.classes[int(code)] for code in machine.classes_)
@@ -19,7 +23,7 @@ def class_names(labels, machine):
     return labels.classes
 
 
-def search_record(choice, metric, folds, kind, rule):
+def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str) -> dict[str, Any] | None:
     """Return what was compared and found, or None if there was nothing to choose."""
     if math.isnan(choice.score):
         return None
@@ -33,16 +37,13 @@ def search_record(choice, metric, folds, kind, rule):
     }
 
 
-def versions():
+def versions() -> dict[str, str]:
     """Return the versions of what computed the model."""
-    import scipy
-    import sklearn
-
     return {
         "seqkern": __version__,
         "build": build_digest(),
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
+        "scipy": version("scipy"),
+        "scikit-learn": version("scikit-learn"),
     }

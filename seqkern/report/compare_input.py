@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from seqkern.core.errors import FileError
-from seqkern.report.results import DatasetResults, Method, Study
+from seqkern.report.results import DatasetResults, Method, StudyResults
+from seqkern.study.dataset_entries import DatasetEntry
+from seqkern.study.study import Study
 
 
 class Evaluated(DatasetResults):
@@ -15,8 +17,9 @@ class Evaluated(DatasetResults):
     """
 
     def __init__(self, folders):
-        self.study = _NoStudy()
-        self.entry = {}
+        self.study = Study.of_results({})
+        self.home = Path()
+        self.entry = DatasetEntry.of_results({}, "")
         self.places = dict(zip(_names(folders), folders, strict=True))
         self.methods = list(self.places)
         parents = {folder.resolve().parents[1] for folder in folders}
@@ -37,17 +40,6 @@ class Evaluated(DatasetResults):
 
     def _path(self, method, file):
         return self.places[method] / file
-
-
-class _NoStudy:
-    """Stands for the study where there is none: nothing is configured."""
-
-    def __init__(self):
-        self.folder, self.config = Path(), {}
-
-    def spec(self, kind, name):
-        """Return nothing."""
-        return {}
 
 
 def _names(folders):
@@ -97,9 +89,9 @@ def read_input(paths):
     if evaluated:
         found = Evaluated(evaluated)
         return [(None, found)]
-    studies = [Study(folder) for folder in folders]
-    if len(studies) == 1:
-        return [(None, dataset) for dataset in studies[0].datasets]
-    names = [study.name for study in studies]
-    titles = [name if names.count(name) == 1 else str(study.folder) for name, study in zip(names, studies, strict=True)]
-    return [(title, dataset) for title, study in zip(titles, studies, strict=True) for dataset in study.datasets]
+    found = [StudyResults(folder) for folder in folders]
+    if len(found) == 1:
+        return [(None, dataset) for dataset in found[0].datasets]
+    names = [results.study.name for results in found]
+    titles = [one.study.name if names.count(one.study.name) == 1 else str(one.folder) for one in found]
+    return [(title, dataset) for title, results in zip(titles, found, strict=True) for dataset in results.datasets]

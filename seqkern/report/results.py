@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from seqkern.core.errors import ConfigError, FileError, SeqkernError
+from seqkern.core.errors import ConfigError, FileError
 from seqkern.gram.spectrum import read_spectrum
-from seqkern.kernels import build_kernel
 from seqkern.report.files import numbers, read_config, read_gram, read_json, read_laps, read_table
-from seqkern.sequences.tracks import PROFILE_TRACKS
-from seqkern.study.methods import dataset_methods, split_transforms
-from seqkern.study.stored_grams import gram_homes
+from seqkern.study.dataset_entries import DatasetEntry
+from seqkern.study.kernel_entries import KernelEntry
+from seqkern.study.solver_entries import SolverEntry
+from seqkern.study.study import Study
 
 Method = namedtuple("Method", ["kernel", "solver"])
 
@@ -43,7 +43,7 @@ EIGENVALUES = ("smallest_eigenvalue", "negative_share")
 """Columns of ``fits.tsv`` that a kernel has which learns from the training part."""
 
 
-class Study:
+class StudyResults:
     """A results folder.
 
     Parameters
@@ -55,9 +55,8 @@ class Study:
 
     Attributes
     ----------
-    name : str
-    config : dict
-        Empty where there is none; then the folders tell what was done.
+    study : Study
+        What was configured; empty where that is not known: then the folders tell what was done.
     datasets : list of DatasetResults
 
     Raises
@@ -72,50 +71,19 @@ class Study:
         self.folder = Path(folder)
         if not self.folder.is_dir():
             raise FileError("no such folder", file=self.folder, remedy="run the workflow first, or check the path")
-        self.config = self._config() if config is None else config
-        _check_mapping("the configuration", self.config, self.folder)
+        config = self._config() if config is None else config
+        _check_mapping("the configuration", config, self.folder)
         for key in ("datasets", "kernels", "solvers"):
-            _check_mapping(key, self.config.get(key) or {}, self.folder)
-        self.name = str(self.config.get("study", self.folder.resolve().name))
-        names = list(self.config.get("datasets", ())) or _subfolders(self.folder / "datasets")
+            _check_mapping(key, config.get(key) or {}, self.folder)
+        self.study = Study.of_results(config, self.folder.resolve().name)
+        names = list(self.study.datasets) or _subfolders(self.folder / "datasets")
         if not names:
             raise FileError("holds no data sets", file=self.folder, remedy="run the workflow first")
-        self.datasets = [DatasetResults(self, str(name)) for name in names]
+        self.datasets = [DatasetResults(self.study, self.folder, name) for name in names]
 
     def _config(self):
         """Return the configuration that lies in the folder, or that an earlier report left there."""
         return read_config(self.folder / "config.yaml") or read_config(self.folder / "report" / "config.yaml")
-
-    def spec(self, kind, name):
-        """Return the configuration's entry of a data set, kernel or solver, ``{}`` where there is none."""
-        entry = (self.config.get(kind) or {}).get(name)
-        return entry if isinstance(entry, dict) else {}
-
-    @cached_property
-    def stored_grams(self):
-        """Dict of kernel name to the names under which its stored Gram matrices are kept; empty where not known."""
-        try:
-            homes = gram_homes({"kernels": self.config.get("kernels") or {}})
-        except SeqkernError:
-            return {}
-        return {name: [home for home, _ in own] for name, own in homes.items()}
-
-    @cached_property
-    def gram_homes(self):
-        """Dict of kernel name to the name under which its one stored Gram matrix is kept."""
-        return {name: homes[0] for name, homes in self.stored_grams.items() if len(homes) == 1}
-
-    def kernel(self, name):
-        """Return the Kernel that the configuration calls `name`; None where it is not known here."""
-        try:
-            return build_kernel(split_transforms(self.spec("kernels", name))[0])
-        except SeqkernError:
-            return None
-
-    def reads_profiles(self, name):
-        """Tell whether a kernel, or one that it is chosen among, reads the profiles of the data set."""
-        built = map(self.kernel, self.spec("kernels", name).get("choose") or [name])
-        return any(set(PROFILE_TRACKS) & set(kernel.tracks) for kernel in built if kernel is not None)
 
 
 def _check_mapping(what, value, folder):
@@ -140,33 +108,48 @@ def _is_summary(summary):
 class DatasetResults:
     """All that is known of one data set of a study; tables are read when asked for.
 
+    Parameters
+    ----------
+    study : Study
+    home : Path
+        The results folder of the study.
+    name : str
+
     Attributes
     ----------
-    name : str
-    entry : dict
+    entry : DatasetEntry
         Its entry in the configuration.
     methods : list of Method
         What was to be run, in the order of the configuration.
     """
 
-    def __init__(self, study, name):
+    def __init__(self, study, home, name):
         self.study = study
+        self.home = home
         self.name = name
-        self.entry = study.spec("datasets", name)
+        self.entry = study.datasets.get(name) or DatasetEntry.of_results({}, name)
         self.methods = self._expected()
 
     def _expected(self):
         """Return kernels × solvers of the configuration, or what is on disk where there is none."""
-        config = self.study.config
-        if not all(config.get(part) for part in ("datasets", "kernels", "solvers")):
+        study = self.study
+        if not (study.datasets and study.kernels and study.solvers):
             home = self.folder("evaluate")
             return [Method(kernel, solver) for kernel in _subfolders(home) for solver in _subfolders(home / kernel)]
         kind = (self.summary or {}).get("kind", "")
-        return [Method(*map(str, method)) for method in dataset_methods(config, self.name, kind)]
+        return [Method(*names) for names in study.method_names(self.name, kind)]
+
+    def kernel(self, name):
+        """Return the KernelEntry or KernelChoice that the configuration calls `name`, which may be unknown here."""
+        return self.study.kernels.get(name) or KernelEntry.unknown({}, name, ConfigError("is not configured"))
+
+    def solver(self, name):
+        """Return the SolverEntry that the configuration calls `name`, which may be unknown here."""
+        return self.study.solvers.get(name) or SolverEntry.of_results({}, name)
 
     def folder(self, stage):
         """Return the folder of a stage's files for this data set."""
-        return self.study.folder / stage / self.name
+        return self.home / stage / self.name
 
     @cached_property
     def summary(self):
@@ -293,14 +276,19 @@ class DatasetResults:
 
     def gram_cost(self, kernel):
         """Return the DataFrame of the cost of a kernel's stored Gram matrices; None where one is missing."""
-        homes = self.study.stored_grams.get(kernel, [kernel])
+        homes = [home.name for home in self.study.stored_grams.get(kernel, ())] or [kernel]
         folders = [self.folder("gram") / home for home in dict.fromkeys(homes)]
         laps = [read_laps(folder / "cost.json", ["stage", "cpu_seconds", "peak_mb"]) for folder in folders]
         return None if any(table is None for table in laps) else pd.concat(laps, ignore_index=True)
 
     def _gram_folder(self, kernel):
         """Return the folder of the stored matrix that serves a kernel."""
-        return self.folder("gram") / self.study.gram_homes.get(kernel, kernel)
+        return self.folder("gram") / (self.gram_home(kernel) or kernel)
+
+    def gram_home(self, kernel):
+        """Return the name under which the one stored Gram matrix of a kernel is kept; None if it has none, or more."""
+        homes = self.study.stored_grams.get(kernel, ())
+        return homes[0].name if len(homes) == 1 else None
 
     def _all(self, name):
         """Return the tables of one name of all methods, one below the other."""
@@ -367,14 +355,16 @@ class DatasetResults:
 
     def learns(self, kernel):
         """Tell whether a kernel learns from the training part; False where it is not known here."""
-        built = self.study.kernel(kernel)
-        return built is not None and built.data_dependent
+        entry = self.kernel(kernel)
+        return isinstance(entry, KernelEntry) and entry.known and entry.kernel.data_dependent
 
     @cached_property
     def transductive(self):
         """Set of the names of the kernels whose profiles were built with the test sequences, without their labels."""
-        made = (self.summary or {}).get("profiles") or self.entry.get("profiles") or {}
-        return {name for name in self.kernels if made.get("transductive") and self.study.reads_profiles(name)}
+        made = (self.summary or {}).get("profiles")
+        asked = self.entry.data.profiles
+        transductive = made.get("transductive") if made else asked is not None and asked.transductive
+        return {name for name in self.kernels if transductive and self.kernel(name).reads_profiles}
 
     def gram_counts(self, kernel):
         """Return how many units a kernel's policies touched, a dict; empty where none or no matrix is stored."""

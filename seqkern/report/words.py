@@ -220,9 +220,10 @@ def unit_word(dataset):
 
     Of several tasks it is tasks or families.
     """
-    method = (dataset.entry.get("folds") or {}).get("method")
-    text = f"{dataset.entry.get('title')} {(dataset.summary or {}).get('description')}"
-    families = method == "liao-noble" or dataset.entry.get("tasks") == "families" or "families" in text
+    entry = dataset.entry
+    method = None if entry.folds is None else entry.folds.method
+    text = f"{entry.data.title} {(dataset.summary or {}).get('description')}"
+    families = method == "liao-noble" or entry.data.tasks == "families" or "families" in text
     if dataset.several:
         return ("family", "families") if families else ("task", "tasks")
     if len(dataset.units) == 1:

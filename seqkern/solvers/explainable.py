@@ -1,14 +1,26 @@
 """Which solvers decide by a weighted sum of kernel values, so that letters can share their decisions."""
 
+from typing import TYPE_CHECKING
+
 from seqkern.core.errors import ParameterError
 
+if TYPE_CHECKING:
+    from seqkern.solvers.base import Solver
 
-def check_solver(solver):
-    """Raise ParameterError if no machine of a solver, fitted or not, decides by a weighted sum of kernel values."""
+
+def check_solver(solver: "Solver") -> None:
+    """Raise ParameterError if no classifier of a solver decides by a weighted sum of kernel values.
+
+    Parameters
+    ----------
+    solver : Solver
+        Fitted or not.
+    """
     if solver.targets == ("multiclass",) and not hasattr(solver, "machine"):
         raise no_two_class_solver(solver)
     if "binary" in solver.nested_solvers():
-        return check_solver(solver.binary)
+        check_solver(solver.binary)
+        return
     if solver.input == "features" or not solver.has_linear():
         by = "by features, not by" if solver.input == "features" else "by no weighted sums of"
         raise ParameterError(
@@ -16,11 +28,15 @@ def check_solver(solver):
             "explained letter by letter",
             remedy="choose a solver that can, such as csvc or psvc with a Gram matrix",
         )
-    return None
 
 
-def no_two_class_solver(solver):
-    """Return the error for a solver of several classes at once."""
+def no_two_class_solver(solver: "Solver") -> ParameterError:
+    """Return the error for a solver of several classes at once.
+
+    Parameters
+    ----------
+    solver : Solver
+    """
     return ParameterError(
         f"the solver {solver.name!r} has no machine for two classes that could be explained",
         remedy="train a binary solver, such as csvc, which learns several classes by pairs",

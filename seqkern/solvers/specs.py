@@ -10,12 +10,11 @@ from typing import Any
 from seqkern.core.declarations import Number, Parameter
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
 from seqkern.core.kinds import Kind, add_kind
-from seqkern.core.registry import Registry
 from seqkern.core.specs import normal_values, parse_spec, plain
 from seqkern.solvers.class_names import by_code
 from seqkern.solvers.ranges import Range, as_range
+from seqkern.solvers.solver_table import SOLVERS
 
-SOLVERS = Registry("solver", "seqkern.solvers", "seqkern.solvers.base:Solver")
 TAKES = {
     "gram": "a Gram matrix",
     "features": "the features of a kernel",
@@ -38,9 +37,7 @@ def build_solver(spec):
         For an unknown solver or parameter (with the nearest known one), a value outside its domain, or a
         grid.
     """
-    from seqkern.solvers.base import Solver
-
-    if isinstance(spec, Solver):
+    if isinstance(spec, SOLVERS.base_class):
         return spec
     name, params = _split_spec(spec)
     declared = SOLVERS.get(name).declarations()
@@ -83,12 +80,25 @@ def expand_grid(spec, *, search=False, ends=False):
     ParameterError
         As `build_solver`, and for an empty list.
     """
+    return [spec for spec, _ in build_grid(spec, search=search, ends=ends)]
+
+
+def build_grid(spec, *, search=False, ends=False):
+    """Return the specs of a grid, each with its solver, a list of (dict, Solver).
+
+    Parameters
+    ----------
+    spec, search, ends
+        As in `expand_grid`.
+    """
+    return [(plain(point), build_solver(point)) for point in _points(spec, search, ends)]
+
+
+def _points(spec, search, ends):
+    """Return the specs of a grid, none of them built."""
     name, params = _searched(spec, search)
     choices = [_choices(name, key, value, search, ends) for key, value in params.items()]
-    grid = [{"solver": name, **dict(zip(params, values, strict=True))} for values in itertools.product(*choices)]
-    for spec in grid:
-        build_solver(spec)
-    return [plain(spec) for spec in grid]
+    return [{"solver": name, **dict(zip(params, values, strict=True))} for values in itertools.product(*choices)]
 
 
 def draw_spec(spec, rng, *, search=False):
@@ -290,7 +300,7 @@ def _choices(name, key, value, search, ends):
     if _is_one_value(name, key):
         return [value]
     if isinstance(value, dict) and "solver" in value:
-        return expand_grid(value, search=search, ends=ends)
+        return [plain(point) for point in _points(value, search, ends)]
     if isinstance(value, Range):
         if ends:
             return value.ends

@@ -5,65 +5,36 @@ too large for the smaller class of one training part would stop it after hours o
 and parameters are all that is needed to find either (`Solver.targets`, `Solver.check_labels`).
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from seqkern.core.errors import ParameterError
+from seqkern.datasets import Dataset
 from seqkern.evaluation import selection
-from seqkern.solvers import build_solver, expand_grid, make_solver
+from seqkern.layers import Layers
+from seqkern.sequences.labels import Labels
+from seqkern.solvers import make_solver
 from seqkern.solvers.base import Solver
-from seqkern.study.methods import dataset_methods, kernel_candidates, split_layers
+
+Spec = Mapping[str, Any] | str | Solver
 
 
-def may_refuse(spec):
-    """Tell whether a solver, of a spec or of a grid of them, refuses some labels."""
-    return _may_refuse(build_solver(expand_grid(spec, ends=True)[0]))
-
-
-def _may_refuse(solver):
-    """Tell whether a solver refuses some labels."""
-    return type(solver).check_labels is not Solver.check_labels
-
-
-def checked_methods(config, dataset):
-    """Return the solvers that a study runs on a data set, as `seqkern check` is to ask them about its labels.
-
-    Parameters
-    ----------
-    config : dict
-        As `seqkern.study.config.check_config` returns it.
-    dataset : str
-
-    Returns
-    -------
-    dict of str to dict
-        By name ``{"solver": spec, "layers": list, "inner_folds": int, "seed": int}``; no inner folds where there is
-        nothing to choose, and for a solver that refuses no labels of its kind.
-    """
-    after = config["inner"]["calibration"] is not None or config["inner"]["threshold"] is not None
-    found = {}
-    for kernel, solver in dataset_methods(config, dataset):
-        spec, layers = split_layers(config["solvers"][solver])
-        several = len(kernel_candidates(config, kernel)) * len(expand_grid(spec, ends=True)) > 1
-        before = solver in found and found[solver]["inner_folds"] > 0
-        folds = config["inner"]["folds"] if may_refuse(spec) and (before or several or after or layers) else 0
-        found[solver] = {"solver": spec, "layers": layers, "inner_folds": folds, "seed": config["seed"]}
-    return found
-
-
-def check_kind(labels, specs):
+def check_labels_kind(labels: Labels, specs: Iterable[Spec]) -> None:
     """Raise ParameterError where a solver does not learn such labels at all, or knows none of their classes.
 
     Parameters
     ----------
     labels : Labels
-    specs : list of dict
+    specs : list of dict or Solver
         Of the solvers.
     """
     for spec in specs:
         make_solver(spec, labels.kind, labels.classes)
 
 
-def check_layers(layers, dataset):
+def check_layers(layers: Layers, dataset: Dataset) -> None:
     """Raise ParameterError unless layers can follow a solver on a data set.
 
     Parameters
@@ -85,14 +56,22 @@ def check_layers(layers, dataset):
         layers.check_classes(task.labels.classes)
 
 
-def check_training_part(labels, specs, *, inner_folds=3, seed=0, groups=None, place=""):
+def check_training_part(
+    labels: Labels,
+    specs: Sequence[Spec],
+    *,
+    inner_folds: int = 3,
+    seed: int = 0,
+    groups: Any = None,
+    place: str = "",
+) -> None:
     """Raise ParameterError where a solver cannot learn the labels of a training part, or of one of its inner parts.
 
     Parameters
     ----------
     labels : Labels
         Of the training part.
-    specs : list of dict
+    specs : list of dict or Solver
         Of the solvers.
     inner_folds : int
         Zero where there is nothing to choose or to fit by inner folds.
@@ -107,12 +86,18 @@ def check_training_part(labels, specs, *, inner_folds=3, seed=0, groups=None, pl
         With the size of the part, and what would be possible.
     FoldError
         As `seqkern.evaluation.selection.inner_folds`.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(list("abcde"), ["1", "1", "0", "0", "0"])
+    >>> check_training_part(labels, ["csvc", "nusvc:nu=0.5"], inner_folds=0)
     """
     made = [make_solver(spec, labels.kind, labels.classes) for spec in specs]
     y = labels.y
     if labels.kind == "multiclass":  # by names, so that messages name classes
         y, made = np.array(labels.classes)[y], [make_solver(spec, labels.kind) for spec in specs]
-    solvers = [solver for solver in made if _may_refuse(solver)]
+    solvers = [solver for solver in made if type(solver).check_labels is not Solver.check_labels]
     if not solvers:
         return
     groups = labels.groups if groups is None else groups

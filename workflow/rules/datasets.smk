@@ -3,7 +3,7 @@
 
 rule datasets:
     input:
-        lambda wildcards: entry_files(STUDY["datasets"][wildcards.dataset]),
+        lambda wildcards: STUDY.datasets[wildcards.dataset].data.files(),
     output:
         data=f"{RESULTS}/datasets/{{dataset}}/data.npz",
         units=f"{RESULTS}/datasets/{{dataset}}/units.tsv",
@@ -14,11 +14,11 @@ rule datasets:
         f"{BENCHMARKS}/datasets/{{dataset}}.jsonl"
     conda:
         "../envs/seqkern.yaml"
-    threads: lambda wildcards: 2 if searches(wildcards.dataset) else 1
+    threads: lambda wildcards: 2 if STUDY.datasets[wildcards.dataset].searches else 1
     params:
-        entry=lambda wildcards: as_json(data_entry(wildcards.dataset)),
-        seed=STUDY["seed"],
-        data_dir=option("--data-dir", STUDY["data_dir"]),
+        entry=lambda wildcards: as_json(STUDY.datasets[wildcards.dataset].to_dict()),
+        seed=STUDY.seed,
+        data_dir=option("--data-dir", STUDY.data_dir),
         build=BUILD,
     shell:
         "seqkern datasets --name {wildcards.dataset} --entry {params.entry:q} --seed {params.seed}"

@@ -6,7 +6,7 @@ rule evaluate:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
-        files=lambda wildcards: kernel_files(wildcards.kernel),
+        files=lambda wildcards: STUDY.kernels[wildcards.kernel].files(),
         gram=lambda wildcards: stored_grams(wildcards.dataset, wildcards.kernel, wildcards.solver),
     output:
         multiext(
@@ -30,18 +30,18 @@ rule evaluate:
         f"{BENCHMARKS}/evaluate/{{dataset}}/{{kernel}}/{{solver}}.jsonl"
     conda:
         "../envs/seqkern.yaml"
-    threads: lambda wildcards: 2 if learns(wildcards.kernel) else 1
+    threads: lambda wildcards: 2 if STUDY.kernels[wildcards.kernel].learns else 1
     params:
-        kernel=lambda wildcards: as_json(kernel_entry(wildcards.kernel)),
-        solver=lambda wildcards: as_json(solver_entry(wildcards.solver)),
+        kernel=lambda wildcards: as_json(STUDY.kernels[wildcards.kernel].to_dict()),
+        solver=lambda wildcards: as_json(STUDY.solvers[wildcards.solver].spec),
         layers=lambda wildcards: layers_option(wildcards.solver),
         gram=lambda wildcards, input: option("--gram", input.gram),
-        folds=STUDY["inner"]["folds"],
-        metric=STUDY["inner"]["metric"],
+        folds=STUDY.inner.folds,
+        metric=STUDY.inner.metric,
         search=search_options(),
         afterwards=lambda wildcards: afterwards_options(wildcards.solver),
         bias=lambda wildcards: bias_option(wildcards.dataset),
-        seed=STUDY["seed"],
+        seed=STUDY.seed,
         build=BUILD,
     shell:
         "seqkern evaluate $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q} {params.gram}"

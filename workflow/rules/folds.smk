@@ -13,9 +13,9 @@ rule folds:
     conda:
         "../envs/seqkern.yaml"
     params:
-        options=lambda wildcards: as_json(STUDY["datasets"][wildcards.dataset].get("folds", {})),
-        leakage=as_json(STUDY["leakage"]),
-        seed=STUDY["seed"],
+        options=lambda wildcards: as_json(STUDY.datasets[wildcards.dataset].fold_options()),
+        leakage=as_json(STUDY.leakage.to_dict()),
+        seed=STUDY.seed,
         build=BUILD,
     shell:
         "seqkern folds $(dirname {input:q}) --options {params.options:q} --leakage {params.leakage:q}"

@@ -7,7 +7,7 @@
 rule gram_tile:
     input:
         data=rules.datasets.output.data,
-        files=lambda wildcards: stored_files(wildcards.kernel),
+        files=lambda wildcards: STUDY.homes[wildcards.kernel].files(),
         folds=ancient(rules.folds.output),
     output:
         touch(f"{RESULTS}/gram/{{dataset}}/{{kernel}}/tile-{{tile}}-of-{{tiles}}.done"),
@@ -17,8 +17,8 @@ rule gram_tile:
         "../envs/seqkern.yaml"
     threads: 2
     params:
-        kernel=lambda wildcards: as_json(STORED_KERNELS[wildcards.kernel]),
-        memory=STUDY["memory_limit"],
+        kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
+        memory=STUDY.memory_limit,
         build=BUILD,
     shell:
         "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} &&"
@@ -30,12 +30,12 @@ rule gram_tile:
 rule gram:
     input:
         data=rules.datasets.output.data,
-        files=lambda wildcards: stored_files(wildcards.kernel),
+        files=lambda wildcards: STUDY.homes[wildcards.kernel].files(),
         folds=ancient(rules.folds.output),
         tiles=lambda wildcards: [
-            f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/tile-{tile}-of-{STUDY['tiles']}.done"
-            for tile in range(1, STUDY["tiles"] + 1)
-            if STUDY["tiles"] > 1
+            f"{RESULTS}/gram/{wildcards.dataset}/{wildcards.kernel}/tile-{tile}-of-{STUDY.tiles}.done"
+            for tile in range(1, STUDY.tiles + 1)
+            if STUDY.tiles > 1
         ],
     output:
         gram=f"{RESULTS}/gram/{{dataset}}/{{kernel}}/gram.npy",
@@ -50,8 +50,8 @@ rule gram:
         "../envs/seqkern.yaml"
     threads: 2
     params:
-        kernel=lambda wildcards: as_json(STORED_KERNELS[wildcards.kernel]),
-        memory=STUDY["memory_limit"],
+        kernel=lambda wildcards: as_json(STUDY.homes[wildcards.kernel].spec),
+        memory=STUDY.memory_limit,
         build=BUILD,
     shell:
         "(seqkern check $(dirname {input.data:q}) --folds {input.folds:q} &&"

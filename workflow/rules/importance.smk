@@ -5,7 +5,7 @@ rule importance:
     input:
         data=rules.datasets.output.data,
         folds=rules.folds.output,
-        files=lambda wildcards: kernel_files(importance_of(wildcards.dataset)["kernel"]),
+        files=lambda wildcards: STUDY.kernels[importance_of(wildcards.dataset).kernel].files(),
     output:
         multiext(
             f"{RESULTS}/importance/{{dataset}}/",
@@ -24,14 +24,14 @@ rule importance:
         "../envs/seqkern.yaml"
     threads: 2
     params:
-        kernel=lambda wildcards: as_json(kernel_entry(importance_of(wildcards.dataset)["kernel"])),
-        solver=lambda wildcards: as_json(solver_entry(importance_of(wildcards.dataset)["solver"])),
-        options=lambda wildcards: importance_options(wildcards.dataset),
-        folds=STUDY["inner"]["folds"],
-        metric=STUDY["inner"]["metric"],
+        kernel=lambda wildcards: as_json(STUDY.kernels[importance_of(wildcards.dataset).kernel].to_dict()),
+        solver=lambda wildcards: as_json(STUDY.solvers[importance_of(wildcards.dataset).solver].spec),
+        options=lambda wildcards: shlex.join(importance_of(wildcards.dataset).words()),
+        folds=STUDY.inner.folds,
+        metric=STUDY.inner.metric,
         search=search_options(),
-        memory=STUDY["memory_limit"],
-        seed=STUDY["seed"],
+        memory=STUDY.memory_limit,
+        seed=STUDY.seed,
         build=BUILD,
     shell:
         "seqkern importance $(dirname {input.data:q}) --folds {input.folds:q} --kernel {params.kernel:q}"

@@ -3,11 +3,11 @@
 
 rule report:
     input:
-        [f"{RESULTS}/datasets/{dataset}/summary.json" for dataset in STUDY["datasets"]],
-        [f"{RESULTS}/folds/{dataset}" for dataset in STUDY["datasets"]],
+        [f"{RESULTS}/datasets/{dataset}/summary.json" for dataset in STUDY.datasets],
+        [f"{RESULTS}/folds/{dataset}" for dataset in STUDY.datasets],
         list(dict.fromkeys(path for method in METHODS for path in stored_grams(*method))),
         [f"{RESULTS}/evaluate/{dataset}/{kernel}/{solver}/metrics.tsv" for dataset, kernel, solver in METHODS],
-        [f"{RESULTS}/importance/{dataset}/importance.npz" for dataset in STUDY["datasets"] if importance_of(dataset)],
+        [f"{RESULTS}/importance/{dataset}/importance.npz" for dataset in STUDY.datasets if importance_of(dataset)],
     output:
         page=f"{RESULTS}/report/index.html",
         summary=f"{RESULTS}/report/summary.tsv",
@@ -21,7 +21,7 @@ rule report:
         "../envs/seqkern.yaml"
     params:
         results=lambda wildcards, output: str(Path(output.page).parents[1]),
-        study=json.dumps(STUDY),
+        study=STUDY.to_json(),
         build=BUILD,
     shell:
         "seqkern report {params.results:q} --study {params.study:q} -o $(dirname {output.page:q}) 2>&1 | tee {log:q}"

@@ -25,7 +25,7 @@ class GramTransform(Parameters):
         Whether what comes out is positive semi-definite, whatever went in.
     """
 
-    name = None
+    name: ClassVar[str | None] = None
     learned: ClassVar[tuple[str, ...]] = ()
     divides = False
     semidefinite = False
@@ -133,6 +133,10 @@ class GramTransform(Parameters):
         """Return (K', diagonal') of the matrix that `fit` was given; symmetric to the bit."""
         return self._apply_train(*self._train)
 
+    def release(self):
+        """Forget the training square, which `transform` has no need of: it takes as much memory as the Gram matrix."""
+        self._train = None
+
     def required_rows(self, support):
         """Return int64: the training units that the columns `support` of a transformed row depend on."""
         return np.arange(self.n_columns_) if self.needs_all() else np.asarray(support, dtype=np.int64)
@@ -211,4 +215,5 @@ def fit_chain(transforms, K, diagonal):
         fitted.append(copy.deepcopy(transform).fit(K, diagonal))
         K, diagonal = fitted[-1].transform_train()
         K = np.ascontiguousarray(K)
+        fitted[-1].release()
     return fitted, K, diagonal

@@ -78,7 +78,7 @@ class PairwiseKernel(CompositeKernel):
         step = {"transform": "empirical_map", **{name: getattr(self, name) for name in names}}
         return None if form is None else form.then(step)
 
-    @property
+    @property  # type: ignore[misc]  # here it follows from the parts
     def alphabet(self):
         """The references' alphabet when fitted; before that the base kernel's."""
         return getattr(self.references_, "alphabet", None) if self.fitted else super().alphabet

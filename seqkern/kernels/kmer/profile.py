@@ -60,7 +60,14 @@ class ProfileKernel(ProfileTracks, InexactKernel):  # type: ignore[override]  # 
     fewer_features = "choose a smaller sigma, or a smaller k"
 
     k: int = integer(default=5, low=1, high=LARGEST_K, kw_only=False, doc="Length of the k-mers.")
-    sigma: float = real(default=7.5, low=0, high=1e6, open_low=True, kw_only=False, doc="σ.")
+    sigma: float = real(
+        default=7.5,
+        low=0,
+        high=1e6,
+        open_low=True,
+        kw_only=False,
+        doc="σ: a k-mer counts whose −Σ ln p is less.",
+    )
     search: Literal["training"] | None = changed(
         default=None,
         doc="Where profiles come from: tracks of the sequences; or `fit` keeps the training sequences, and every "

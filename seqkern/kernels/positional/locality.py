@@ -173,7 +173,7 @@ class CodonImprovedKernel(LocalityImprovedKernel):
     name = "codon_improved"
     plain = "Compares two sequences position by position, and one codon to the left and right."
 
-    delta: float = real(default=0.5, low=0, kw_only=False, doc="δ.")
+    delta: float = real(default=0.5, low=0, kw_only=False, doc="δ, what a match a codon away counts.")
 
     @classmethod
     def examples(cls):

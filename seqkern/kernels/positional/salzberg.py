@@ -41,7 +41,7 @@ class SalzbergKernel(FeatureKernel):
     data_dependent = True
     equal_lengths = True
 
-    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="c.")
+    pseudocount: float = real(default=1.0, low=0, open_low=True, doc="c, added to every count.")
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
         doc="What to do, when normalising, about a sequence with s_p(x) = 0 everywhere, as if all is masked: refuse "

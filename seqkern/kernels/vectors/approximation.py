@@ -7,6 +7,7 @@ which share the chunks. They do depend on the BLAS library and the processor. Su
 """
 
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class ApproximateKernel(CompositeKernel):
     """
 
     positive_semidefinite = True
-    made_again = ("_folded",)  # attributes that follow from others; they are not pickled
+    made_again: ClassVar[tuple[str, ...]] = ("_folded",)  # attributes that follow from others; they are not pickled
 
     def __getstate__(self):
         """Return what is pickled."""

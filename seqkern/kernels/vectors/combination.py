@@ -1,7 +1,7 @@
 """A sum of kernels whose weights are learned from the training part."""
 
 import copy
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class CombinationKernel(SumKernel):
         doc="Each has its own `normalize`: kernels of words are normalised, K(x, y) / √(K(x, x) K(y, y)), unless they "
         "say ``normalize=false``.",
     )
-    weights: str = choice(
+    weights: Any = choice(
         default="alignment",
         choices=RULES,
         doc='``"alignment"``: by centred alignment with the kernel of the labels: yyᵀ of two classes and of real '

@@ -6,6 +6,7 @@ other kernel is the linear one; with ``base=`` it is whatever is given, for ‖x
 """
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -232,7 +233,7 @@ class RBFKernel(_KernelOfKernel):
         "table of features. For K normalised, exp(c · (K − 1)) is ``gamma=c/2``.",
     )
     normalize: bool = fixed(False)
-    zero_diagonal: str = fixed("error")
+    zero_diagonal: Literal["error", "zero"] = fixed("error")
 
     @classmethod
     def examples(cls):
@@ -307,7 +308,7 @@ class SigmoidKernel(_KernelOfKernel):
     gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")
     coef0: float = real(default=0.0, doc="What is added to it.")
     normalize: bool = fixed(False)
-    zero_diagonal: str = fixed("error")
+    zero_diagonal: Literal["error", "zero"] = fixed("error")
 
     @classmethod
     def examples(cls):

@@ -63,7 +63,7 @@ class BestBasis(AnyClassSolver):
         doc="Look at all subsets, of at most 20 features; or from none on take features in and out while that helps; "
         "or also swap them, from none and from `restarts` random subsets on.",
     )
-    criterion: str = choice(default="bic", choices=CRITERIA, doc="As above.")
+    criterion: str = choice(default="bic", choices=CRITERIA, doc="What makes one subset better than another, as above.")
     folds: int = integer(default=5, low=2, doc="Of the cross-validation; groups stay together.")
     restarts: int = integer(default=5, low=0, doc='From how many random subsets ``"local"`` begins, besides none.')
     level: float = real(default=0.95, low=0, high=1, open_low=True, open_high=True, doc="Of the confidence intervals.")

@@ -1,10 +1,8 @@
 """The sphered support vector machine: the margin in units in which the training data vary equally in all directions."""
 
-import warnings
-
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
@@ -53,7 +51,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     needs_semidefinite = True
 
     C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)
-    ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ.")
+    ridge: float = real(default=0.1, low=0, open_low=True, doc="ρ: the smaller, the nearer to sphered data.")
     class_weight: dict | str | None = class_weights()
     tol: float = tolerance(1e-3, "As in `CSVC`.")
     max_iter: int = limit(10_000_000, "As in `CSVC`.")
@@ -93,8 +91,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
                 ) from error
             sphered = self._sphered(inverse, added)
         machine = CSVC(C=self.C, class_weight=self.class_weight, tol=self.tol, max_iter=self.max_iter)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with ignoring_unconverged():
             machine.fit(sphered, self.classes_[(y > 0).astype(np.int64)])
         coefficients, constant = machine.linear()
         with one_thread():

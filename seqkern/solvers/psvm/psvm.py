@@ -8,16 +8,16 @@ import numpy as np
 
 from seqkern.core.parameters import choice, real
 from seqkern.solvers.base import BinarySolver, ConstantColumnWarning, RealSolver, Solver
-from seqkern.solvers.psvm.potential.dual import Dual
-from seqkern.solvers.psvm.potential.minimiser import minimise
-from seqkern.solvers.psvm.potential.storage import columns_of, decide, stays_outside
+from seqkern.solvers.psvm.potential.decisions import decide, stays_outside
 from seqkern.solvers.shared import cost, limit, tolerance
 
 
 class PotentialSVM(Solver):
     """What `PSVC` and `PSVR` share: parameters, the fit, the model."""
 
-    C: float = cost("Bound on every |α_j|. A small one limits the influence of single columns.", infinite=True)
+    C: float = cost(
+        "Bound on every |α_j|; infinite for none. A small one limits the influence of single columns.", infinite=True
+    )
     epsilon: float = real(default=0.1, low=0, doc="ε: the larger, the fewer support columns.")
     epsilon_scale: Literal["max", "absolute"] = choice(
         default="max",
@@ -90,6 +90,11 @@ class PotentialSVM(Solver):
 
     def _fit(self, K, y):
         """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
+        # imported here: training needs scipy's sparse matrices and LAPACK, whose start-up prediction need not pay
+        from seqkern.solvers.psvm.potential.dual import Dual
+        from seqkern.solvers.psvm.potential.minimiser import minimise
+        from seqkern.solvers.psvm.potential.storage import columns_of
+
         columns = columns_of(K, square=self.input == "gram", cache_size=self.cache_size)
         means, scales = columns.means, columns.scales
         constant = int(np.sum(scales == 0))

@@ -77,7 +77,7 @@ class SelectedClassifier(ClassSolver):
         default=20, low=1, several=True, list_parameter=True, doc="F, or several to choose from."
     )
     scaler: ExpressionScaler | None = component("scaler", default=None, list_parameter=True, doc="Fitted in each part.")
-    around: int = integer(default=1, low=0, doc="a.")
+    around: int = integer(default=1, low=0, doc="a: how many features more, and fewer, count for an error.")
     folds: int | str = integer(
         default=LEAVE_ONE_OUT,
         low=2,

@@ -27,21 +27,9 @@ class Compositions:
 
 
 class CompositionKernel(Kernel):
-    """Product of the numbers of each letter.
-
-    Parameters
-    ----------
-    normalize : bool
-        Whether to divide by sqrt(K(x, x) K(y, y)).
-    zero_diagonal : {"error", "zero"}
-        What to do, when normalising, about a sequence without letters.
-    """
+    """Product of the numbers of each letter."""
 
     name = "toy-composition"
-
-    def __init__(self, *, normalize=False, zero_diagonal="error"):
-        self.normalize = normalize
-        self.zero_diagonal = zero_diagonal
 
     def _prepare(self, X, like):
         counts = np.zeros((len(X), X.alphabet.size))

@@ -10,9 +10,6 @@ class MeansClassifier(BinarySolver):
 
     name = "toy-means"
 
-    def __init__(self):
-        pass
-
     def _fit(self, K, y):
         self.support_ = np.arange(len(K))
         self.coef_ = np.where(y > 0, 1 / np.sum(y > 0), -1 / np.sum(y < 0))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
-from seqkern.core.parameters import changed, choice, integer
+from seqkern.core.parameters import changed, choice, fixed, integer
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, count_letters
 from seqkern.kernels.kmer.pairs.kmer_pairs import (
@@ -47,6 +47,11 @@ class PairWorkload(Workload):
 class PairKernel(PairExplanations, KmerKernel):
     """Base of the kernels on pairs of k-mers. A family writes `_distances`, `min_length` and `_name`."""
 
+    annotation: str | None = fixed(None)
+    annotation_letters: str | None = fixed(None)
+    distance_weight: str | None = fixed(None)
+    sigma: float = fixed(1.0)
+
     k: int | list[int] = integer(
         default=1,
         low=1,
@@ -64,26 +69,6 @@ class PairKernel(PairExplanations, KmerKernel):
         execution=True,
         doc="How to compute: a product of dense vectors over all pairs, or posting lists. The numbers are the same.",
     )
-
-    @property
-    def annotation(self) -> str | None:
-        """Name of the track with the annotation; None for a family without."""
-        return None
-
-    @property
-    def annotation_letters(self) -> str | None:
-        """The letters of the annotation, if they are named."""
-        return None
-
-    @property
-    def distance_weight(self) -> str | None:
-        """How positions count; None for a family where they do not."""
-        return None
-
-    @property
-    def sigma(self) -> float:
-        """σ of the distances' weights, in residues."""
-        return 1.0
 
     @property
     def words_vary(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels

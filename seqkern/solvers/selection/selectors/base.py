@@ -11,6 +11,7 @@ A selector learns from what it is given and from nothing else: inside cross-vali
 """
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -23,9 +24,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import GramError, LabelError
 from seqkern.core.parameters import Parameters, integer
+from seqkern.core.specs import plain
 from seqkern.core.threads import one_thread
 from seqkern.solvers.checking import checked_labels
-from seqkern.solvers.specs import plain
 
 
 class Selector(Parameters, SelectorMixin, BaseEstimator):
@@ -53,9 +54,9 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         After `fit` with classes: these, sorted.
     """
 
-    name = None
+    name: ClassVar[str | None] = None
     plain = ""
-    targets = ("binary", "multiclass")
+    targets: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
     n_features: int | None = integer(
         default=None,

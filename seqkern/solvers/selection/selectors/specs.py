@@ -6,12 +6,8 @@ from typing import Any
 
 from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.kinds import Kind, add_kind
-from seqkern.core.registry import Registry
 from seqkern.core.specs import build_named, built_values, parse_spec
-
-SELECTORS = Registry(
-    "selector", "seqkern.solvers.selection.selectors", "seqkern.solvers.selection.selectors.base:Selector"
-)
+from seqkern.solvers.selection.selectors.selector_table import SELECTORS
 
 
 def build_selector(spec: Any) -> Any:
@@ -28,9 +24,7 @@ def build_selector(spec: Any) -> Any:
     ParameterError
         For an unknown selector or parameter (with the nearest known one) or a value outside its domain.
     """
-    from seqkern.solvers.selection.selectors.base import Selector
-
-    if isinstance(spec, Selector):
+    if isinstance(spec, SELECTORS.base_class):
         return spec
     spec = parse_spec(spec, "selector") if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping) or not isinstance(spec.get("selector"), str):
@@ -56,6 +50,7 @@ def build_scaler(spec: Any) -> Any:
     ParameterError
         For an unknown parameter (with the nearest known one) or a value outside its domain.
     """
+    # imported only where there is one to build: it brings scikit-learn
     from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 
     if spec is None or isinstance(spec, ExpressionScaler):

@@ -22,7 +22,7 @@ class LeastSquaresSearch(Selector):
 
     targets = ("binary", "multiclass", "real")
 
-    ridge: float = real(default=1.0, low=0, open_low=True, doc="λ.")
+    ridge: float = real(default=1.0, low=0, open_low=True, doc="λ, the penalty of squared weights.")
 
     def _targets(self, y):
         """Return the labels as columns of numbers, float64 (n, c)."""

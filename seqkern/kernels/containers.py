@@ -1,0 +1,53 @@
+"""A kernel matrix as an array or as a data frame, as scikit-learn's ``set_output`` has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+if TYPE_CHECKING:
+    from seqkern.kernels.transformer import GramTransformer
+
+
+class _Named(TransformerMixin, BaseEstimator):
+    """What only names the columns that a kernel gives."""
+
+    def __init__(self, kernel: GramTransformer):
+        self.kernel = kernel
+
+    def fit(self, K: np.ndarray, y: None = None) -> _Named:
+        """Learn nothing."""
+        return self
+
+    def transform(self, K: np.ndarray) -> np.ndarray:
+        """Return the matrix, which scikit-learn puts into its container."""
+        return K
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names that the kernel has."""
+        return self.kernel.get_feature_names_out()
+
+
+def contain(K: np.ndarray, kernel: GramTransformer) -> Any:
+    """Return the matrix of a fitted kernel in the container that its ``set_output``, or the configuration, asks for.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, training samples)
+    kernel : Kernel
+
+    Returns
+    -------
+    ndarray or DataFrame
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> contain(np.ones((1, 2)), SpectrumKernel(k=1).fit(["AC", "GG"]).set_output(transform="pandas"))
+         1    2
+    0  1.0  1.0
+    """
+    chosen = getattr(kernel, "_sklearn_output_config", {}).get("transform")
+    return _Named(kernel).set_output(transform=chosen).transform(K)

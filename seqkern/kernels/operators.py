@@ -1,0 +1,135 @@
+"""Kernels as Python writes arithmetic: ``A + B``, ``0.5 * A``, ``A * B``, ``A ** 2``.
+
+The results are kernels `sum`, `product` and `polynomial`, the same that the text form gives: ``0.5 * A + B`` is
+``0.5*a + b``. Sums in sums and products in products are written flat, and numbers are moved to the front:
+``2 * (A + B) * 3`` is ``6*a + 6*b``. A sum or product that has a parameter of its own, such as ``normalize=True``,
+stays one part.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, cast
+
+from seqkern.core.errors import ParameterError
+from seqkern.kernels import KERNELS
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel
+
+
+class Operators:
+    """Mixin of `Kernel`: sums, products and powers.
+
+    Kernels are multiplied with numbers ≥ 0 and raised to integers ≥ 1, so that what is positive semi-definite stays it;
+    anything else is a ParameterError. Of other types `+` and `*` know nothing: TypeError.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.kernels.specs import kernel_text
+    >>> short, long = SpectrumKernel(k=1), SpectrumKernel(k=3)
+    >>> kernel_text(0.5 * short + long)
+    'sum:parts=[(spectrum:k=1),(spectrum:k=3)],weights=[0.5,1]'
+    >>> (short * long)(["ACGT"], ["ACGA", "AACC"])
+    array([[0.40824829, 0.        ]])
+    """
+
+    __array_ufunc__ = None  # an array or a NumPy scalar to the left leaves the operation to the kernel
+
+    def __add__(self, other: Kernel) -> Kernel:
+        return weighted_sum([*_terms(self), *_terms(other)]) if isinstance(other, Operators) else NotImplemented
+
+    def __radd__(self, other: int) -> Kernel:
+        # The built-in sum() begins with 0.
+        return cast("Kernel", self) if _is_number(other) and other == 0 else NotImplemented
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        if _is_number(other):
+            return self.__rmul__(cast("float", other))
+        if not isinstance(other, Operators):
+            return NotImplemented
+        (one, factor), (two, second) = _scaled(self), _scaled(other)
+        return weighted_sum([(one * two, KERNELS.build("product", parts=[*_factors(factor), *_factors(second)]))])
+
+    def __rmul__(self, other: float) -> Kernel:
+        if not _is_number(other):
+            return NotImplemented
+        number = _plain_number(other)
+        if not 0 <= number < math.inf:
+            raise ParameterError(
+                f"{number!r} times a kernel is not possible",
+                remedy="give a finite number ≥ 0, so that it stays a kernel",
+            )
+        return weighted_sum([(number * weight, part) for weight, part in _terms(self)])
+
+    def __pow__(self, exponent: int) -> Kernel:
+        if not _is_number(exponent):
+            return NotImplemented
+        if not isinstance(exponent, Integral) or exponent < 1:
+            raise ParameterError(
+                f"a kernel to the power of {exponent!r} is not possible", remedy="give an integer from 1"
+            )
+        # K(x, y)ⁿ, multiplied from left to right, from one block of K.
+        return self if exponent == 1 else KERNELS.build("polynomial", degree=int(exponent), coef0=0, base=self)
+
+
+def weighted_sum(terms: list[tuple[float, Any]]) -> Kernel:
+    """Return the sum of kernels times weights, as the text form writes it: one kernel with the weight 1 is itself.
+
+    Parameters
+    ----------
+    terms : list of (float, Kernel)
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> weighted_sum([(2, SpectrumKernel(k=2))])
+    SumKernel(parts=[SpectrumKernel(k=2)], weights=[2])
+    """
+    weights, parts = [weight for weight, _ in terms], [part for _, part in terms]
+    if set(weights) != {1}:
+        return KERNELS.build("sum", parts=parts, weights=weights)
+    return parts[0] if len(parts) == 1 else KERNELS.build("sum", parts=parts)
+
+
+def _is_number(other: object) -> bool:
+    return isinstance(other, Real) and not isinstance(other, bool)
+
+
+def _plain_number(number: Any) -> float:
+    """Return Python's number for NumPy's, so that it can stand in a spec."""
+    return int(number) if isinstance(number, Integral) else float(number)
+
+
+def _is_bare(kernel: Any, name: str) -> bool:
+    """Tell whether a kernel is of exactly the class `name`, and its parts and weights say all about it."""
+    cls = KERNELS.get(name)
+    if type(kernel) is not cls:
+        return False
+    given, default = kernel.get_params(deep=False), cls(parts=[]).get_params(deep=False)
+    return all(given[key] == default[key] for key in given.keys() - {"parts", "weights"})
+
+
+def _terms(kernel: Any) -> list[tuple[float, Any]]:
+    """Return weights and kernels whose sum a kernel is."""
+    if not _is_bare(kernel, "sum"):
+        return [(1, kernel)]
+    kernel.check_parameters()  # as many weights as parts
+    return list(zip([1] * len(kernel.parts) if kernel.weights is None else kernel.weights, kernel.parts, strict=True))
+
+
+def _scaled(kernel: Any) -> tuple[float, Any]:
+    """Return the weight and the kernel where a sum has one part; else 1 and the kernel."""
+    terms = _terms(kernel)
+    return terms[0] if len(terms) == 1 else (1, kernel)
+
+
+def _factors(kernel: Any) -> list:
+    """Return the kernels whose product a kernel is."""
+    return list(kernel.parts) if _is_bare(kernel, "product") else [kernel]

@@ -1,0 +1,68 @@
+"""The samples that a kernel was fitted on, and new samples read as they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+from seqkern.core.errors import LetterError, SequenceError
+from seqkern.sequences.sequence_set import SequenceSet, as_sequences
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
+
+Samples: TypeAlias = SequenceSet | FeatureTable | SimilarityTable
+
+
+@dataclass(frozen=True)
+class References:
+    """The training part of a kernel, shared by all copies of the kernel; nothing in it changes.
+
+    Attributes
+    ----------
+    samples : SequenceSet, FeatureTable or SimilarityTable
+
+    Examples
+    --------
+    >>> references = References(SequenceSet.from_strings(["MKV", "GKV"]))
+    >>> references.read(["ACT"]).alphabet.name  # DNA, if nothing else were known
+    'protein'
+    """
+
+    samples: Samples
+
+    def __deepcopy__(self, memo: dict) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple:
+        # A view of a genome is stored as its windows alone.
+        samples = self.samples.packed() if isinstance(self.samples, SequenceSet) else self.samples
+        return type(self), (samples,)
+
+    def read(self, X: Any) -> Any:
+        """Return new samples that can be compared with these: text is encoded with their alphabet.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table
+
+        Raises
+        ------
+        SequenceError
+            If letters of `X`, or its alphabet, do not fit; or it holds no sequences.
+        """
+        if not isinstance(self.samples, SequenceSet):
+            return X
+        alphabet = self.samples.alphabet
+        try:
+            X = as_sequences(X, None if isinstance(X, SequenceSet) else alphabet)
+        except LetterError as error:
+            raise LetterError(
+                f"{error.problem}, that of the training sequences",
+                record=error.record,
+                remedy="name the alphabet of all sequences in the kernel, as in alphabet='protein', or fix the letter",
+            ) from error
+        if X.alphabet != alphabet:
+            raise SequenceError(
+                f"the sequences have the alphabet {X.alphabet.name}, the training sequences {alphabet.name}",
+                remedy="read both with one alphabet",
+            )
+        return X

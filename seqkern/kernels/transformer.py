@@ -1,0 +1,207 @@
+"""Kernels as scikit-learn's transformers, from samples to rows of a Gram matrix.
+
+``fit`` remembers the training samples, ``transform`` compares new ones with them. So a kernel is a step of a pipeline
+before a solver that takes a Gram matrix, its parameters are found by a grid search, and what it learns it learns from
+the training part of each fold. scikit-learn is not imported before it is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from seqkern.core.checks import check_choice
+from seqkern.kernels.references import References, Samples
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+
+class GramTransformer:
+    """Mixin of `Kernel`: what scikit-learn asks of a transformer.
+
+    The training samples are no part of a kernel's parameters, identity or state, and a model file does not hold them; a
+    pickled kernel does.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import CSVC
+    >>> classifier = make_pipeline(SpectrumKernel(k=2), CSVC(C=1.0))
+    >>> classifier.fit(["AAAAC", "AAACA", "GGTGG", "GTGGG"], ["a", "a", "b", "b"]).predict(["AACAA", "TGGGT"])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _references: References | None = None
+
+    if TYPE_CHECKING:  # what a kernel has
+        accepts: str
+
+        def fit(self, X: Any, y: Any = None) -> Self:
+            """Learn from training data."""
+
+        def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+            """Return the kernel matrix."""
+
+    def _remember(self, X: Samples) -> None:
+        """Keep the training samples, a view, for `transform`."""
+        self._references = References(X)
+
+    def forget(self) -> Self:
+        """Drop the training samples, and return self: what was learned stays, `transform` is not possible any more.
+
+        Examples
+        --------
+        >>> from seqkern.kernels import SpectrumKernel
+        >>> from sklearn.utils.validation import check_is_fitted
+        >>> kernel = SpectrumKernel(k=2).fit(["ACGT", "ACCA"])
+        >>> check_is_fitted(kernel)
+        >>> check_is_fitted(kernel.forget())
+        Traceback (most recent call last):
+        sklearn.exceptions.NotFittedError: ...
+        """
+        self._references = None
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the kernel of new samples (rows) with the training samples (columns).
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            Text is encoded with the alphabet of the training samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, training samples)
+            Or what `set_output` asks for.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            Before `fit`.
+        SequenceError
+            If the samples do not fit the training samples; and as `Kernel.kernel`.
+
+        Examples
+        --------
+        >>> from seqkern.kernels import SpectrumKernel
+        >>> SpectrumKernel(k=1, normalize=False).fit(["AAC", "GG"]).transform(["ACG", "TTT", "GGG"])
+        array([[3., 2.],
+               [0., 0.],
+               [0., 6.]])
+        """
+        references = self._known_references()
+        return self._contained(self.kernel(references.read(X), references.samples))
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit, and return the kernel matrix of the training samples, exactly symmetric.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+        y : array_like, shape (n,), optional
+            Labels, for kernels that use them.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, n)
+            Or what `set_output` asks for.
+
+        Examples
+        --------
+        >>> from seqkern.kernels import SpectrumKernel
+        >>> SpectrumKernel(k=1, normalize=False).fit_transform(["AAC", "GG"])
+        array([[5., 0.],
+               [0., 4.]])
+        """
+        self.fit(X, y)
+        return self._contained(self.kernel(self._known_references().samples))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns that `transform` gives: the ids of the training samples.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        ndarray of object, shape (training samples,)
+
+        Examples
+        --------
+        >>> from seqkern.kernels import SpectrumKernel
+        >>> SpectrumKernel(k=1).fit(["AAC", "GG"]).get_feature_names_out()
+        array(['1', '2'], dtype=object)
+        """
+        return np.array(self._known_references().samples.ids, dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what `transform` and `fit_transform` return, and return self.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            By default nothing changes.
+
+        Examples
+        --------
+        >>> from seqkern.kernels import SpectrumKernel
+        >>> SpectrumKernel(k=1, normalize=False).set_output(transform="pandas").fit_transform(["AAC", "GG"])
+             1    2
+        0  5.0  0.0
+        1  0.0  4.0
+        """
+        if transform is not None:
+            check_choice("transform", transform, ("default", "pandas", "polars"))
+            self._sklearn_output_config = {"transform": transform}  # the name under which `clone` copies it
+        return self
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of the training table; only of kernels of tables of features, after `fit`."""
+        if self._references is None or self.accepts != "features":
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_")
+        return self._references.samples.shape[1]
+
+    @property
+    def references(self) -> Samples | None:
+        """The samples that the kernel was fitted on, with which `transform` compares; None before `fit`."""
+        return None if self._references is None else self._references.samples
+
+    def _known_references(self) -> References:
+        """Return the training samples; NotFittedError if there are none."""
+        if self._references is None:
+            # Loaded only where it raises: costs start-up.
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit with the training samples")
+        return self._references
+
+    def _contained(self, K: np.ndarray) -> Any:
+        """Return a matrix in the container that `set_output`, or scikit-learn's configuration, asks for."""
+        # Loaded only in pipelines, which have loaded scikit-learn: costs start-up.
+        from seqkern.kernels.containers import contain
+
+        return contain(K, self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there are samples to compare with."""
+        return self._references is not None
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what is transformed: a list of texts, or a table of numbers."""
+        # Loaded by scikit-learn, which asks: costs start-up.
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        texts = self.accepts == "sequences"
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(),
+            input_tags=InputTags(one_d_array=texts, two_d_array=not texts, string=texts),
+        )

@@ -1,0 +1,169 @@
+"""Evaluate a method on a fold: fit, decide, score.
+
+One call of `evaluate_fold` is one outer fold: the inner loop chooses hyperparameters on the training part
+alone, the solver is fitted on the whole training part, and the test part is decided once.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from seqkern.core.convergence import unconverged
+from seqkern.core.cost import Clock
+from seqkern.evaluation.fold_tables import (
+    FIT_COLUMNS,
+    SPECTRUM_COLUMNS,
+    FoldResult,
+    choice_rows,
+    decision_rows,
+    inner_rows,
+)
+from seqkern.evaluation.metrics import brier, codes_of, scores
+from seqkern.evaluation.residue_results import residue_scores
+from seqkern.evaluation.selection_bias import biased_scores
+from seqkern.folds import Split
+from seqkern.gram.spectrum import spectrum
+from seqkern.models.data import Data
+from seqkern.models.decisions import Decisions
+from seqkern.models.feature_source import FeatureSource
+from seqkern.models.fitted import FittedMethod
+from seqkern.models.method import Method
+from seqkern.models.parts import Values
+from seqkern.models.selected_features import chosen_features, interval_rows
+from seqkern.models.watch import Watch
+from seqkern.sequences.labels import Labels
+from seqkern.solvers.base import ConstantColumnWarning
+
+EXACT_UNITS = 1500
+"""Of larger training parts the spectrum is estimated: else it would take longer than training."""
+
+
+def evaluate_fold(
+    method: Method, data: Data, split: Split, *, task: str = "all", selection_bias: bool = False
+) -> FoldResult:
+    """Choose, train and test on one fold.
+
+    Parameters
+    ----------
+    method : Method
+    data : Data
+        Of the groups of its labels the inner folds keep units together. Where it has residues, the scores of states are
+        computed too.
+    split : Split
+        Row indices of the training and the test part.
+    task : str
+        The name of the labels, for the tables.
+    selection_bias : bool
+        Whether to compute also the inflated scores of features chosen with a look at the test part, for solvers that
+        take features (`seqkern.evaluation.selection_bias`).
+
+    Returns
+    -------
+    FoldResult
+
+    Raises
+    ------
+    ParameterError, FoldError, GramError, SequenceError
+        As `Method.fit`.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["ACAC", "AACA", "GGTG", "TGGT", "CAAC", "GTTG"], "dna")
+    >>> method = Method(SpectrumKernel(2), "csvc:C=1")
+    >>> data = method.data(X, make_labels(X.ids, ["a", "a", "b", "b", "a", "b"]))
+    >>> evaluate_fold(method, data, Split("1", np.arange(4), np.array([4, 5]))).metrics["accuracy"]
+    1.0
+    """
+    watch = _FoldWatch()
+    # whether each fit converged, and how many columns it left out, are columns of fits.tsv
+    with warnings.catch_warnings(), unconverged():
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        fitted = method.fit(data, split.train, ahead=split.test, watch=watch)
+    decided = fitted.decide(split.test)
+    watch.lap("predict")
+    place = {"task": task, "split": split.name}
+    features, intervals, bias = _feature_tables(fitted, split, selection_bias)
+    return FoldResult(
+        decisions=[place | row for row in decision_rows(data.labels.take(split.test), *decided)],
+        metrics=place | {"n_train": len(split.train), "n_test": len(split.test)} | _scores(data, split.test, decided),
+        choices=[place | row for row in _choices(fitted)],
+        fit=place | _fit_row(fitted, watch.eigenvalues),
+        inner=[place | row for row in inner_rows(fitted.choice)],
+        features=[place | row for row in features],
+        intervals=[place | row for row in intervals],
+        bias=[place | row for row in bias],
+        cost=[place | row for row in watch.clock.laps],
+    )
+
+
+class _FoldWatch(Watch):
+    """Takes the time of each stage, and looks at the spectrum of a matrix that each training part has for itself.
+
+    Of one for all the spectrum is told beside it. The transforms come after: what they repair is not hidden.
+    """
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.eigenvalues: dict[str, Any] = {}
+
+    def lap(self, stage: str) -> None:
+        """Take the time."""
+        self.clock.lap(stage)
+
+    def kernel_values(self, values: Values, learns: bool) -> None:
+        """Keep what `SPECTRUM_COLUMNS` tell."""
+        if not learns:
+            return
+        self.lap("kernel")
+        found = spectrum(values.train, exact_units=EXACT_UNITS)
+        self.lap("spectrum")
+        kind = "all" if found.exact else "estimated"
+        self.eigenvalues = dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
+
+
+def _choices(fitted: FittedMethod) -> Any:
+    """Return the rows of what was chosen and learned."""
+    learned = fitted.part.learned | ({} if fitted.layers is None else fitted.layers.learned())
+    return choice_rows(fitted.choice, fitted.data.sources, fitted.solver.chosen(), fitted.threshold, learned)
+
+
+def _fit_row(fitted: FittedMethod, eigenvalues: dict[str, Any]) -> dict[str, Any]:
+    """Return how the fits went."""
+    return {key: fitted.solver.report_.get(key) for key in FIT_COLUMNS if key not in ("task", "split")} | {
+        "inner_not_converged": fitted.inner_not_converged,
+        "weights_converged": fitted.kernel_converged if fitted.part.learned else None,
+        **eigenvalues,
+    }
+
+
+def _feature_tables(fitted: FittedMethod, split: Split, selection_bias: bool) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return rows of the selected features, of coefficients with intervals, and of biased scores; of features alone."""
+    source, solver, classes = fitted.source, fitted.solver, fitted.labels.classes
+    if not isinstance(source, FeatureSource):
+        return [], [], []
+    assert fitted.y is not None
+    features = chosen_features(source, solver, split.train, fitted.y, classes)
+    intervals = interval_rows(source, solver, split.train, fitted.y, classes)
+    if not (selection_bias and solver.selects):
+        return features, intervals, []
+    labels = fitted.data.labels
+    targets = labels.targets()
+    assert targets is not None
+    assert fitted.ahead is not None
+    parts = fitted.part.train, fitted.part.test[np.searchsorted(fitted.ahead, split.test)]
+    above = None if fitted.threshold is None else fitted.threshold.value
+    bias = biased_scores(solver, parts, (fitted.y, targets[split.test]), labels, split.test, above)
+    return features, intervals, [bias]
+
+
+def _scores(data: Data, rows: np.ndarray, decided: Decisions) -> dict[str, Any]:
+    """Return the scores of a test part, the Brier score where there are probabilities."""
+    labels: Labels = data.labels.take(rows)
+    found = scores(labels.kind, labels.y, decided.decisions, codes_of(labels.kind, decided.predicted))
+    if decided.probabilities is not None:
+        found["brier"] = brier(labels.y, decided.probabilities)
+    return found | residue_scores(data.residues, rows, labels, decided.predicted)

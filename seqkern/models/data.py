@@ -1,0 +1,137 @@
+"""A method's kernels on data: labels, and where the values of each kernel come from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel
+from seqkern.models.feature_source import FeatureSource
+from seqkern.models.sources import FittedKernel, ImplicitSource, Source, StoredGram, Units
+from seqkern.residues import Residues
+from seqkern.sequences.labels import Labels
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What a `Method` is fitted on, and decides about.
+
+    Attributes
+    ----------
+    labels : Labels
+        Of all units; NaN or no label where a unit is not used.
+    sources : mapping of str to Source
+        Where the values of each kernel come from, by the kernel's name.
+    residues : Residues, optional
+        Which residue of which chain each unit is, where units are windows around residues.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["AC", "AA", "CC", "CA"], "dna")
+    >>> data = Data(make_labels(X.ids, ["0", "0", "1", "1"]), {"spectrum": FittedKernel(SpectrumKernel(1), X)})
+    >>> data.source("spectrum").learns
+    False
+    """
+
+    labels: Labels
+    sources: Mapping[str, Source]
+    residues: Residues | None = None
+
+    def source(self, name: str, rows: np.ndarray | None = None) -> Source:
+        """Return the Source of a kernel that knows some units, by default those with labels."""
+        return self.sources[name]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData(Data):
+    """Units to train on, all of them, and neighbours of residues that come after them and have no label.
+
+    The matrix of the former is computed as a whole. The latter are seen by layers only: kernel values with them come
+    from sources of their own, `beyond`, that are made where there are such layers.
+
+    Attributes
+    ----------
+    beyond : callable, optional
+        Returns the sources of all units, those without a label too, by the names of the kernels.
+
+    Examples
+    --------
+    See `seqkern.models.training.train_model`.
+    """
+
+    beyond: Callable[[], Mapping[str, Source]] | None = None
+
+    def source(self, name: str, rows: np.ndarray | None = None) -> Source:
+        """Return the Source of a kernel that knows some units, by default those with labels."""
+        if rows is None or not len(rows) or rows.max() < len(self.labels):
+            return self.sources[name]
+        return self._beyond[name]
+
+    @cached_property
+    def _beyond(self) -> Mapping[str, Source]:
+        assert self.beyond is not None
+        return self.beyond()
+
+
+def make_source(
+    kernel: Kernel,
+    X: Units,
+    transforms: Sequence[GramTransform] = (),
+    *,
+    gives: str = "gram",
+    form: Mapping[str, bool] | None = None,
+    grams: Sequence[GramMatrix] = (),
+    memory_limit: int | str | None = None,
+    n_threads: int | None = None,
+) -> Source:
+    """Return where the values of a kernel come from.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : SequenceSet or table
+        All units.
+    transforms : sequence of GramTransform, optional
+    gives : {"gram", "features", "implicit"}
+        What the solvers take.
+    form : mapping, optional
+        How features are given; see `seqkern.models.feature_source.feature_form`.
+    grams : sequence of GramMatrix, optional
+        Over all units: those of the kernel's stored form, if it has one. Without any the kernel is fitted on each
+        training part.
+    memory_limit : int or str, optional
+        Of features and Implicits.
+    n_threads : int, optional
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    ParameterError
+        If the kernel does not give what the solvers take.
+    GramError
+        If features do not fit into the memory.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> make_source(SpectrumKernel(2), as_sequences(["ACA", "CCA"], "dna"), gives="implicit").gives
+    'implicit'
+    """
+    if gives == "implicit":
+        return ImplicitSource(kernel, X, transforms, memory_limit=memory_limit)
+    if gives == "features":
+        return FeatureSource(kernel, X, transforms, memory_limit=memory_limit, **(form or {}))
+    if len(grams):
+        stored = kernel.stored_form()
+        return StoredGram(list(grams), transforms, form=stored, n_threads=n_threads, kernel=kernel, X=X)
+    return FittedKernel(kernel, X, transforms, n_threads)

@@ -1,0 +1,168 @@
+"""Explicit feature vectors of a training and a test part, for solvers that take features."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from seqkern.core.errors import GramError
+from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel
+from seqkern.kernels.explicit import feature_vectors, name_features
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.models.parts import Part
+from seqkern.models.sources import Source, Units, check_no_transforms, is_all
+from seqkern.models.watch import NOBODY, Watch
+from seqkern.solvers import build_solver
+
+
+class FeatureSource(Source):
+    """Feature vectors of a kernel, normalised as the kernel is.
+
+    A kernel that learns nothing is asked once, and its rows are sliced; one that learns is fitted on each training
+    part anew.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Copied before it is fitted, if it learns from data.
+    X : SequenceSet or FeatureTable
+        All units of the data set.
+    transforms : list of Gram transforms, optional
+        There must be none.
+    sparse : bool
+        Whether a matrix that is mostly zero may be given as a csr_array; else as an ndarray.
+    blocks : bool
+        Whether features that are not sparse are given as FeatureBlocks, in the kernel's precision: they are stored
+        where they fit into the memory, and else computed anew whenever they are looked at.
+    memory_limit : int or str, optional
+        Bytes, or text such as ``"2GB"``; by default half of the memory available.
+
+    Raises
+    ------
+    ParameterError
+        If the kernel has no explicit features, or there are transforms, which need a Gram matrix.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["AC", "AA", "CC"], "dna")
+    >>> source = FeatureSource(SpectrumKernel(1, normalize=False), X, sparse=False)
+    >>> source.pair(np.array([0, 1]), np.array([2]))[1]
+    array([[0., 2., 0., 0.]])
+    """
+
+    gives = "features"
+    kernel: Kernel
+    X: Units
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Units,
+        transforms: Sequence[GramTransform] = (),
+        *,
+        sparse: bool = True,
+        blocks: bool = False,
+        memory_limit: int | str | None = None,
+    ) -> None:
+        kernel.check_features()
+        check_no_transforms(transforms)
+        self.kernel = kernel
+        self.X = X
+        self.sparse = sparse
+        self.blocks = blocks
+        self.limit = available_memory() // 2 if memory_limit is None else parse_bytes(memory_limit)
+        self.counts: dict[str, int] = {}
+        self._whole: tuple[Kernel, Any] | None = None
+
+    @cached_property
+    def whole(self) -> Any:
+        """The feature vectors of all units, of a kernel that learns nothing from data."""
+        return self.of(self.kernel, self.X, self.counts)
+
+    def of(self, kernel: Kernel, X: Units, counts: dict[str, int] | None = None) -> Any:
+        """Return the feature vectors of some units by a fitted kernel; see `feature_vectors`.
+
+        FeatureBlocks, where they are wanted, have not been computed.
+
+        Raises
+        ------
+        GramError
+            If they are wanted dense and do not fit into the memory.
+        """
+        if self.blocks:
+            blocks = kernel.feature_blocks(X, counts)
+            return blocks.sparse if self.sparse and blocks.sparse is not None else blocks
+        vectors: Any = feature_vectors(kernel, X, counts)
+        if self.sparse or isinstance(vectors, np.ndarray):
+            return vectors
+        need = 8 * vectors.shape[0] * vectors.shape[1]
+        if need > self.limit:
+            raise GramError(
+                f"{vectors.shape[1]} features of {vectors.shape[0]} units take {format_bytes(need)} of memory, "
+                f"the limit is {format_bytes(self.limit)}",
+                remedy="choose shorter words, or a solver that takes sparse features",
+            )
+        return vectors.toarray()
+
+    def pair(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> tuple[Any, Any]:
+        """Return the feature vectors of two parts, for index arrays; `y` are the labels of the training part."""
+        part = self.part(train, test, y)
+        return part.train, part.test
+
+    def part(
+        self, train: np.ndarray, test: np.ndarray | None = None, y: np.ndarray | None = None, watch: Watch = NOBODY
+    ) -> Part:
+        """Return the Part of some rows; see `Source.part`."""
+        rows = [train] if test is None else [train, test]
+        made, counts = None, {}
+        if self._whole is not None and test is None and is_all(train, len(self.X)):
+            made, whole = self._whole
+            parts, counts = [whole], self.counts
+        elif self.kernel.data_dependent:
+            made = self.fitted(train, y)
+            parts = [self.of(made, self.X.take(part)) for part in rows]
+        elif isinstance(self.whole, FeatureBlocks):
+            parts = [self.whole.take(part) for part in rows]
+        else:
+            parts = [self.whole[part] for part in rows]
+        kept = self.kept(*parts)
+        return Part(kept[0], None if test is None else kept[1], kernel=made, counts=counts)
+
+    def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
+        """Fit the kernel on all units, and look at their features; see `Source`."""
+        kernel = self.fitted_kernel(np.arange(len(self.X)), y)
+        vectors = self.of(kernel, self.X, self.counts) if kernel.data_dependent else self.whole
+        self._whole = kernel, vectors
+
+    def kept(self, *parts: Any) -> tuple[Any, ...]:
+        """Return features of some parts, FeatureBlocks stored as far as they fit into the memory together: a tuple."""
+        room = min(self.limit, available_memory() // 2)
+        out = []
+        for part in parts:
+            if isinstance(part, FeatureBlocks):
+                part = part.keep(room)
+                room -= part.nbytes if part.stored else 0
+            out.append(part)
+        return tuple(out)
+
+    def fitted(self, train: np.ndarray, y: np.ndarray | None = None) -> Kernel:
+        """Return the kernel fitted on a training part; itself, if it learns nothing."""
+        return self.fitted_kernel(train, y) if self.kernel.data_dependent else self.kernel
+
+    def names(self, columns: np.ndarray, train: np.ndarray, y: np.ndarray | None = None) -> list[str]:
+        """Return the names of some features of a training part, a list of str."""
+        return name_features(self.fitted(train, y), self.X, columns)
+
+
+def feature_form(specs: Sequence[Any]) -> dict[str, bool]:
+    """Return how a FeatureSource is to give features to all solvers of a grid, its parameters as a dict."""
+    solvers = [build_solver(spec) for spec in specs]
+    return {
+        "sparse": all(solver.takes_sparse for solver in solvers),
+        "blocks": all(solver.takes_blocks for solver in solvers),
+    }

@@ -1,0 +1,142 @@
+"""Read a model of any kind from its file."""
+
+import contextlib
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqkern.core.archive import load_archive, unnest
+from seqkern.core.errors import FileError, GramError, ModelError
+from seqkern.gram.transforms import transform_from_state
+from seqkern.kernels import kernel_from_state
+from seqkern.models.lsgkm_file import is_lsgkm
+from seqkern.models.model import DATA, FORMAT, VERSION, Model
+from seqkern.models.residue_model import ResidueModel
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.solvers import solver_from_state
+
+
+def load_model(path: str | Path) -> Model | ResidueModel:
+    """Read a model that `Model.save` wrote, or LS-GKM (`seqkern.models.lsgkm`).
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    Model or ResidueModel
+
+    Raises
+    ------
+    ModelError
+        If the file is no model, damaged, or of a newer version, or if this version of seqkern computes
+        another kernel than the one that trained the model.
+    FileError
+        If there is no such file.
+    """
+    if is_lsgkm(path):
+        # loaded for such a file alone: its kernels and its solver cost start-up
+        from seqkern.models.lsgkm import read_lsgkm
+
+        return read_lsgkm(path)
+    try:
+        _check_members(path)
+        header, arrays = load_archive(path)
+    except FileNotFoundError as error:
+        raise FileError("no such file", file=path, remedy="check the path") from error
+    except Exception as error:
+        raise ModelError("is no model, or damaged", file=path, remedy="train it again") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelError("is no model", file=path, remedy="give a file that seqkern train wrote")
+    if header.get("version") != VERSION:
+        raise ModelError(
+            f"has the model format {header.get('version')!r}, this version of seqkern reads {VERSION}",
+            file=path,
+            remedy="update seqkern, or train again",
+        )
+    try:
+        model = _model_from_state(header, arrays)
+        _check_whole(model)
+        if "residues" in header:
+            return ResidueModel.from_state(model, header["residues"], unnest("residues", arrays))
+    except Exception as error:  # whatever a damaged or hostile file makes go wrong is one thing to its user
+        reason = getattr(error, "problem", None) or f"{type(error).__name__} {error}"
+        raise ModelError(f"cannot be used here: {reason}", file=path, remedy="train it again") from error
+    return model
+
+
+def _check_members(path: str | Path) -> None:
+    """Raise ValueError for an archive that would unpack to more than its own size."""
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
+    if packed or sum(member.file_size for member in members) > os.path.getsize(path):
+        raise ValueError("packed")
+
+
+def _model_from_state(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
+    """Return the Model of a file's content."""
+    transforms = [f"transform{i}" for i in range(header["n_transforms"])]
+    kind: type[Model] = Model
+    own: dict[str, Any] = {}
+    if "features" in header:
+        # loaded for such a file alone: sparse matrices cost start-up
+        from seqkern.models.feature_model import FeatureModel
+
+        columns = unnest("features", arrays)["columns"]
+        kind, own = FeatureModel, {"features": columns, "names": tuple(header["features"]["names"])}
+    return kind(
+        kernel=kernel_from_state(header["kernel"], unnest("kernel", arrays)),
+        transforms=[transform_from_state(header[name], unnest(name, arrays)) for name in transforms],
+        solver=solver_from_state(header["solver"], unnest("solver", arrays)),
+        support=DATA[header["data"]].from_state(header["support"], unnest("support", arrays)),
+        diagonal=arrays["diagonal"],
+        kind=header["kind"],
+        classes=tuple(header["classes"]),
+        policies=dict(header["policies"]),
+        record=header["record"],
+        **own,
+    )
+
+
+def _check_whole(model: Model) -> None:
+    """Raise an error if the parts do not fit together or do not work: compiled code trusts the columns."""
+    X, solver = model.support, model.solver
+    model.check_own()
+    good = len(X.ids) == len(X) and solver.support_.dtype == np.int64 and solver.support_.ndim == 1
+    width = model.n_columns
+    good = good and solver.n_features_in_ == width
+    good = good and np.all((solver.support_ >= 0) & (solver.support_ < width))
+    good = good and all(transform.n_columns_ == width for transform in model.transforms)
+    if not good or model.kind not in solver.targets:
+        raise ValueError("its parts do not fit together")
+    for transform in model.transforms:
+        with contextlib.suppress(GramError):  # it may refuse a unit that is like no other
+            transform.transform(np.zeros((1, width)), np.ones(1))
+    # weights that are not finite would reach every number that is written
+    constant = solver.decision_function(np.zeros((1, width)))
+    arrays = solver.state()[1].values()
+    if not all(np.isfinite(array).all() for array in (constant, *arrays) if array.dtype.kind == "f"):
+        raise ValueError("its solver holds numbers that are not finite")
+    _check_window(model)
+    if not isinstance(model.record.get("recognised", {}), dict):
+        raise ValueError("what it recognised is no table of classes")
+    if (model.calibration is not None or model.threshold is not None) and model.kind != "binary":
+        raise ValueError("it has probabilities or a threshold, and not two classes")
+    if model.projects:
+        if constant.shape != (1, len(model.classes)):
+            raise ValueError("its components do not fit the solver")
+    elif model.kind != "real" and (len(model.classes) != len(solver.classes_) or len(set(model.classes)) < 2):
+        raise ValueError("its classes do not fit the solver")
+
+
+def _check_window(model: Model) -> None:
+    """Raise an error if the window that the record names is none, or not that of the support."""
+    window = model.window
+    X = model.support
+    if window is not None and (not isinstance(X, SequenceSet) or np.any(X.lengths != window.length)):
+        raise ValueError(f"its sequences are not windows {window}")

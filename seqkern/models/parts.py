@@ -1,0 +1,72 @@
+"""What a source gives for a training part, and for a test part beside it."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel
+
+
+class Values(NamedTuple):
+    """Kernel values of a training and a test part, before the transforms.
+
+    Attributes
+    ----------
+    train, test : ndarray of float64, shapes (l, l) and (n, l)
+        K(train, train) and K(test, train).
+    train_diagonal, test_diagonal : ndarray of float64, shapes (l,) and (n,)
+        K(x, x) of both.
+    learned : dict of str to float
+        What the kernel learned of the training part that people want to see (`Kernel.learned`).
+    joined : object or None
+        What made the matrices of those of several kernels (see `StoredForm`), if that was the last step.
+
+    Examples
+    --------
+    >>> Values(np.eye(2), np.zeros((1, 2)), np.ones(2), np.ones(1), {}).test.shape
+    (1, 2)
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    train_diagonal: np.ndarray
+    test_diagonal: np.ndarray
+    learned: dict[str, float]
+    joined: Any = None
+
+
+@dataclass(eq=False)
+class Part:
+    """What a source gives for a training part, and for a test part beside it.
+
+    Attributes
+    ----------
+    train, test
+        What a solver is fitted on, and decides about: Gram matrices after the transforms, features, or Implicits;
+        `test` is None where there is no test part.
+    learned : dict of str to float
+        What the kernel learned that people want to see.
+    diagonal : ndarray of float64, shape (l,)
+        K(x, x) of the training part, before the transforms; empty where the solver takes features.
+    transforms : list of GramTransform
+        Fitted.
+    kernel : Kernel or None
+        Fitted on the training part; None where it is not needed to compute the part.
+    counts : dict of str to int
+        What the kernel's policies touched, in words; known of a part that `compute_whole` made.
+
+    Examples
+    --------
+    >>> Part(np.eye(2)).test is None
+    True
+    """
+
+    train: Any
+    test: Any = None
+    learned: dict[str, float] = field(default_factory=dict)
+    diagonal: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    transforms: list[GramTransform] = field(default_factory=list)
+    kernel: Kernel | None = None
+    counts: dict[str, int] = field(default_factory=dict)

@@ -1,0 +1,139 @@
+"""The features that a fitted solver selected, and the coefficients of all of them, as rows of tables."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqkern.kernels.explicit import known_names
+
+if TYPE_CHECKING:
+    from seqkern.models.feature_source import FeatureSource
+    from seqkern.solvers.base import Solver
+
+MOST_LISTED = 2000
+"""Of a solver that selects no features so many are listed, if they have names."""
+
+
+def chosen_features(
+    source: "FeatureSource",
+    solver: "Solver",
+    train: np.ndarray,
+    y_train: np.ndarray | None,
+    classes: Sequence[str] = (),
+) -> list[dict[str, Any]]:
+    """Return the features that a fitted solver selected, as rows of a table.
+
+    Parameters
+    ----------
+    source : FeatureSource
+    solver : Solver
+        Fitted on the training part.
+    train : ndarray of int64
+        The rows of the training part.
+    y_train : ndarray
+        Their labels.
+    classes : sequence of str, optional
+        The names of the classes that the labels of several classes are places of.
+
+    Returns
+    -------
+    list of dict
+        As `feature_rows`. Of a solver that selects none: all, where there are not many, and they have weights and
+        names; else none.
+    """
+    columns, weights = ranked_features(solver)
+    names = None
+    if not solver.selects:
+        if not 0 < len(columns) <= MOST_LISTED or weights[0] is None:
+            return []
+        names = known_names(source.fitted(train, y_train), source.X)
+        if names is None:
+            return []
+    names = source.names(columns, train, y_train) if names is None else [names[j] for j in columns]
+    several = solver.weights_by_class() is not None
+    return feature_rows(solver, names, columns, [classes[int(code)] for code in solver.classes_] if several else ())
+
+
+def interval_rows(
+    source: "FeatureSource", solver: "Solver", train: np.ndarray, y_train: np.ndarray | None, classes: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the confidence intervals that a fitted solver has for the coefficients of the features, as a table.
+
+    Parameters
+    ----------
+    source, solver, train, y_train, classes
+        As in `chosen_features`.
+
+    Returns
+    -------
+    list of dict
+        Empty for a solver without; else for each class, or the second of two, and each feature: ``class``,
+        ``feature``, ``column`` (from 1), ``selected`` (1 or 0), ``weight``, ``low`` and ``high``, as if the selected
+        features had been known before, and ``full_weight``, ``full_low`` and ``full_high``, of all features together.
+    """
+    found = solver.intervals()
+    if found is None:
+        return []
+    names = source.names(np.arange(found.shape[1]), train, y_train)
+    owners = classes[1:] if len(found) == 1 else [classes[int(code)] for code in solver.classes_]
+    keys = ("weight", "low", "high", "full_weight", "full_low", "full_high")
+    return [
+        {"class": owner, "feature": name, "column": column, "selected": int(np.isfinite(own[0]))}
+        | {key: None if np.isnan(value) else value for key, value in zip(keys, own.tolist(), strict=True)}
+        for owner, rows in zip(owners, found, strict=True)
+        for column, (name, own) in enumerate(zip(names, rows, strict=True), start=1)
+    ]
+
+
+def feature_rows(
+    solver: "Solver", names: Sequence[str], columns: np.ndarray, classes: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Return the features that a fitted solver selected, as rows of a table.
+
+    Parameters
+    ----------
+    solver : Solver
+    names : list of str
+        Of the features as `ranked_features` returns them.
+    columns : ndarray of int64
+        Their columns, from 0.
+    classes : sequence of str, optional
+        The names of the classes, for a solver of `weights_by_class`.
+
+    Returns
+    -------
+    list of dict
+        ``feature`` (its name), ``column`` (counted from 1), ``rank`` (1 for the best), ``weight`` (see
+        `Solver.selected_weights`) and ``class``, the best first: the largest absolute weight, or in the order of a
+        solver that ranks features itself. With weights for each class there is a row for each, one after the other;
+        else ``class`` is None.
+    """
+    weights = ranked_features(solver)[1]
+    return [
+        {"feature": name, "column": column, "rank": rank, "weight": weight, "class": label}
+        for rank, (name, column, own) in enumerate(zip(names, (columns + 1).tolist(), weights, strict=True), start=1)
+        for label, weight in (zip(classes, own, strict=True) if isinstance(own, list) else [(None, own)])
+    ]
+
+
+def ranked_features(solver: "Solver") -> tuple[np.ndarray, list[Any]]:
+    """Return the columns that a fitted solver selected, the best first, and their weights.
+
+    Returns
+    -------
+    columns : ndarray of int64, shape (m,)
+    weights : list
+        A number for each column, None without weights, or a list of one for each class.
+    """
+    columns = np.asarray(solver.selected_columns(), dtype=np.int64)
+    weights, by_class = solver.selected_weights(), solver.weights_by_class()
+    if by_class is not None:
+        order = np.argsort(-np.abs(by_class).max(axis=0), kind="stable")
+        return columns[order], by_class[:, order].T.tolist()
+    if weights is None:
+        return columns, [None] * len(columns)
+    if solver.linear() is None:  # it ranked them itself, before what it weighs
+        return columns, weights.tolist()
+    order = np.argsort(-np.abs(weights), kind="stable")
+    return columns[order], weights[order].tolist()

@@ -1,0 +1,515 @@
+"""Where the kernel values of a training and a test part come from.
+
+A kernel that learns nothing has one Gram matrix for all folds, which is sliced. A kernel that learns from
+data is fitted on each training part anew, so that no test sequence is ever seen by ``fit``; where its matrix follows
+from those of other kernels (`Kernel.stored_form`), the latter are sliced, and only what is done to them is learned
+anew. For solvers that need no Gram matrix there are feature vectors instead, of which each part takes its own.
+
+Each source says what it `gives`, which is what a solver takes as its `input`. Training for good asks a source first to
+`compute_whole`: what does not fit into the memory is refused before the inner loop begins.
+"""
+
+import copy
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from seqkern.core.errors import GramError, ParameterError
+from seqkern.core.memory import available_memory, format_bytes, parse_bytes
+from seqkern.core.threads import given_threads
+from seqkern.gram import compute_gram
+from seqkern.gram.matrix import GramMatrix
+from seqkern.gram.transforms import build_transform, fit_chain, naming_rows
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel, Prepared
+from seqkern.kernels.blocks import fill
+from seqkern.kernels.composite import add_counts
+from seqkern.kernels.implicit import Implicit
+from seqkern.kernels.stored_form import StoredForm
+from seqkern.models.parts import Part, Values
+from seqkern.models.watch import NOBODY, Watch
+from seqkern.sequences.sequence_set import SequenceSet
+from seqkern.sequences.tables import FeatureTable, SimilarityTable
+
+Units = SequenceSet | FeatureTable | SimilarityTable
+
+RECORD_BYTES = 160
+"""What a solver keeps for each record besides its feature vector, copies while it looks at them included."""
+
+
+class Source:
+    """Base of all sources: a subclass writes `pair`, and `part` and `compute_whole` where it has more to give.
+
+    Attributes
+    ----------
+    gives : {"gram", "features", "implicit"}
+        What a solver's `input` is to be.
+    learns : bool
+        Whether each training part has a matrix of its own, before the transforms.
+    kernel : Kernel or None
+        Not fitted; None where only its values are known, so that no model can be made of it.
+    X : SequenceSet or table, or None
+        All units; None where only kernel values are known.
+
+    Examples
+    --------
+    >>> class Given(Source):
+    ...     def pair(self, train, test, y=None):
+    ...         return np.eye(4)[np.ix_(train, train)], np.eye(4)[np.ix_(test, train)]
+    >>> Given().part(np.arange(3), np.arange(3, 4)).test
+    array([[0., 0., 0.]])
+    """
+
+    gives: ClassVar[str] = "gram"
+    learns: bool = False
+    kernel: Kernel | None = None
+    X: Units | None = None
+
+    def pair(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> tuple[Any, Any]:
+        """Return what a solver takes of two parts, for index arrays; `y` are the labels of the training part."""
+        raise NotImplementedError
+
+    def part(
+        self, train: np.ndarray, test: np.ndarray | None = None, y: np.ndarray | None = None, watch: Watch = NOBODY
+    ) -> Part:
+        """Return the Part of some rows, and of what else makes a model of them.
+
+        Parameters
+        ----------
+        train : ndarray of int64
+        test : ndarray of int64, optional
+            Rows to decide about.
+        y : ndarray, optional
+            The labels of the training part.
+        watch : Watch, optional
+        """
+        K_train, K_test = self.pair(train, train[:0] if test is None else test, y)
+        return Part(K_train, None if test is None else K_test)
+
+    def beside(self, train: np.ndarray, rows: np.ndarray, y: np.ndarray | None = None) -> Any:
+        """Return what a solver, fitted on the Part of `train`, decides about some rows by.
+
+        Raises
+        ------
+        ParameterError
+            If that can only be computed together with the training part.
+        """
+        return self.part(train, rows, y).test
+
+    def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
+        """Compute the Part of all units now, before it is asked for, and keep it.
+
+        Parameters
+        ----------
+        y : ndarray, optional
+            Their labels.
+        **options
+            ``memory_limit`` and ``progress``, as in `seqkern.gram.compute_gram`, for sources of Gram matrices.
+
+        Raises
+        ------
+        GramError
+            If it does not fit into the memory.
+        """
+        raise NotImplementedError
+
+    def fitted_kernel(self, train: np.ndarray, y: np.ndarray | None = None) -> Kernel:
+        """Return a copy of the kernel, fitted on a training part.
+
+        Raises
+        ------
+        ParameterError
+            If only values of the kernel are known.
+        """
+        if self.kernel is None or self.X is None:
+            raise ParameterError(
+                "the source has kernel values alone, no model can be made of it",
+                remedy="give it the kernel and the units too",
+            )
+        return copy.deepcopy(self.kernel).fit(self.units(train), y)
+
+    def units(self, rows: np.ndarray) -> Units:
+        """Return some units; the set itself, where they are all."""
+        assert self.X is not None
+        return self.X if is_all(rows, len(self.X)) else self.X.take(rows)
+
+
+class GramSource(Source):
+    """Base of the sources that give Gram matrices: a subclass writes `values`.
+
+    Attributes
+    ----------
+    transforms : list of Gram transforms
+        Fitted on each training part.
+    ids : list of str or None
+        Of all units, for errors.
+    n_threads : int or None
+
+    Examples
+    --------
+    See `StoredGram` and `FittedKernel`.
+    """
+
+    transforms: Sequence[GramTransform] = ()
+    ids: Sequence[str] | None = None
+    n_threads: int | None = None
+    _whole: "Whole | None" = None
+
+    def values(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> Values:
+        """Return the Values of two parts, for index arrays; `y` are the labels of the training part."""
+        raise NotImplementedError
+
+    def pair(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return K(train, train) and K(test, train), float64, for index arrays; `y` are the training part's labels."""
+        return self._after(self.transforms, self.values(train, test, y), train, test)[1][:2]
+
+    def part(
+        self, train: np.ndarray, test: np.ndarray | None = None, y: np.ndarray | None = None, watch: Watch = NOBODY
+    ) -> Part:
+        """Return the Part of some rows; see `Source.part`."""
+        rows = train[:0] if test is None else test
+        if self._whole is not None and test is None and is_all(train, len(self._whole.values.train)):
+            values, kernel, counts = self._whole
+        else:
+            values, kernel, counts = self.values(train, rows, y), None, {}
+        watch.kernel_values(values, self.learns)
+        fitted, after = self._after(self.transforms, values, train, rows)
+        K_test = None if test is None else after.test
+        return Part(after.train, K_test, values.learned, values.train_diagonal, fitted, kernel, counts)
+
+    def _after(
+        self, transforms: Sequence[GramTransform], values: Values, train: np.ndarray, test: np.ndarray
+    ) -> tuple[list[GramTransform], Values]:
+        """Return transforms, fitted on the training matrix alone, and the Values after them."""
+        if not len(transforms):
+            return [], values
+        with given_threads(self.n_threads):
+            with naming_rows(self._ids(train)):
+                fitted, K_train, train_diagonal = fit_chain(transforms, values.train, values.train_diagonal)
+            K_test, test_diagonal = values.test, values.test_diagonal
+            with naming_rows(self._ids(test)):
+                for transform in fitted if len(test) else ():
+                    K_test, test_diagonal = transform.transform(K_test, test_diagonal)
+        return fitted, Values(K_train, np.ascontiguousarray(K_test), train_diagonal, test_diagonal, values.learned)
+
+    def _ids(self, rows: np.ndarray) -> list[str] | None:
+        """Return the ids of some units; None where they are not known."""
+        return None if self.ids is None else [self.ids[row] for row in rows]
+
+
+class Whole(NamedTuple):
+    """The kernel values of all units, the fitted kernel, and what its policies touched.
+
+    Examples
+    --------
+    >>> Whole(Values(np.eye(2), np.zeros((0, 2)), np.ones(2), np.ones(0), {}), None, {}).counts
+    {}
+    """
+
+    values: Values
+    kernel: Kernel | None
+    counts: dict[str, int]
+
+
+class StoredGram(GramSource):
+    """Slices of Gram matrices over all units, and what a kernel makes of them.
+
+    Parameters
+    ----------
+    grams : GramMatrix or list of GramMatrix
+        Square, over all units of the data set: of the kernel itself, or those of ``form.kernels``.
+    transforms : list of Gram transforms, optional
+        Fitted on each training part.
+    form : StoredForm, optional
+        How the kernel follows from the matrices; by default it is the kernel of the one matrix.
+    ids : list of str, optional
+        Of all units, for errors; by default those of `X`.
+    n_threads : int, optional
+    kernel : Kernel, optional
+        Whose values these are, for a model that is to decide about new units.
+    X : SequenceSet or table, optional
+        All units, likewise.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> gram = compute_gram(SpectrumKernel(1, normalize=False), as_sequences(["AC", "AA", "CC"], "dna"))
+    >>> StoredGram(gram).pair(np.array([0, 1]), np.array([2]))
+    (array([[2., 2.],
+           [2., 4.]]), array([[2., 0.]]))
+    """
+
+    def __init__(
+        self,
+        grams: GramMatrix | list[GramMatrix],
+        transforms: Sequence[GramTransform] = (),
+        *,
+        form: StoredForm | None = None,
+        ids: Sequence[str] | None = None,
+        n_threads: int | None = None,
+        kernel: Kernel | None = None,
+        X: Units | None = None,
+    ) -> None:
+        self.grams = grams if isinstance(grams, list) else [grams]
+        self.ids = X.ids if ids is None and X is not None else ids
+        self.transforms = transforms
+        self.form = form
+        self.learns = form is not None and form.learns
+        self.n_threads = n_threads
+        self.kernel = kernel
+        self.X = X
+
+    def values(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> Values:
+        """Return the Values of two parts, for index arrays; `y` are the labels of the training part."""
+        slices = (self._sliced(gram, train, test) for gram in self.grams)
+        return next(slices) if self.form is None else self._of(self.form, slices, train, test, y)
+
+    def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
+        """Keep the values of all units, without a copy where the matrix is the kernel's own; see `Source`."""
+        every = np.arange(len(self.grams[0].row_diagonal))
+        if self.learns:
+            values = self.values(every, every[:0], y)
+        else:
+            gram = self.grams[0]
+            none = np.zeros((0, len(every)))
+            values = Values(gram.values, none, gram.row_diagonal, none[:, 0], {})
+        # what was learned of the matrices need not be learned again, with all of them computed anew
+        joined = values.joined
+        kernel = self.fitted_kernel(every, y) if joined is None else joined.fit_parts(self.X, y)
+        self._whole = Whole(values, kernel, add_counts(gram.meta["counts"] for gram in self.grams))
+
+    def _sliced(self, gram: GramMatrix, train: np.ndarray, test: np.ndarray) -> Values:
+        """Return the Values of one stored matrix."""
+        diagonal = gram.row_diagonal
+        return Values(gram.slice(train, train), gram.slice(test, train), diagonal[train], diagonal[test], {})
+
+    def _of(
+        self,
+        part: Kernel | StoredForm,
+        slices: Iterator[Values],
+        train: np.ndarray,
+        test: np.ndarray,
+        y: np.ndarray | None,
+    ) -> Values:
+        """Return the Values of a kernel or StoredForm; `slices` gives those of the kernels, in order."""
+        if isinstance(part, Kernel):
+            return next(slices)
+        parts = [self._of(inner, slices, train, test, y) for inner in part.parts]
+        values = parts[0] if part.join is None else self._joined(part.join, parts, train, test, y)
+        return self._after([build_transform(item) for item in part.transforms], values, train, test)[1]
+
+    def _joined(
+        self, join: Any, parts: list[Values], train: np.ndarray, test: np.ndarray, y: np.ndarray | None
+    ) -> Values:
+        """Return the Values that `join` (see StoredForm) makes of those of several parts."""
+        columns = [part.train_diagonal for part in parts]
+        with naming_rows(self._ids(train)):
+            joined = join.learn_from([part.train for part in parts], y)
+            K_train, train_diagonal = joined.combine([part.train for part in parts], columns, columns)
+        with naming_rows(self._ids(test)):
+            rows = [part.test_diagonal for part in parts]
+            K_test, test_diagonal = joined.combine([part.test for part in parts], rows, columns)
+        learned = {name: value for part in parts for name, value in part.learned.items()}
+        return Values(K_train, K_test, train_diagonal, test_diagonal, learned | joined.learned(), joined)
+
+
+class FittedKernel(GramSource):
+    """Kernel values from a kernel fitted on each training part.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Copied before it is fitted.
+    X : SequenceSet or table
+        All units of the data set.
+    transforms : list of Gram transforms, optional
+    n_threads : int, optional
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> source = FittedKernel(SpectrumKernel(1, normalize=False), as_sequences(["AC", "AA", "CC"], "dna"))
+    >>> source.pair(np.array([0, 1]), np.array([2]))[1]
+    array([[2., 0.]])
+    """
+
+    kernel: Kernel
+    X: Units
+
+    def __init__(
+        self, kernel: Kernel, X: Units, transforms: Sequence[GramTransform] = (), n_threads: int | None = None
+    ) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.transforms = transforms
+        self.learns = kernel.data_dependent
+        self.ids = X.ids
+        self.n_threads = n_threads
+
+    def values(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> Values:
+        """Return the Values by a kernel fitted on the training part.
+
+        Raises
+        ------
+        GramError
+            If the matrices do not fit into the memory; before any work.
+        """
+        _check_room(len(train), len(test))
+        X_train = self.X.take(train)
+        kernel = copy.deepcopy(self.kernel).fit(X_train, y)
+        columns = kernel.prepare(X_train)
+        rows = kernel.prepare(self.X.take(test), like=columns) if len(test) else None
+        K_train = self._filled(kernel, columns, columns)
+        if rows is None:
+            return Values(K_train, K_train[:0], columns.diagonal, np.zeros(0), kernel.learned())
+        return Values(K_train, self._filled(kernel, rows, columns), columns.diagonal, rows.diagonal, kernel.learned())
+
+    def _filled(self, kernel: Kernel, rows: Prepared, columns: Prepared) -> np.ndarray:
+        """Return the kernel between two prepared sets."""
+        return fill(kernel, rows, columns, np.empty((len(rows), len(columns))), n_threads=self.n_threads)
+
+    def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
+        """Fit the kernel on all units, and compute their matrix; see `Source`."""
+        kernel = copy.deepcopy(self.kernel).fit(self.X, y)
+        gram = compute_gram(kernel, self.X, n_threads=self.n_threads, **options)
+        none = np.zeros((0, len(self.X)))
+        values = Values(gram.values, none, gram.row_diagonal, none[:, 0], kernel.learned())
+        self._whole = Whole(values, kernel, gram.meta["counts"])
+
+
+def _check_room(n_train: int, n_test: int) -> None:
+    """Raise GramError unless K(train, train) and K(test, train) fit into the memory available."""
+    need, limit = 8 * n_train * (n_train + n_test), available_memory()
+    if need > limit:
+        raise GramError(
+            f"the kernel values of {n_train} units to train on and {n_test} to test take {format_bytes(need)} of "
+            f"memory, {format_bytes(limit)} are available",
+            remedy="train on fewer (folds with train_size), or choose a solver that takes no Gram matrix, such as "
+            "primal_svc or linear_svc",
+        )
+
+
+class ImplicitSource(Source):
+    """Feature vectors that are never stored, for solvers that need no Gram matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Copied before it is fitted, if it learns from data.
+    X : SequenceSet or table
+        All units of the data set.
+    transforms : list of Gram transforms, optional
+        There must be none.
+    memory_limit : int or str, optional
+        Bytes, or text such as ``"2GB"``; by default half of the memory available.
+
+    Raises
+    ------
+    ParameterError
+        If the kernel cannot be trained so, or there are transforms, which need a matrix.
+    GramError
+        If the feature vectors and their weights do not fit into the memory; before any work.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> source = ImplicitSource(SpectrumKernel(1), as_sequences(["AC", "AA", "CC"], "dna"))
+    >>> [len(part) for part in source.pair(np.array([0, 1]), np.array([2]))]
+    [2, 1]
+    """
+
+    gives = "implicit"
+    kernel: Kernel
+    X: Units
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Units,
+        transforms: Sequence[GramTransform] = (),
+        memory_limit: int | str | None = None,
+    ) -> None:
+        kernel.check_implicit()
+        check_no_transforms(transforms)
+        limit = available_memory() // 2 if memory_limit is None else parse_bytes(memory_limit)
+        need = kernel.implicit_bytes(X) + RECORD_BYTES * len(X)
+        if need > limit:
+            raise GramError(
+                f"training on {len(X)} units without a Gram matrix takes {format_bytes(need)} of memory, the limit is "
+                f"{format_bytes(limit)}",
+                remedy="raise the limit, choose a kernel of shorter words, or fewer units",
+            )
+        self.kernel = kernel
+        self.X = X
+        self._part: Part | None = None
+
+    @cached_property
+    def whole(self) -> Implicit:
+        """The Implicit of all units, of a kernel that learns nothing from data."""
+        return self.kernel.implicit(self.X)
+
+    def pair(self, train: np.ndarray, test: np.ndarray, y: np.ndarray | None = None) -> tuple[Implicit, Implicit]:
+        """Return the Implicits of two parts, for index arrays; `y` are the labels of the training part."""
+        part = self.part(train, test, y)
+        return part.train, part.test
+
+    def part(
+        self, train: np.ndarray, test: np.ndarray | None = None, y: np.ndarray | None = None, watch: Watch = NOBODY
+    ) -> Part:
+        """Return the Part of some rows; see `Source.part`."""
+        if self._part is not None and test is None and is_all(train, len(self.X)):
+            return self._part
+        rows = train[:0] if test is None else test
+        if not self.kernel.data_dependent:
+            K_train, K_test, kernel = self.whole.take(train), self.whole.take(rows), None
+        else:
+            kernel = copy.deepcopy(self.kernel).fit(self.X.take(train), y)
+            both = kernel.implicit(self.X.take(np.concatenate((train, rows))))
+            places = np.arange(len(both))
+            K_train, K_test = both.take(places[: len(train)]), both.take(places[len(train) :])
+        learned = {} if kernel is None else kernel.learned()
+        return Part(K_train, None if test is None else K_test, learned, K_train.squares, kernel=kernel)
+
+    def beside(self, train: np.ndarray, rows: np.ndarray, y: np.ndarray | None = None) -> Implicit:
+        """Return the Implicit of some rows; see `Source.beside`."""
+        if self.kernel.data_dependent:
+            raise ParameterError(
+                f"feature vectors of kernel {self.kernel.name!r} that are not stored are those of one training part "
+                "and the rows beside it",
+                remedy="name the rows when the method is fitted",
+            )
+        return self.whole.take(rows)
+
+    def compute_whole(self, y: np.ndarray | None = None, **options: Any) -> None:
+        """Fit the kernel on all units, and look at their feature vectors; see `Source`."""
+        kernel = copy.deepcopy(self.kernel).fit(self.X, y)
+        K = kernel.implicit(self.X) if kernel.data_dependent else self.whole
+        self._part = Part(K, None, kernel.learned(), K.squares, kernel=kernel, counts=K.counts)
+
+
+def check_no_transforms(transforms: Sequence[GramTransform]) -> None:
+    """Raise ParameterError if there are transforms of a Gram matrix where there is none."""
+    if len(transforms):
+        raise ParameterError(
+            "a transform changes a Gram matrix, and this solver is trained without one",
+            remedy="leave out transforms and repair (the kernel has normalize=true), or choose a solver such as csvc",
+        )
+
+
+def check_source(source: Source, wanted: str) -> None:
+    """Raise ParameterError unless a source gives what solvers want: without a check features would be taken for K."""
+    if source.gives != wanted:
+        raise ParameterError(
+            f"the solver takes {wanted}, and the kernel's values come as {source.gives}",
+            remedy="use ImplicitSource for a solver that needs no Gram matrix, StoredGram or FittedKernel for others",
+        )
+
+
+def is_all(rows: np.ndarray, n: int) -> bool:
+    """Tell whether rows are all of n, in order."""
+    return len(rows) == n and bool(np.array_equal(rows, np.arange(n)))

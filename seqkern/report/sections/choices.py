@@ -1,0 +1,129 @@
+"""What the inner loop chose."""
+
+import numpy as np
+
+from seqkern.core.markup import details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
+from seqkern.report.sections.search_settings import afterwards_parts, search_sentences
+from seqkern.report.sections.weights import is_learned
+from seqkern.report.view import method_name, paragraph
+from seqkern.study.kernel_entries import KernelChoice
+
+MOST_ROWS = 1500
+
+
+def gridded(dataset, kernel, solver):
+    """Return a dict of parameter to the list of values that the inner loop could choose from; also of ``kernel``.
+
+    Of a range of values, both ends.
+    """
+    entry, grid = dataset.kernel(kernel), dataset.solver(solver).searched()
+    if not isinstance(entry, KernelChoice):
+        return grid
+    return {"kernel": [one.name for one in entry.candidates], **grid}
+
+
+def edge_choices(dataset):
+    """Return {(kernel, solver, parameter): "smallest" or "largest"} where that end of a grid was chosen most.
+
+    Only grids of three numbers or more have ends that tell something, and only choices count that left the
+    inner loop something to gain: a score of 1 is reached by many values, and says nothing of a wider grid.
+    """
+    choices = dataset.choices
+    choices = choices[~(choices["inner_score"] >= 1 - 1e-9)]
+    result = {}
+    for (kernel, solver, parameter), part in choices.groupby(["kernel", "solver", "parameter"], sort=False):
+        grid = [_as_number(value) for value in gridded(dataset, kernel, solver).get(parameter, ())]
+        if len(grid) < 3 or None in grid:
+            continue
+        chosen = [_as_number(value) for value in part["value"]]
+        for name, end in (("smallest", min(grid)), ("largest", max(grid))):
+            if chosen.count(end) > len(chosen) / 2:
+                result[kernel, solver, parameter] = name
+    return result
+
+
+def _as_number(value):
+    """Return a value as float, or None."""
+    try:
+        return None if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _natural(value):
+    """Return a sorting key: numbers by value, before words."""
+    found = _as_number(value)
+    return (1, 0.0, value) if found is None else (0, found, value)
+
+
+def choices_section(view):
+    """Return the hyperparameters chosen, summarised, and in full in a folded part."""
+    dataset = view.dataset
+    choices = _searched(dataset)
+    if not len(choices):
+        text = "No hyperparameter was searched: every solver ran with the values of the configuration."
+        return view.section("choices", "Chosen hyperparameters", paragraph(text), *afterwards_parts(view))
+    intro = f"{search_sentences(view)} The table counts how often each value was chosen."
+    rows, edges = [], edge_choices(dataset)
+    for (kernel, solver), part in choices.groupby(["kernel", "solver"], sort=False):
+        for parameter, chosen in part.groupby("parameter", sort=False):
+            counts = chosen["value"].value_counts()
+            order = sorted(counts.index, key=_natural)
+            if parameter == "kernel":
+                named = gridded(dataset, kernel, solver).get("kernel", order)
+                order = [name for name in named if name in counts]
+            text = [tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order]
+            end = edges.get((kernel, solver, parameter))
+            warning = f" ⚠ mostly the {end} of {len(gridded(dataset, kernel, solver)[parameter])}" if end else None
+            score = number(chosen["inner_score"].mean())
+            rows.append([method_name((kernel, solver)), parameter, [text, tag("small", warning)], score])
+    columns = [
+        Column("Kernel with solver", False),
+        Column("Hyperparameter", False),
+        Column("Value × times chosen", False),
+        Column("Inner score", hint="Mean of the inner loop's best score; it is not a test result"),
+    ]
+    caption = "Hyperparameters chosen by the inner loop"
+    return view.section(
+        "choices",
+        "Chosen hyperparameters",
+        paragraph(intro),
+        table(caption, columns, rows),
+        _all_choices(view, choices),
+        *afterwards_parts(view),
+    )
+
+
+def _searched(dataset):
+    """Return the choices of parameters that had a grid (all, where the configuration is not known)."""
+    choices = dataset.choices
+    choices = choices[np.array([not is_learned(name) for name in choices["parameter"]], dtype=bool)]
+    if not dataset.study.solvers or not len(choices):
+        return choices
+    grids = {method: gridded(dataset, *method) for method in dataset.methods}
+    methods = zip(choices["kernel"], choices["solver"], strict=True)
+    keep = [name in grids[method] for method, name in zip(methods, choices["parameter"], strict=True)]
+    return choices[np.array(keep, dtype=bool)]
+
+
+def _all_choices(view, choices):
+    """Return every choice as a folded table."""
+    keys = ["kernel", "solver", "task", "split"]
+    groups = choices.groupby(keys, sort=False)
+    if groups.ngroups > MOST_ROWS:
+        return paragraph(f"All {number(groups.ngroups, 0)} choices are in the files choices.tsv.")
+    rows = []
+    for (kernel, solver, task, split), part in groups:
+        pairs = zip(part["parameter"], part["value"], strict=True)
+        values = ", ".join(f"{name} = {value}" for name, value in pairs)
+        score = number(part["inner_score"].iloc[0])
+        rows.append([method_name((kernel, solver)), *view.place(task, split), values, score])
+    columns = [
+        Column("Kernel with solver", False),
+        *view.place_columns(),
+        Column("Chosen", False),
+        Column("Inner score"),
+    ]
+    return details("Every choice", table(f"Chosen in each split of {view.dataset.name}", columns, rows))

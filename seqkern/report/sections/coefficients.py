@@ -1,0 +1,86 @@
+"""Coefficients of least squares on a subset of the features, with their confidence intervals, for each class."""
+
+from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.coefficients import coefficients_figure
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
+from seqkern.figures.residues import state_title
+from seqkern.report.files import numbers
+from seqkern.report.view import method_name, paragraph
+
+MOST = 40
+"""Features up to which they are drawn."""
+ENDS = ("weight", "low", "high")
+FULL = ("full_low", "full_high")
+
+
+def coefficient_parts(view):
+    """Return, for each method whose solver gives intervals, a figure and a table of the coefficients.
+
+    Parameters
+    ----------
+    view : View
+
+    Returns
+    -------
+    list
+        Empty where no method has intervals.
+    """
+    found, parts = view.dataset.coefficients, []
+    for key, rows in found.groupby(["kernel", "solver"], sort=False):
+        features = list(dict.fromkeys(rows["feature"]))
+        name = method_name(key)
+        if len(features) > MOST:
+            text = f": coefficients of {number(len(features), 0)} features are in intervals.tsv of the method."
+            parts.append(paragraph(name, text))
+            continue
+        means, n = _means(rows)
+        parts += [tag("h4", "Coefficients of ", name), paragraph(_reading(view, key[1], n))]
+        label = f"{view.dataset.name}: coefficients of {key[0]} with {key[1]}, with confidence intervals"
+        parts.append(tag("figure", coefficients_figure(means, features, label), class_="wide"))
+        classes = list(means)
+        lines = [[feature, *(_cell(means[c].get(feature), n) for c in classes)] for feature in features]
+        columns = [Column("Feature", False), *(Column(state_title(c)) for c in classes)]
+        caption = [f"{view.dataset.name}: coefficients in the chosen subset, by ", name]
+        parts.append(details("The numbers", table(caption, columns, lines, class_="dense")))
+    return parts
+
+
+def _means(rows):
+    """Return {class: {feature: means over the splits}}, and the number of splits.
+
+    The means are a dict of `ENDS`, over the splits that chose the feature, of `FULL`, over all, and ``chosen``, the
+    number of splits that did.
+    """
+    rows = rows.assign(chosen=rows["selected"] == "1", **{name: numbers(rows[name]) for name in (*ENDS, *FULL)})
+    n = len(rows[["task", "split"]].drop_duplicates())
+    groups = rows.groupby(["class", "feature"], sort=False)
+    table = groups.agg({**dict.fromkeys((*ENDS, *FULL), "mean"), "chosen": "sum"})
+    means = {}
+    for (state, feature), one in zip(table.index, table.to_dict("records"), strict=True):
+        means.setdefault(state, {})[feature] = one
+    return means, n
+
+
+def _reading(view, solver, n):
+    """Return how to read the figure, in plain words."""
+    level = view.dataset.solver(solver).values("level", 0.95)
+    text = (
+        "A coefficient says how far a feature moves the decision towards the class (above 0) or away from it, while "
+        "all other features of the sum stay equal. Dots are the features that the search chose, with intervals "
+        f"({100 * level:g} %); grey bars are the intervals in the sum of all features. Those of chosen features are "
+        "too narrow: the same units made the choice and the estimate, and the search takes what happens to look "
+        "large. The grey ones, which no choice made, hold."
+    )
+    if n > 1:
+        text += f" All are means over {n} {view.words}, of chosen features over those that chose them."
+    return text
+
+
+def _cell(one, n):
+    """Return a coefficient with the ends of its interval; a dash for a feature that was never chosen."""
+    if one is None or not one["chosen"]:
+        return number(None)
+    text = f"{number(one['weight'])} ({number(one['low'])} to {number(one['high'])})"
+    some = tag("small", f" in {one['chosen']} of {n}") if one["chosen"] < n else ""
+    return Markup(f"{text}{some}")

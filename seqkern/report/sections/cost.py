@@ -1,0 +1,71 @@
+"""Run time and memory: the only part of the page that differs between two equal runs."""
+
+from seqkern.core.archive import canonical_json
+from seqkern.core.markup import tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import STAGES
+
+
+def cost_section(view):
+    """Return CPU time by stage and peak memory of each method."""
+    dataset = view.dataset
+    grams = {kernel: dataset.gram_cost(kernel) for kernel in dataset.kernels}
+    cost = dataset.cost
+    if not len(cost) and all(gram is None for gram in grams.values()):
+        return view.section("cost", "Run time and memory", paragraph("No costs were recorded.", class_="missing"))
+    stages = list(dict.fromkeys(cost["stage"]))
+    seconds = cost.groupby(["kernel", "solver", "stage"])["cpu_seconds"].sum()
+    peaks = cost.groupby(["kernel", "solver"])["peak_mb"].max()
+    rows = []
+    for method in dataset.methods:
+        gram = grams[method.kernel]
+        peak = peaks.get(tuple(method))
+        rows.append(
+            [
+                method_name(method),
+                seconds_text(None if gram is None else gram["cpu_seconds"].sum()),
+                *(seconds_text(seconds.get((*method, stage))) for stage in stages),
+                number(None if gram is None else gram["peak_mb"].max(), 0),
+                number(peak, 0),
+            ]
+        )
+    columns = [
+        Column("Kernel with solver", False),
+        Column("Gram matrix", hint="computed once for each kernel, shared by its solvers"),
+        *(Column(STAGES.get(stage, stage).capitalize()) for stage in stages),
+        Column("Memory, Gram matrix (MB)"),
+        Column("Memory, evaluation (MB)"),
+    ]
+    intro = (
+        "CPU seconds, summed over all splits, and the most memory that a process held at any time. The Gram "
+        "matrix is computed once for each kernel and serves all its solvers and splits, and the kernels that differ "
+        "from it in transforms only."
+    )
+    if _searches(dataset):
+        intro += (
+            " Profiles that a kernel builds by searching the training part are kept: the first method to need them "
+            "bears the cost of the search, later ones read them, so that these times do not compare such methods."
+        )
+    caption = f"{dataset.name}: CPU seconds of each stage, and peak memory"
+    body = table(caption, columns, rows)
+    return tag(
+        "section",
+        tag("h3", "Run time and memory"),
+        paragraph(intro),
+        body,
+        id=f"{view.anchor}-cost",
+        class_="cost",
+    )
+
+
+def _searches(dataset):
+    """Tell whether a kernel, or one inside it or that it is chosen among, builds profiles by search."""
+    entries = [entry for kernel in dataset.kernels for entry in dataset.kernel(kernel).candidates if entry.known]
+    return any('"search":"training"' in canonical_json(entry.kernel.spec()) for entry in entries)
+
+
+def seconds_text(value):
+    """Return seconds with digits enough to tell small ones apart."""
+    return number(value, 3 if value is None or value < 1 else 1)

@@ -1,0 +1,139 @@
+"""Whether the kernels' matrices are positive semi-definite, and what was done where they are not."""
+
+from dataclasses import dataclass
+
+from seqkern.core.markup import Markup, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.report.view import method_names, paragraph
+from seqkern.report.words import said_of
+from seqkern.study.kernel_entries import KernelEntry
+
+REPAIRS = {
+    "clip": "clip sets negative eigenvalues to zero",
+    "flip": "flip makes negative eigenvalues positive",
+    "shift": "shift adds the most negative eigenvalue's size to the diagonal",
+    "empirical_map": "the empirical map describes each sequence by its kernel values with all training sequences",
+}
+
+
+@dataclass(frozen=True)
+class Eigenvalues:
+    """What is known of the eigenvalues of a kernel's matrix, or of its matrices of all training parts.
+
+    Attributes
+    ----------
+    matrices : str
+    smallest, share : float
+        The smallest eigenvalue and the largest share of negative mass of all these matrices.
+    exact : bool
+        Whether all eigenvalues were computed.
+    """
+
+    matrices: str
+    smallest: float
+    share: float
+    exact: bool
+
+
+def eigenvalues_section(view):
+    """Return smallest eigenvalue, share of negative mass and repair of each kernel."""
+    dataset, rows, repairs = view.dataset, [], {}
+    for kernel in dataset.kernels:
+        found = kernel_eigenvalues(dataset, kernel)
+        if found is None:
+            continue
+        used = repairs_of(dataset.kernel(kernel))
+        repairs |= dict.fromkeys(used)
+        about = "" if found.exact else "≈ "
+        rows.append(
+            [
+                tag("b", kernel),
+                found.matrices,
+                Markup(about + _short(found.smallest)),
+                Markup(f"{about}{_short(100 * found.share)} %"),
+                ", ".join(used) or "none",
+            ]
+        )
+    if not rows:
+        return None
+    intro = (
+        "A matrix without negative eigenvalues (positive semi-definite) holds the inner products of points in some "
+        "space, and a C-SVM has one best solution on it. Alignment scores and other similarities need not be inner "
+        "products. On such an indefinite matrix a C-SVM stops where no small step improves it (a stationary point), "
+        "and a better solution may exist; the P-SVM takes kernel values as features, and does not mind. The share of "
+        "negative mass, the sum of |λ| over negative eigenvalues λ divided by that over all, tells how far a matrix is "
+        "from positive semi-definite. Both are of the kernel's own matrix, before transforms and repair; ≈ marks "
+        "estimates. Values that rounding alone may have made count as zero."
+    )
+    columns = [
+        Column("Kernel", False),
+        Column("Matrices", False),
+        Column("Smallest eigenvalue", hint="of all these matrices"),
+        Column("Negative mass", hint="the largest share of all these matrices"),
+        Column("Repair", False, hint=view.said("fitted on each training part, and applied to new sequences likewise")),
+    ]
+    notes = [view.said(f"{REPAIRS[name][0].upper()}{REPAIRS[name][1:]}.") for name in repairs]
+    warning = None
+    exposed = list(unrepaired(dataset))
+    if exposed:
+        names = method_names(exposed)
+        warning = paragraph("⚠ On an indefinite matrix without repair: ", names, ".", class_="missing")
+    caption = f"{dataset.name}: eigenvalues of the kernels' matrices"
+    body = [paragraph(intro), table(caption, columns, rows), paragraph(" ".join(notes)) if notes else None, warning]
+    return view.section("eigenvalues", "Eigenvalues", *body)
+
+
+def unrepaired(dataset):
+    """Return the share of negative mass of each method on an indefinite matrix without repair, a dict.
+
+    Methods whose solver does not mind are left out.
+    """
+    shares = {}
+    for kernel in dataset.kernels:
+        found = kernel_eigenvalues(dataset, kernel)
+        if found is None or found.smallest >= 0 or repairs_of(dataset.kernel(kernel)):
+            continue
+        methods = [method for method in dataset.done if method.kernel == kernel and _minds(dataset, method.solver)]
+        shares |= dict.fromkeys(methods, found.share)
+    return shares
+
+
+def kernel_eigenvalues(dataset, kernel):
+    """Return the Eigenvalues of a kernel: of its stored matrix, or of those of the training parts; None if unknown."""
+    found = dataset.spectrum(kernel)
+    if found is not None:
+        return Eigenvalues(
+            f"one, of {plural(found.n, said_of((dataset.summary or {}).get('kind'), 'sequence'))}",
+            found.smallest,
+            found.negative_share,
+            found.exact,
+        )
+    fits = dataset.fits
+    if "smallest_eigenvalue" not in fits:
+        return None
+    rows = fits[(fits["kernel"] == kernel) & fits["smallest_eigenvalue"].notna()]
+    if not len(rows):
+        return None
+    parts = len(rows.drop_duplicates(["task", "split"]))
+    exact = bool((rows["eigenvalues"] == "all").all())
+    each = f"{number(parts, 0)}, one for each training part"
+    return Eigenvalues(each, float(rows["smallest_eigenvalue"].min()), float(rows["negative_share"].max()), exact)
+
+
+def repairs_of(entry):
+    """Return the names of the repairs of a kernel entry, those among its transforms included."""
+    transforms = entry.transforms if isinstance(entry, KernelEntry) else ()
+    used = [transform for transform in transforms if transform.semidefinite]
+    return [getattr(transform, "method", transform.name) for transform in used]
+
+
+def _minds(dataset, solver):
+    """Tell whether a solver needs a positive semi-definite matrix; False where it is not known here."""
+    grid = dataset.solver(solver).grid
+    return bool(grid) and getattr(type(grid[0]), "needs_semidefinite", False) is True
+
+
+def _short(value):
+    """Return a number to three digits, as Markup."""
+    return Markup(f"{value:.3g}".replace("-", "\N{MINUS SIGN}"))

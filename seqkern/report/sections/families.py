@@ -1,0 +1,101 @@
+"""A study of many tasks, such as families: the methods' means, and how many tasks reach each score."""
+
+from seqkern.core.markup import tag
+from seqkern.figures.curves import at_least
+from seqkern.figures.families import families_figure
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.report.comparisons import LEVEL
+from seqkern.report.sections.scores import STAR, marked
+from seqkern.report.tables import SHOWN_DIGITS, unit_scores
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import footnote, metric
+
+MOST_LINES = 16
+
+
+def families_section(view):
+    """Return the table of means and the cumulative curves; None for a single task, or real labels."""
+    if not view.dataset.several or view.dataset.kind == "real" or not view.ranking.order:
+        return None
+    return view.section("families", f"How many {view.words} are recognised", _means(view), *_curves(view))
+
+
+def _means(view):
+    """Return the table that papers of the field give, the best mean first, and how each method stands in the tests."""
+    ranking = view.ranking
+    shown = [(name, "mean") for name in (ranking.metric, "roc50", "median_rfp") if name in ranking.scores]
+    shown += [(name, "median") for name, _ in shown[-1:] if name == "median_rfp"]
+    tops = {}
+    for name, statistic in shown:
+        values = [round(getattr(ranking.score(method, name), statistic), SHOWN_DIGITS) for method in ranking.order]
+        tops[name, statistic] = max(values) if metric(name).higher else min(values)
+    compared = view.comparisons.get(ranking.metric)
+    rows, several = [], len(ranking.order) > 1
+    for method in ranking.order:
+        row = [[method_name(method, view.dataset.transductive), _only(ranking.score(method).n, view)]]
+        for key in shown:
+            value = getattr(ranking.score(method, key[0]), key[1])
+            row.append(marked(number(value), several and round(value, SHOWN_DIGITS) == tops[key]))
+        rows.append(row + [number(count, 0) for count in (compared.standing(method) if compared else ())])
+    columns = [Column("Kernel with solver", False)]
+    for name, statistic in shown:
+        title = f"{statistic} {metric(name).name}" if name != "median_rfp" else f"{metric(name).name}, {statistic}"
+        columns.append(Column(title, hint=metric(name).sentence))
+    if compared:
+        hint = f"number of other methods, by {metric(compared.key).name}: corrected p of at most {LEVEL}"
+        columns += [Column("better than", hint=hint), Column("worse than", hint=hint)]
+    over = plural(len(view.dataset.units), view.word, view.words)
+    caption = [f"{view.dataset.name}: means and medians over {over}. ", STAR, " best of each column."]
+    caption.append(footnote(ranking.order, view.dataset.transductive))
+    return table(caption, columns, rows, class_="dense")
+
+
+def _only(count, view):
+    """Return how many tasks a method has scores for, where it is not all of them."""
+    total = len(view.dataset.units)
+    return tag("small", f" ({count} of {total})") if count < total else None
+
+
+def _curves(view):
+    """Return what the cumulative curves show, and the curves of AUC and ROC50."""
+    ranking, units = view.ranking, unit_scores(view.dataset)
+    methods, which = drawn(ranking.order)
+    plots, note = [], footnote(methods, view.dataset.transductive)
+    for name in ("auc", "roc50"):
+        if name not in ranking.scores or (name == "roc50" and view.few_negatives):
+            continue
+        values = units.set_index(["kernel", "solver"])[name]
+        series = [(*method, *at_least(values.loc[[tuple(method)]])) for method in methods]
+        title = metric(name).name
+        label = f"{view.dataset.name}: number of {view.words} with {title} of at least x, {len(series)} methods"
+        svg = families_figure(series, title, view.words, label, view.dataset.transductive)
+        caption = f"Number of {view.words} with {title} ≥ x"
+        caption += f".{note}" if note else ""
+        plots.append(tag("figure", svg, tag("figcaption", caption), class_="wide"))
+    if not plots:
+        return []
+    intro = (
+        f"How many {view.words} reach a given score: the higher a line, the more {view.words} are recognised well. "
+        f"{which}The legend names the best mean {view.metric.name} first."
+    )
+    return [paragraph(intro), tag("div", plots, class_="wides")]
+
+
+def drawn(order):
+    """Return the methods whose curves are drawn, and a sentence if they are not all.
+
+    Parameters
+    ----------
+    order : list of Method
+        The best first.
+    """
+    if len(order) <= MOST_LINES:
+        return order, ""
+    best = {}
+    for method in order:
+        best.setdefault(method.kernel, method)
+    methods = list(best.values())[:MOST_LINES]
+    rest = len(best) - len(methods)
+    few = f", and of {len(best)} kernels the best {len(methods)}" if rest else ""
+    return methods, f"Of each kernel the solver with the better mean is drawn{few}. "

@@ -1,0 +1,40 @@
+"""What to bear in mind where training or test parts of residues have few chains, however many residues they have."""
+
+from seqkern.core.markup import Markup
+from seqkern.figures.numbers import plural
+from seqkern.report.chain_counts import PARTS
+from seqkern.report.view import method_names
+
+FEW = 10
+FEW_FOR_LAYERS = 50
+"""Chains of a training part below which a layer after the solver has too little to learn from."""
+EFFECTS = {
+    "train": "there is little to learn from, however many residues they have",
+    "test": "residues of one chain are right or wrong together, so that one chain moves the score far",
+}
+
+
+def few_chains(view):
+    """Yield sentences on test and training parts of few chains, as Markup."""
+    counts = view.chain_counts
+    for part, name in PARTS.items():
+        few = [one[part] for one in counts.values() if one[part] < FEW]
+        if few:
+            yield _told(view, few, name, FEW, f"{EFFECTS[part]}.")
+    few = [one["train"] for one in counts.values() if one["train"] < FEW_FOR_LAYERS]
+    layered = [m for m in view.dataset.methods if view.dataset.solver(m.solver).has_layers]
+    if few and layered:
+        effect = Markup(
+            f"the layers of {method_names(layered)} learn from decisions about so few chains, and may make them much "
+            "worse. Compare with the same solver without layers."
+        )
+        yield _told(view, few, PARTS["train"], FEW_FOR_LAYERS, effect)
+
+
+def _told(view, few, name, limit, effect):
+    """Return the sentence that so many parts have fewer chains than a limit, and what follows."""
+    total, least = len(view.chain_counts), plural(min(few), "chain")
+    if total == 1:
+        return Markup(f"the {name} part has only {view.link(least, 'folds')}: {effect}")
+    link = view.link(f"{len(few)} of {total} splits", "folds")
+    return Markup(f"in {link} the {name} part has fewer than {limit} chains (as few as {least}): {effect}")

@@ -1,0 +1,98 @@
+"""How the fits went: convergence, residuals, support vectors."""
+
+from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import enumerate_names
+
+USES_ALL = ("lssvc", "lssvr", "kernel_fisher", "kernel_neighbors", "kernel_neighbors_regressor")
+OF_CLASSES = ("pairwise_voting", "one_against_rest", "decision_dag")
+
+
+def fits_section(view):
+    """Return how the fits went: convergence, support vectors."""
+    fits = view.dataset.fits
+    if not len(fits):
+        return view.section("fits", "Fits", paragraph("Nothing is recorded of the fits."))
+    intro = view.said_of_units(
+        "A fit has converged when its optimality conditions hold to the solver's tolerance; the residual is "
+        "what is left of them. Support vectors (the P-SVM calls them support features) are the training "
+        "sequences on which decisions rest: the fewer, the faster the prediction. Where nearly all are "
+        "needed, the classes overlap much for this kernel, or the regularisation is strong."
+    )
+    every = [name for name in dict.fromkeys(fits["solver"]) if _uses_all(view.dataset.solver(name).spec)]
+    if every:
+        rest, most = ("rests", "") if len(every) == 1 else ("rest", "all ")
+        intro += (
+            f" {enumerate_names(every)} {most}{rest} on every training {view.said_of_units('sequence')} by nature: "
+            "there the share says nothing about the classes."
+        )
+    gaps = "gap" in fits and fits["gap"].notna().any()
+    if gaps:
+        intro += (
+            " The duality gap bounds how far the objective is from its optimum, as a share of its scale; solvers that "
+            "compute it stop by it."
+        )
+    weights = "weights_failed" in fits and fits["weights_failed"].any()
+    inner = "inner_not_converged" in fits and fits["inner_not_converged"].gt(0).any()
+    if weights or inner:
+        intro += (
+            " What is learned before the last fit is counted apart: the weights of a kernel made of several, and the "
+            "fits of inner folds, by which hyperparameters are chosen. Where some did not converge, the choice is less "
+            "certain, and the scores are those of a method chosen like this."
+        )
+    rows = []
+    for (kernel, solver), part in fits.groupby(["kernel", "solver"], sort=False):
+        failed = int((~part["converged"]).sum())
+        rows.append(
+            [
+                method_name((kernel, solver)),
+                number(len(part), 0),
+                tag("b", f"⚠ {failed} of {len(part)}") if failed else "all",
+                *([_failures(part["weights_failed"].sum(), len(part))] if weights else []),
+                *([_failures(part["inner_not_converged"].sum())] if inner else []),
+                number(part["iterations"].median(), 0),
+                _largest(part, "residual"),
+                *([_largest(part, "gap")] if gaps else []),
+                number(part["n_support"].median(), 0),
+                Markup(f"{number(100 * part['support_share'].median(), 0)} %"),
+            ]
+        )
+    columns = [
+        Column("Kernel with solver", False),
+        "Fits",
+        Column("Converged", hint="⚠: how many did not"),
+        *([Column("Weights", hint="⚠: of how many fits the kernel's weights did not converge")] if weights else []),
+        *([Column("Inner fits", hint="⚠: how many did not converge")] if inner else []),
+        Column("Iterations", hint="median"),
+        Column("Largest residual"),
+        *([Column("Largest gap", hint="duality gap")] if gaps else []),
+        Column("Support vectors", hint="median number"),
+        Column("Their share", hint="median share of the training part"),
+    ]
+    # The failures are named one by one: they are few, and each is a reason to look.
+    failed = fits[~fits["converged"]]
+    names = [f"{row.kernel}, {row.solver}: {row.task}, split {row.split}" for row in failed.itertuples()]
+    listed = details(
+        f"{plural(len(names), 'fit')} that did not converge", tag("ul", [tag("li", n) for n in names[:200]])
+    )
+    caption = "Fits of each method (failed ones counted with ⚠)"
+    return view.section("fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None)
+
+
+def _uses_all(spec):
+    """Tell whether a solver, or one that it trains for classes, keeps every training unit by its nature."""
+    inner = [part for part in spec.values() if isinstance(part, dict)]
+    return spec.get("solver") in USES_ALL or (spec.get("solver") in OF_CLASSES and any(map(_uses_all, inner)))
+
+
+def _failures(count, of=None):
+    """Return a cell with a number of failures, or that there are none."""
+    text = f"⚠ {int(count)}" if of is None else f"⚠ {int(count)} of {of}"
+    return tag("b", text) if count else "no failure"
+
+
+def _largest(part, column):
+    """Return the largest value of a column of small numbers."""
+    return Markup(f"{part[column].max():.1e}") if part[column].notna().any() else number(None)

@@ -1,0 +1,44 @@
+"""What matters at each position of a data set's windows, to the method that the configuration names."""
+
+from seqkern.core.markup import tag
+from seqkern.explain.positions import load_positions
+from seqkern.explain.positions_page import positions_content
+from seqkern.figures.numbers import number
+from seqkern.report.files import read_json
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import metric
+
+
+def importance_section(view):
+    """Return the logos and the heat map; None where no importance was asked for."""
+    dataset = view.dataset
+    folder, entry = dataset.folder("importance"), dataset.entry.importance
+    if entry is None:
+        return None
+    summary = read_json(folder / "importance.json")
+    if summary is None:
+        text = "The importance of positions was not found."
+        return view.section("importance", "What matters at each position", paragraph(text, class_="missing"))
+    positions = load_positions(folder / "importance.npz")
+    content = positions_content(positions, f"{dataset.name}, kernel {entry.kernel}")
+    return view.section("importance", "What matters at each position", _trained(entry, summary), *content)
+
+
+def _trained(entry, summary):
+    """Return in words what was trained on what."""
+    method = method_name((entry.kernel, entry.solver))
+    part, n = summary.get("part"), number(summary.get("n"), 0)
+    on = f"the training part of the split {part}" if part else "all windows of the data set"
+    chosen = {key: value for key, value in (summary.get("solver") or {}).items() if key != "solver"}
+    search = summary.get("search")
+    how = None
+    if search:
+        values = ", ".join(f"{key} = {value}" for key, value in chosen.items())
+        scored = metric(search["metric"]).name
+        how = [", with ", tag("b", values), f", the best {scored} in {search['folds']} folds of cross-validation"]
+    pair = f" Of several classes, it is the machine for {summary['pair']}." if summary.get("pair") else None
+    text = (
+        " This one model shows what the method has learned; the scores above come from other models, each trained "
+        "without its test part."
+    )
+    return paragraph("A model of ", method, f" was trained on {on} (", n, " windows)", how, ".", pair, text)

@@ -1,0 +1,137 @@
+"""Several data sets side by side: one table, one mean for each method, one curve."""
+
+import numpy as np
+
+from seqkern.core.markup import Markup, tag
+from seqkern.figures.curves import at_least
+from seqkern.figures.families import families_figure
+from seqkern.figures.html_table import Column, table, turned
+from seqkern.figures.numbers import number, spread
+from seqkern.report.comparisons import Compared, enough
+from seqkern.report.sections.families import drawn
+from seqkern.report.sections.scores import MISSING, STAR, marked
+from seqkern.report.sections.verdicts import verdicts
+from seqkern.report.tables import SHOWN_DIGITS, Score
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import footnote, metric
+
+LEAST = 3
+
+
+class Overview:
+    """The headline metric of every method on every data set; there is one for three data sets or more.
+
+    Attributes
+    ----------
+    views : list of View
+    metric : str
+        The headline metric that all data sets share.
+    values : dict of Method to list of float
+        Mean score on each data set, NaN where there is none; of the methods for two data sets or more.
+    means : dict of Method to Score
+        Over data sets, of the methods that have a score on all of them; best first.
+    transductive : set of str
+        Kernels whose profiles of a data set were built with its test sequences.
+    compared : Compared or None
+        These methods, compared over data sets; None where there are too few.
+    """
+
+    def __init__(self, views):
+        self.views = views
+        self.metric = views[0].ranking.metric
+        methods = _shared(views)
+        self.values = {method: [view.ranking.score(method).mean for view in views] for method in methods}
+        complete = [method for method in methods if not np.isnan(self.values[method]).any()]
+        sign = -1 if metric(self.metric).higher else 1
+        complete.sort(key=lambda method: sign * np.mean(self.values[method]))
+        self.means = {
+            method: Score(np.mean(self.values[method]), np.std(self.values[method], ddof=1), len(views))
+            for method in complete
+        }
+        self.transductive = set().union(*(view.dataset.transductive for view in views))
+        self.compared = None
+        if enough(len(views), len(complete)):
+            values = {method: self.values[method] for method in complete}
+            self.compared = Compared(values, self.metric, "data set", "data sets")
+
+
+def make_overview(views):
+    """Return the Overview; None for fewer than three data sets, or where they share no metric or no method."""
+    metrics = {view.ranking.metric for view in views}
+    alike = len(metrics) == 1 and None not in metrics
+    return Overview(views) if len(views) >= LEAST and alike and _shared(views) else None
+
+
+def _shared(views):
+    """Return the methods that the study has for two data sets or more, in order of appearance."""
+    methods = dict.fromkeys(method for view in views for method in view.dataset.methods)
+    return [method for method in methods if sum(method in view.dataset.methods for view in views) > 1]
+
+
+def overall_finding(overview):
+    """Return a sentence on the best method over all data sets; None where none has been run on all."""
+    if not overview.means:
+        return None
+    (best, score), *others = overview.means.items()
+    equal = [m for m, s in others if round(s.mean, SHOWN_DIGITS) == round(score.mean, SHOWN_DIGITS)]
+    word = "highest" if metric(overview.metric).higher else "lowest"
+    share = f", as {'has' if len(equal) == 1 else 'have'} {len(equal)} more" if equal else ""
+    return Markup(
+        f"{tag('a', f'all {len(overview.views)} data sets', href='#overview')}: kernel {method_name(best)} "
+        f"has the {word} mean {metric(overview.metric).name}, {tag('b', number(score.mean))} (standard "
+        f"deviation {number(score.sd)} over data sets){share}."
+    )
+
+
+def overview_section(overview):
+    """Return the table of data sets × methods, and how many data sets reach each score."""
+    methods = list(overview.values)
+    rows = []
+    for i, view in enumerate(overview.views):
+        name = tag("a", view.dataset.name, href=f"#{view.anchor}")
+        cells = _row([overview.values[method][i] for method in methods], overview.metric)
+        own = view.dataset.methods
+        rows.append([name, *(cell if m in own else "–" for m, cell in zip(methods, cells, strict=True))])
+    means = [overview.means.get(method, Score(np.nan, np.nan, 0)) for method in methods]
+    tops = _row([score.mean for score in means], overview.metric, [score.sd for score in means])
+    everywhere = [all(method in view.dataset.methods for view in overview.views) for method in methods]
+    tops = [cell if full else "–" for cell, full in zip(tops, everywhere, strict=True)]
+    rows.append([tag("b", "mean ± standard deviation"), *tops])
+    name = metric(overview.metric).name
+    caption = [f"Mean {name} of each method on each data set. ", STAR, " best for each data set."]
+    caption.append(footnote(methods, overview.transductive))
+    columns = [Column("Data set", False), *(method_name(method, overview.transductive) for method in methods)]
+    columns, rows = turned("Method", columns, rows)
+    note = "The mean is given of methods with a score on every data set only."
+    return tag(
+        "section",
+        tag("h2", "All data sets"),
+        paragraph(note),
+        table(caption, columns, rows, class_="dense"),
+        _curve(overview, name),
+        verdicts(overview.compared, "all data sets", overview.transductive) if overview.compared else None,
+        id="overview",
+    )
+
+
+def _row(values, key, deviations=None):
+    """Return the cells of one row, the best marked."""
+    known = [round(value, SHOWN_DIGITS) for value in values if not np.isnan(value)]
+    top = (max(known) if metric(key).higher else min(known)) if len(known) > 1 else None
+    cells = []
+    for value, sd in zip(values, deviations or [None] * len(values), strict=True):
+        known = not np.isnan(value)
+        cells.append(marked(spread(value, sd), round(value, SHOWN_DIGITS) == top) if known else MISSING)
+    return cells
+
+
+def _curve(overview, name):
+    """Return the curve "number of data sets with at least this score"; None where no score is a share."""
+    methods, which = drawn(list(overview.means))
+    if overview.metric == "rmse" or not methods:
+        return None
+    series = [(*method, *at_least(overview.values[method])) for method in methods]
+    label = f"Number of data sets with {name} of at least x, {len(series)} methods"
+    svg = families_figure(series, name, "data sets", label, overview.transductive)
+    caption = f"Number of data sets with {name} ≥ x. {which}{footnote(methods, overview.transductive)}"
+    return tag("figure", svg, tag("figcaption", caption), class_="wide")

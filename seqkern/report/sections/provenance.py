@@ -1,0 +1,81 @@
+"""The foot of the page: what the numbers mean, kernels and solvers, versions, how to repeat the study."""
+
+import importlib.metadata
+import platform
+import re
+
+from seqkern import __version__
+from seqkern.core.markup import details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.kernels.kernel_table import KERNELS
+from seqkern.report.view import paragraph
+from seqkern.report.words import class_sentence, metric, spec_text
+from seqkern.solvers.solver_table import SOLVERS
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "snakemake", "pandas", "biopython", "matplotlib")
+
+
+def numbers_section(views):
+    """Return what each metric used means."""
+    names = dict.fromkeys(name for view in views for name in view.ranking.scores)
+    multiclass = any(view.dataset.kind == "multiclass" for view in views)
+    # of metrics of single states one stands for all: "Q of a state"
+    known = [metric(name) for name in dict.fromkeys(re.sub(":.*", ":a state", name) for name in names)]
+    items = [part for one in known for part in (tag("dt", one.name), tag("dd", one.explained(multiclass) or "–"))]
+    spread = (
+        tag("dt", "mean ± standard deviation"),
+        tag(
+            "dd",
+            "The average over folds (or families, or tasks), and how far single ones typically lie from it.",
+        ),
+    )
+    return tag(
+        "section",
+        tag("h2", "What the numbers mean"),
+        tag("dl", items, spread, class_="glossary"),
+        id="numbers",
+    )
+
+
+def made_section(study, config):
+    """Return kernels and solvers, versions, command and configuration."""
+    rows = []
+    for kind, key, registry in (("kernels", "kernel", KERNELS), ("solvers", "solver", SOLVERS)):
+        for name, entry in getattr(study, kind).items():
+            spec = entry.given
+            text, sentence = spec_text(spec, key), class_sentence(registry, str(spec.get(key)))
+            if "choose" in spec:
+                text = f"one of {{{', '.join(map(str, spec['choose']))}}}"
+                sentence = "Several kernels, of which the inner loop chooses one for each training part."
+            rows.append([name, key, text, sentence])
+    columns = [Column(title, False) for title in ("Name", "Is a", "As configured", "What it is")]
+    methods = table("Kernels and solvers of this study; values in braces were searched", columns, rows, class_="text")
+    packages = [part for name, version in versions() for part in (tag("dt", name), tag("dd", version))]
+    command = "snakemake --cores all --configfile FOLDER/config.yaml"
+    return tag(
+        "section",
+        tag("h2", "How this was made"),
+        methods if rows else paragraph("The study's configuration was not found.", class_="missing"),
+        tag("h3", "Versions"),
+        tag("dl", packages, class_="facts"),
+        tag("h3", "Again"),
+        paragraph("In a copy of the repository this repeats the study, FOLDER being the folder of this page:"),
+        tag("pre", tag("code", command)),
+        details("The whole configuration", tag("pre", tag("code", config))),
+        paragraph(
+            "All scores: summary.tsv (means), metrics.tsv (every split), families.tsv (every task); tests between "
+            "methods over many tasks: comparisons.tsv."
+        ),
+        id="made",
+    )
+
+
+def versions():
+    """Return (name, version) of seqkern, Python and the packages that numbers rest on."""
+    found = [("seqkern", __version__), ("Python", platform.python_version())]
+    for name in PACKAGES:
+        try:
+            found.append((name, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            found.append((name, "not installed"))
+    return found

@@ -1,0 +1,269 @@
+"""The section on data sets whose units are residues: states of whole chains, as people who predict them judge it."""
+
+from seqkern.core.markup import Markup, details, tag, text_of
+from seqkern.evaluation.residue_results import CONFIDENCE
+from seqkern.figures.gram import MOST_NAMED
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.figures.panels import panel
+from seqkern.figures.residues import ends_figure, lengths_figure, letters_figure, state_title
+from seqkern.figures.track_picture import track_svg
+from seqkern.report import residue_data as data
+from seqkern.report.comparisons import ComparedChains
+from seqkern.report.sections.scores import STAR, UNMARKED, marked
+from seqkern.report.sections.single_task_tests import exponent
+from seqkern.report.tables import SHOWN_DIGITS
+from seqkern.report.view import method_name, paragraph
+
+MOST_LINES = 3
+"""Methods drawn beside the true segments."""
+WIDE_STATES = 4
+"""From so many states on, scores of single states have a table of their own each, folded."""
+OVERALL = {
+    "sov94": ("SOV'94", "segment overlap as defined in 1994: above 1 where helices are cut to pieces"),
+    "sov99": ("SOV'99", "segment overlap as corrected in 1999"),
+    "sov99_chain": ("SOV'99, mean of chains", "each chain counts alike"),
+}
+STATE_SCORES = {
+    "q": ("Q", "share of the residues in this state that are predicted so"),
+    "mcc": ("MCC", "Matthews' correlation of this state against all others"),
+    "sov99": ("SOV'99", "segment overlap of this state"),
+}
+INTRO = (
+    "Here every test residue of all splits counts once: {q} is the share of residues whose state is right, Q of a "
+    "state that of the residues in it, and SOV asks how well whole segments (helices, strands, the loops between) are "
+    "found, pooled over all segments. SOV'94 (Rost, Sander & Schneider 1994) and SOV'99 (Zemla and others 1999) are "
+    "two scores, not two estimates of one: SOV'94 is often ten points higher or more, so compare each with itself "
+    "alone; and as it rewards helices that are cut to pieces, no best one is marked. The section on scores has means "
+    "over {words} instead, with their spread."
+)
+CHAINS = (
+    "Residues of one chain are not independent of one another, chains are. Intervals and tests are therefore by chain: "
+    "the 95 % interval of the share of right residues from how far chains differ, and Wilcoxon's signed-rank test of "
+    "the chains' shares against the first method, p corrected by Holm's method for all pairs of methods."
+)
+WEIGHTS = (
+    "Such weights exist for the kernel window with vector_kernel: linear and a solver that takes features, such as "
+    "primal_svc; in a study without such a method information values of the data stand here."
+)
+GAPS = " Residues without label are not judged; segments end at them."
+
+
+def residues_section(view):
+    """Return what is known of states and segments; None where the units are no residues."""
+    dataset = view.dataset
+    order = [*view.ranking.order, *(m for m in dataset.done if m not in view.ranking.order)]
+    judged = data.judged_residues(dataset, order)
+    if not judged:
+        return None
+    best = next(iter(judged.values()))
+    gaps = GAPS if len(best.true) < best.lengths.sum() else ""
+    intro = INTRO.format(q=f"Q{len(best.classes)}", words=view.words) + gaps
+    return view.section(
+        "residues",
+        "Residues: states and segments",
+        paragraph(intro),
+        _scores(view, judged),
+        _states(view, judged),
+        _segments(view, judged),
+        _ends(view, judged),
+        track_parts(view, judged),
+        importance_parts(view, judged),
+    )
+
+
+def _text(method):
+    """Return the name of a method as plain text."""
+    return f"{method.kernel}, {method.solver}"
+
+
+def _best_marked(judged, keys):
+    """Return one list of cells for each method, the best of each column marked, of SOV'94 none."""
+    values = [[one.scores[key] for key in keys] for one in judged.values()]
+    tops = [
+        max((round(v, SHOWN_DIGITS) for v in column if v == v), default=None) for column in zip(*values, strict=True)
+    ]
+    several = len(judged) > 1
+    return [
+        [
+            marked(number(v), several and key not in UNMARKED and round(v, SHOWN_DIGITS) == top)
+            for key, v, top in zip(keys, row, tops, strict=True)
+        ]
+        for row in values
+    ]
+
+
+def _scores(view, judged):
+    """Return the table of scores over all states, with the comparison by chain."""
+    classes = next(iter(judged.values())).classes
+    q, first = f"q{len(classes)}", next(iter(judged))
+    compared = view.comparisons.get(view.ranking.metric)
+    tests = data.against_first(first, compared) if isinstance(compared, ComparedChains) else {}
+    rows = []
+    for (method, one), cells in zip(judged.items(), _best_marked(judged, [q, *OVERALL]), strict=True):
+        low, high = one.interval[2:]
+        cells.insert(1, number(None) if low != low else Markup(f"{number(low)} to {number(high)}"))
+        if tests:
+            ahead, behind, p = tests.get(method, (None, None, None))
+            cells += [number(None), number(None)] if p is None else [f"{ahead} : {behind}", exponent(p)]
+        rows.append([method_name(method), *cells])
+    columns = [Column("Kernel with solver", False), Column(q.upper(), hint="share of residues that are right")]
+    columns += [Column("95 % interval, by chain", hint="of the share of residues that are right")]
+    columns += [Column(name, hint=hint) for name, hint in OVERALL.values()]
+    if tests:
+        columns += [
+            Column("Chains better : worse", hint="than by the first method"),
+            Column("p, by chain", hint="that it differs from the first method"),
+        ]
+    best = judged[first]
+    size = f"{plural(len(best.true), 'residue')} of {plural(len(best.chains), 'test chain')}"
+    caption = [f"{view.dataset.name}: {size}. "]
+    caption += [STAR, " best of each column."] if len(judged) > 1 else []
+    every = [" Every pair is compared ", view.link("further down", "comparisons"), "."] if tests else None
+    return [table(caption, columns, rows), paragraph(CHAINS, every, class_="note")]
+
+
+def _states(view, judged):
+    """Return the scores of each state: in one table, or with many states one for each score."""
+    classes = next(iter(judged.values())).classes
+    if len(classes) < WIDE_STATES:
+        keys = [f"{key}:{state}" for state in classes for key in STATE_SCORES]
+        cells = _best_marked(judged, keys)
+        first = [tag("th", "Kernel with solver", scope="col", rowspan="2")]
+        first += [
+            tag("th", state_title(state), scope="colgroup", colspan=str(len(STATE_SCORES)), class_="span")
+            for state in classes
+        ]
+        second = [
+            tag("th", name, scope="col", class_="num", title=hint)
+            for _ in classes
+            for name, hint in STATE_SCORES.values()
+        ]
+        head = Markup(tag("tr", first) + tag("tr", second))
+        rows = [[method_name(method), *row] for method, row in zip(judged, cells, strict=True)]
+        columns = [Column("Kernel with solver", False), *keys]
+        return table(f"{view.dataset.name}: scores of each state", columns, rows, head=head, class_="dense")
+    tables = []
+    for key, (name, hint) in STATE_SCORES.items():
+        cells = _best_marked(judged, [f"{key}:{state}" for state in classes])
+        rows = [[method_name(method), *row] for method, row in zip(judged, cells, strict=True)]
+        columns = [Column("Kernel with solver", False), *(Column(state_title(state)) for state in classes)]
+        tables.append(table(f"{view.dataset.name}: {name} of each state: {hint}", columns, rows, class_="dense"))
+    return details(f"Scores of each of {len(classes)} states", tables)
+
+
+def _segments(view, judged):
+    """Return how long segments are: figures of the best methods, and a table of all."""
+    items = list(judged.items())
+    classes, best = items[0][1].classes, items[0][1]
+    true = best.segment_lengths()
+    predicted = {method: one.segment_lengths(predicted=True) for method, one in items}
+    figures = []
+    for code, state in enumerate(classes):
+        shown = [(_text(method), lengths[code]) for method, lengths in list(predicted.items())[:MOST_LINES]]
+        label = f"{view.dataset.name}: lengths of the segments in state {state}, true and predicted"
+        figures.append(panel(lengths_figure(state, true[code], shown, label)))
+    rows = [["true states", *_length_cells(true)]]
+    rows += [[method_name(method), *_length_cells(lengths)] for method, lengths in predicted.items()]
+    columns = [Column("States", False), *(Column(state_title(state)) for state in classes)]
+    caption = f"{view.dataset.name}: segments, and their mean length"
+    few = f" They show the best {MOST_LINES} methods." if len(judged) > MOST_LINES else ""
+    text = (
+        "A predictor that looks at each residue alone cuts helices and strands to pieces, and finds too many short "
+        f"ones. The figures count the segments of at least each length, on a logarithmic scale.{few}"
+    )
+    drawn = tag("div", figures, class_="thirds")
+    return [tag("h4", "How long segments are"), paragraph(text), drawn, table(caption, columns, rows, class_="dense")]
+
+
+def _length_cells(lengths):
+    """Return the number of segments of each state with their mean length."""
+    return [[number(len(one), 0), tag("small", " × "), number(one.mean() if len(one) else None, 1)] for one in lengths]
+
+
+def _ends(view, judged):
+    """Return the share of right residues by the distance to the ends of the chain."""
+    found = {method: one.near_ends() for method, one in list(judged.items())[:MOST_NAMED]}
+    series = [(_text(method), shares) for method, (shares, _) in found.items()]
+    label = f"{view.dataset.name}: share of right residues by distance to the N end and to the C end of the chain"
+    text = (
+        "A window near an end of the chain holds fewer letters; then again ends are mostly coil. Numbers by split, of "
+        "both ends together, are in termini.tsv of each method."
+    )
+    n = next(iter(found.values()))[1]
+    text += f" Each point stands for {number(n[n >= data.FEWEST].min(initial=n.max()), 0)} residues at least"
+    text += f"; those of fewer than {data.FEWEST} are left out." if (n < data.FEWEST).any() else "."
+    drawn = tag("figure", ends_figure(series, data.DISTANCES, label), class_="wide")
+    return [tag("h4", "Near the ends of the chain"), paragraph(text), drawn]
+
+
+def track_parts(view, judged):
+    """Return the track of one chain."""
+    method, one = next(iter(judged.items()))
+    asked = view.dataset.entry.track
+    place = data.chosen_chain(one, asked)
+    note = None
+    if place is None:
+        note = paragraph(f"The chain {asked!r} that the configuration names was not tested.", class_="missing")
+        place = data.chosen_chain(one)
+    track = data.track_of(one, place)
+    middle = f" {track.name} is the chain of moderate length whose share of right residues is the median."
+    text = [
+        "States of one chain, predicted by ",
+        method_name(method),
+        f" when it was in a test part.{'' if asked and not note else middle}",
+    ]
+    sure = CONFIDENCE[view.dataset.has_probabilities(method)]
+    text.append(f" The height of a bar is the confidence, 0 to 9: {sure}. All chains are in states.txt of each method.")
+    drawn = tag(
+        "div",
+        tag("div", track_svg(track), class_="scroll", tabindex="0", role="region", aria_label=track.head()),
+        class_="positions",
+    )
+    return [tag("h4", f"One chain: {track.head()}"), note, paragraph(text), drawn]
+
+
+def importance_parts(view, judged):
+    """Return which letters at which places speak for which state."""
+    features, classes = view.dataset.features, next(iter(judged.values())).classes
+    for method in judged:
+        own = features[(features["kernel"] == method.kernel) & (features["solver"] == method.solver)]
+        found = data.weights_by_position(own, classes)
+        if found is not None:
+            layered = view.dataset.solver(method.solver).has_layers
+            text = [
+                "Weights of ",
+                "the first machine of " if layered else "",
+                method_name(method),
+                ": what each letter at each place around a residue adds to the score of a state, less the mean over "
+                f"the letters of the place; means over {view.words}.",
+            ]
+            break
+    else:
+        best = next(iter(judged.values()))
+        residues = view.dataset.entry.data.residues
+        window = data.DEFAULT_WINDOW if residues is None else residues.window
+        found = data.information(best, window)
+        text = [
+            "No method here has a weight for each letter and place. Instead, this is what the data themselves say "
+            "(information values of Garnier, Osguthorpe & Robson 1978): how much more often a letter stands at a place "
+            "from residues in a state than from others, as the logarithm of the ratio of odds."
+        ]
+    scale = (
+        " Blue speaks for the state, brown against it. The residue itself is at 0; letters go from the most "
+        "hydrophobic to the least, “end” is beyond the end of the chain. "
+    )
+    label = f"{view.dataset.name}: importance of letters and places. {text_of(text)}"
+    drawn = tag(
+        "div",
+        tag(
+            "div",
+            letters_figure(found, label),
+            class_="scroll",
+            tabindex="0",
+            role="region",
+            aria_label="Importance of letters",
+        ),
+        class_="positions",
+    )
+    return [tag("h4", "Which letters matter where"), paragraph(text, scale, WEIGHTS), drawn]

@@ -1,0 +1,142 @@
+"""Tables of scores: kernels × solvers, the other metrics, every fold or family."""
+
+import numpy as np
+
+from seqkern.core.markup import Markup, details, tag
+from seqkern.figures.html_table import Column, table, turned
+from seqkern.figures.numbers import number, spread
+from seqkern.report.results import Method
+from seqkern.report.sections.search_settings import threshold_sentence
+from seqkern.report.tables import SHOWN_DIGITS, unit_scores
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import metric
+
+MOST_ROWS = 12
+UNMARKED = ("sov94",)
+"""Scores of which no best one is marked: SOV'94 is higher for helices that are cut to pieces."""
+MISSING = tag("span", "missing", class_="missing", title="this combination gave no result")
+STAR = tag("span", "★", class_="star", title="best", aria_label="best", role="img")
+
+
+def scores_section(view):
+    """Return the table of kernels × solvers and the table of all metrics."""
+    dataset, ranking = view.dataset, view.ranking
+    if not ranking.order:
+        text = "No combination of kernel and solver gave a result for this data set."
+        return view.section("scores", "Scores", paragraph(text, class_="missing"))
+    name = view.metric.name
+    count = ranking.score(ranking.best[0]).n
+    over = f"{count} {view.word if count == 1 else view.words}"
+    mean = f"mean {name} ± standard deviation over {over}" if count > 1 else f"{name} of one {view.word}"
+    lowest = "" if view.metric.higher else ", that is lowest"
+    caption = [f"{dataset.name}: {mean}. ", *_legend(ranking, f" best{lowest} (to the digits shown).")]
+    rows = [
+        [kernel, *(_headline_cell(view, Method(kernel, solver), count) for solver in dataset.solvers)]
+        for kernel in dataset.kernels
+    ]
+    columns, rows = turned("Solver", [Column("Kernel", False), *dataset.solvers], rows)
+    grid = table(caption, columns, rows, class_="grid")
+    about = view.metric.explained(dataset.kind == "multiclass")
+    if view.few_negatives:
+        about += " No test part holds more than 50 negatives, so ROC50 looks at all of them and equals the AUC."
+    cut = threshold_sentence(view)
+    return view.section("scores", "Scores", paragraph(about), grid, paragraph(cut) if cut else None, _all_metrics(view))
+
+
+def _legend(ranking, text):
+    """Return what the star means; nothing where a single method makes it meaningless."""
+    return [STAR, text] if len(ranking.order) > 1 else []
+
+
+def marked(text, best):
+    """Return a cell of numbers, the best with a star, bold and a tint: not by colour alone."""
+    return tag("td", STAR, " ", tag("strong", text), class_="num best") if best else tag("td", text, class_="num")
+
+
+def _headline_cell(view, method, count):
+    """Return a cell of the table of kernels × solvers."""
+    score = view.ranking.score(method)
+    if method not in view.dataset.methods:
+        return number(None)
+    if not score.n:
+        return MISSING
+    part = tag("small", f" ({score.n} of {count})") if score.n < count else None
+    best = method in view.ranking.best and len(view.ranking.order) > 1
+    return marked([spread(score.mean, score.sd), part], best)
+
+
+def _all_metrics(view):
+    """Return all metrics of all methods, best method first."""
+    ranking = view.ranking
+    names = list(ranking.scores)
+    if view.dataset.residues:  # the share that is right has its own name, and the next section has more of states
+        names = [name for name in names if ":" not in name and name not in ("accuracy", "sov99_chain")]
+    tops = {name: _top(ranking, name) for name in names}
+    rows = []
+    for method in [*ranking.order, *(m for m in view.dataset.methods if m not in ranking.order)]:
+        cells = []
+        for name in names:
+            score = ranking.score(method, name)
+            best = len(ranking.order) > 1 and score.n and round(score.mean, SHOWN_DIGITS) == tops[name]
+            best = best and name not in UNMARKED
+            cells.append(marked(spread(score.mean, score.sd), best))
+        if not any(ranking.score(method, name).n for name in names):
+            cells = [MISSING] * len(names)
+        rows.append([method_name(method), *cells])
+    columns = [
+        Column("Kernel with solver", False),
+        *(Column(metric(n).name, hint=metric(n).sentence) for n in names),
+    ]
+    every = f"{view.dataset.name}: every metric, mean ± standard deviation. "
+    caption = [every, *_legend(ranking, " best of each column.")]
+    whole = table(caption, columns, rows, class_="dense")
+    # the next section shows the means that matter for many tasks
+    long = view.dataset.several and len(rows) > MOST_ROWS
+    return details(f"Every metric of {len(rows)} combinations", whole) if long else whole
+
+
+def _top(ranking, name):
+    """Return the best mean of a metric as shown, among methods with the most values."""
+    scores = ranking.scores[name].values()
+    most = max(score.n for score in scores)
+    means = [round(score.mean, SHOWN_DIGITS) for score in scores if score.n == most and score.n]
+    return max(means) if metric(name).higher else min(means)
+
+
+def units_section(view):
+    """Return the headline metric of every fold, family or task, one column for each method."""
+    dataset, ranking = view.dataset, view.ranking
+    if ranking.metric is None:
+        return None
+    values = unit_scores(dataset).set_index(["unit", "kernel", "solver"])[ranking.metric].to_dict()
+    rows = []
+    for unit in dataset.units:
+        row = [values.get((unit, *method), np.nan) for method in dataset.methods]
+        known = [round(value, SHOWN_DIGITS) for value in row if not np.isnan(value)]
+        top = (max(known) if view.metric.higher else min(known)) if len(known) > 1 else None
+        cells = [marked(number(value), top is not None and round(value, SHOWN_DIGITS) == top) for value in row]
+        rows.append([unit, *cells])
+    columns = [
+        Column(view.word.capitalize(), False),
+        *(f"{kernel} {solver}" for kernel, solver in dataset.methods),
+    ]
+    caption = [f"{dataset.name}: {view.metric.name} of each {view.word}. "]
+    caption += _legend(ranking, " best of each row.")
+    whole = table(caption, columns, rows, head=_two_rows(view), class_="units")
+    title = f"Each {view.word}"
+    if len(rows) <= MOST_ROWS:
+        return view.section("units", title, whole)
+    more = " More metrics are in families.tsv." if dataset.several else ""
+    text = paragraph(f"{len(rows)} {view.words}, one row for each; a dash where the score is not defined.{more}")
+    return view.section("units", title, text, details(f"Table of {len(rows)} {view.words}", whole))
+
+
+def _two_rows(view):
+    """Return a head with the kernels above their solvers."""
+    dataset = view.dataset
+    first = [tag("th", view.word.capitalize(), scope="col", rowspan="2")]
+    for kernel in dataset.kernels:
+        width = sum(method.kernel == kernel for method in dataset.methods)
+        first.append(tag("th", kernel, scope="colgroup", colspan=str(width), class_="span"))
+    second = [tag("th", method.solver, scope="col", class_="num") for method in dataset.methods]
+    return Markup(tag("tr", first) + tag("tr", second))

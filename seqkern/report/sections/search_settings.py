@@ -1,0 +1,122 @@
+"""What the study asked of the inner loop, in words: how it searched, by which rule it chose, what was fitted after."""
+
+from seqkern.core.markup import Markup
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number
+from seqkern.report.files import numbers
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import enumerate_names, metric
+
+CALIBRATIONS = {"platt": "Platt's sigmoid", "isotonic": "isotonic regression"}
+CUT = ("sensitivity", "specificity", "accuracy", "balanced_accuracy", "mcc")
+"""Metrics that depend on the threshold."""
+SIMPLEST = "of equally good ones it took those that also recognise the classes best, then the simplest"
+ONE_ERROR = "of those whose score lies within one standard error of the best it took the simplest"
+
+
+def threshold_rule(dataset):
+    """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None where none was asked for."""
+    return dataset.study.inner.threshold if dataset.kind == "binary" else None
+
+
+def search_sentences(view):
+    """Return how the inner loop searched and chose, as plain text."""
+    inner = view.dataset.study.inner
+    if inner.random:
+        among = f"among candidates of a random search, {inner.draws} for each kernel with a solver"
+        among += " (all, where there are no more of them)"
+    else:
+        among = "among the values of the configuration"
+    rule = ONE_ERROR if inner.rule == "one_standard_error" else SIMPLEST
+    return (
+        f"For each training part an inner loop of cross-validation, which never sees the test part, chose {among}; "
+        f"{rule}."
+    )
+
+
+def unused_sentence(dataset):
+    """Return that what was asked for cannot be had, as plain text; None where all can."""
+    asked = list(dataset.study.inner.afterwards)
+    if not asked or dataset.kind == "binary":
+        return None
+    labels = "real numbers" if dataset.kind == "real" else "of several classes"
+    are = "is" if len(asked) == 1 else "are"
+    return (
+        f"the configuration's {enumerate_names(asked)} (inner) {are} without effect: the labels are {labels}, not two"
+    )
+
+
+def threshold_sentence(view):
+    """Return which scores are those at the thresholds that were chosen; None without a rule."""
+    rule, names = threshold_rule(view.dataset), [metric(name).name for name in CUT if name in view.ranking.scores]
+    if rule is None or not names:
+        return None
+    names, link = enumerate_names(names), view.link("chosen on each training part", "choices")
+    are = "are those" if " and " in names else "is that"
+    limits = _limits(view)
+    return Markup(
+        f"{names[:1].upper()}{names[1:]} {are} at a threshold of the decision values that was {link} for the rule "
+        f"{_rule(rule)}{limits}; scores of rankings, such as the AUC, do not depend on it."
+    )
+
+
+def _rule(rule):
+    """Return a rule with what it asks for."""
+    name, _, value = rule.partition("=")
+    if name == "cost":
+        positive, _, negative = value.partition(":")
+        return f"{rule} (a false positive costs {positive}, a false negative {negative})"
+    share = f"{100 * float(value):g} %"
+    what = "the positives are found" if name == "sensitivity" else "the negatives are left out"
+    return f"{rule} (at least {share} of {what})"
+
+
+def _chosen(dataset):
+    """Return the thresholds chosen, with kernel and solver."""
+    choices = dataset.choices
+    rows = choices[choices["parameter"] == "threshold"]
+    return rows.assign(number=numbers(rows["value"]))
+
+
+def _limits(view):
+    """Return between which values the thresholds lie, for use after a rule; empty where none is recorded."""
+    values = _chosen(view.dataset)["number"].dropna()
+    if not len(values):
+        return ""
+    least, largest = number(values.min()), number(values.max())
+    return f", {least}" if least == largest else f", from {least} to {largest}"
+
+
+def afterwards_parts(view):
+    """Return paragraphs and a table about what was fitted after the choice: probabilities and thresholds."""
+    dataset = view.dataset
+    calibration, rule, unused = dataset.study.inner.calibration, threshold_rule(dataset), unused_sentence(dataset)
+    parts = [paragraph(unused[:1].upper() + unused[1:], ".")] if unused else []
+    if calibration is not None and dataset.kind == "binary":
+        how = CALIBRATIONS.get(calibration, calibration)
+        parts.append(
+            paragraph(
+                f"Decisions were turned into probabilities by {how}, fitted to held-out parts of each training part."
+            )
+        )
+    if rule is not None:
+        parts.append(paragraph(threshold_sentence(view)))
+        parts.append(_thresholds(view))
+    return parts
+
+
+def _thresholds(view):
+    """Return the thresholds that each method got, over all splits; None where none is recorded."""
+    rows = []
+    for method, part in _chosen(view.dataset).groupby(["kernel", "solver"], sort=False):
+        values = part["number"]
+        limits = Markup(f"{number(values.min())} to {number(values.max())}")
+        rows.append([method_name(method), number(values.median()), limits, number(len(values), 0)])
+    columns = [
+        Column("Kernel with solver", False),
+        Column("Threshold", hint="median over all splits"),
+        Column("Least to largest", False),
+        Column("Splits"),
+    ]
+    caption = f"{view.dataset.name}: thresholds chosen for {threshold_rule(view.dataset)}"
+    return table(caption, columns, rows) if rows else None

@@ -1,0 +1,116 @@
+"""Which features were selected, how often over the splits; and what a look at the test parts would have pretended."""
+
+from seqkern.core.markup import details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.report.results import KEYS
+from seqkern.report.sections.coefficients import coefficient_parts
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import metric
+
+SHOWN, LISTED = 20, 300
+CAUTION = (
+    "These numbers are biased and must not be cited. For them the features were selected on all units, the test parts "
+    "among them; only the machine behind was trained without the test part. So the test labels have already been used "
+    "when the test begins, and with many features even labels drawn at random would seem to be predictable. They stand "
+    "here to show by how much such a mistake, which is easily made, flatters; what may be cited is called honest."
+)
+
+
+def features_section(view):
+    """Return which features each method selected, in how many splits, and intervals of coefficients; None without."""
+    found = view.dataset.features
+    if not len(found):
+        return None
+    parts = []
+    for (kernel, solver), part in found.groupby(["kernel", "solver"], sort=False):
+        splits = view.dataset.metrics
+        n = int(((splits["kernel"] == kernel) & (splits["solver"] == solver)).sum())
+        parts.append(_of_method(view, kernel, solver, part, n))
+    parts += coefficient_parts(view)
+    if not any(parts):
+        return None
+    intro = (
+        "Each training part selected its features for itself. A feature that nearly all of them select does not "
+        "depend on a few units; where the lists differ much, many features carry the same information, and a single "
+        "list is no finding. That a feature is not selected does not say that it is unrelated to the classes."
+    )
+    return view.section("features", "Selected features", paragraph(intro), parts)
+
+
+def _of_method(view, kernel, solver, part, n_splits):
+    """Return the table of one method: features by how often they were selected."""
+    part = part.drop_duplicates([*KEYS, "feature"])  # with several classes a feature has a weight for each
+    counted = part.groupby("feature", sort=False)["rank"].agg(["count", "mean"]).reset_index()
+    counted = counted.sort_values(["count", "mean", "feature"], ascending=[False, True, True])
+    sizes = part.groupby(KEYS, sort=False).size()
+    always = int((counted["count"] == n_splits).sum())
+    if view.dataset.residues and always == len(counted) > SHOWN:
+        return None  # it takes all letters and places, and selects none
+    if sizes.median() > LISTED:
+        text = f" takes {number(sizes.median(), 0)} features in the median {view.word}: no list of them is shown."
+        return [paragraph(method_name((kernel, solver)), text)]
+    rows = [
+        [row.feature, f"{row.count_} of {n_splits}", number(row.mean, 1)]
+        for row in counted.rename(columns={"count": "count_"}).itertuples(index=False)
+    ]
+    columns = [
+        Column("Feature", False),
+        Column(f"Selected in {view.words}"),
+        Column("Mean place", hint="where it was selected; 1 is the best"),
+    ]
+    name = method_name((kernel, solver))
+    told = [
+        name,
+        f": {number(sizes.median(), 0)} features in the median {view.word}; {plural(len(counted), 'different one')} "
+        f"in all, {always} of them in all {n_splits} {view.words}.",
+    ]
+    caption = [f"{view.dataset.name}: features selected most often by ", name]
+    more = rows[SHOWN:LISTED]
+    rest = f" The others are in features.tsv of the method: {len(rows) - LISTED}." if len(rows) > LISTED else ""
+    return [
+        paragraph(told),
+        table(caption, columns, rows[:SHOWN]),
+        details(
+            f"{plural(len(more), 'further feature')}", table([*caption, ", continued"], columns, more), paragraph(rest)
+        )
+        if more
+        else None,
+    ]
+
+
+def selection_bias_section(view):
+    """Return what a selection with a look at the test parts would have pretended; None where it was not computed."""
+    biased = view.dataset.selection_bias
+    name = view.ranking.metric
+    if not len(biased) or name is None or name not in biased:
+        return None
+    honest, rows = view.dataset.metrics, []
+    for (kernel, solver), part in biased.groupby(["kernel", "solver"], sort=False):
+        ours = honest[(honest["kernel"] == kernel) & (honest["solver"] == solver)]
+        cells = []
+        for one in dict.fromkeys([name, "balanced_accuracy"]):
+            if one in part and one in ours:
+                values = ours[one].mean(), part[one].mean()
+                cells += [number(values[0]), tag("s", number(values[1])), number(values[1] - values[0])]
+        rows.append([method_name((kernel, solver)), *cells])
+    columns = [Column("Kernel with solver", False)]
+    for one in dict.fromkeys([name, "balanced_accuracy"]):
+        if one in biased and one in honest:
+            word = metric(one).name
+            columns += [
+                Column(f"{word}, honest", hint="features selected in each training part: the number to cite"),
+                Column(f"{word}, biased", hint="features selected on all units: not to be cited"),
+                Column("Difference"),
+            ]
+    return view.section(
+        "selection-bias",
+        "Not a result: what selecting features outside the folds would have pretended",
+        paragraph(tag("strong", "⚠ "), CAUTION),
+        table(f"{view.dataset.name}: honest and biased scores, means over {view.words}", columns, rows),
+        paragraph(
+            "The same hyperparameters, splits, machine and threshold of the decision in both columns. Ambroise & "
+            "McLachlan, Selection bias in gene extraction on the basis of microarray gene-expression data, "
+            "PNAS 99, 2002.",
+        ),
+    )

@@ -1,0 +1,172 @@
+"""Methods compared on one task, unit by unit: which test, why, and what it says of each pair."""
+
+from functools import partial
+
+from seqkern.core.markup import Markup, tag
+from seqkern.evaluation.contests import CLEAR_HALVES
+from seqkern.figures.html_table import Column
+from seqkern.figures.numbers import number, plural
+from seqkern.report.comparisons import LEVEL, lead, told_apart
+from seqkern.report.pair_tables import pair_tables
+from seqkern.report.sections.rank_diagram import shown_p
+from seqkern.report.verdict_words import contrary, verdict
+from seqkern.report.view import paragraph
+from seqkern.report.words import footnote, metric
+
+TESTS = {
+    "delong": "DeLong's test",
+    "mcnemar": "McNemar's test (mid-p)",
+    "bootstrap": "a bootstrap test",
+    "signed_rank": "Wilcoxon's signed-rank test",
+    "five_by_two_f": "Alpaydin's F test of 5×2 cross-validation",
+}
+ASKS = {
+    "delong": "whether two AUCs on the same test units differ by more than chance",
+    "mcnemar": "whether two methods are right on equally many test units, from those that only one has right",
+    "bootstrap": "whether two scores differ by more than they vary when as many test units are drawn from these again "
+    "and again, at random with replacement",
+    "signed_rank": "whether the absolute errors of one method are smaller, unit by unit",
+    "five_by_two_f": "whether the differences between two methods on ten halves of the data are all chance",
+}
+DIRECTION = (
+    f" It does not ask which is better: that is said only where one is ahead on at least {CLEAR_HALVES} of the ten "
+    "halves."
+)
+FEW = 10
+FEW_OF_A_CLASS = (
+    " With so few test units of a class p is somewhat too small (docs/type_one_error.md): take a p just below 0.05 "
+    "with care."
+)
+DRAWN = (
+    " In simulations it finds a difference of average precision where there is none in up to 8 of 100 cases "
+    "(docs/type_one_error.md): take a p just below 0.05 with care."
+)
+METRICS = "p is corrected for the pairs of methods, not for the {} metrics compared."
+TRAINED = (
+    "These tests speak of the classifiers that were trained: how they would vary with other training parts is not in p."
+)
+FOLDS = (
+    f"{TRAINED} Since the training parts of the folds overlap, p can be somewhat too small. A t-test of the folds' "
+    "scores is not made: they are not independent."
+)
+HALVES = (
+    "In simulations this test finds a difference where there is none in 5 (accuracy) to 8 (AUC) of 100 cases "
+    "(docs/type_one_error.md): take a p just below 0.05 with care."
+)
+CAVEATS = {"single": TRAINED, "folds": FOLDS, "five_by_two": HALVES}
+
+
+def test_sentences(contested):
+    """Return what the test asks, as plain text."""
+    text = f"{TESTS[contested.test]} asks {ASKS[contested.test]}."
+    text = text[0].upper() + text[1:]
+    if contested.test == "five_by_two_f":
+        text += DIRECTION
+    if contested.parts > 1 and contested.test in ("delong", "bootstrap"):
+        text += " Units are ranked within each test part, and the parts' scores averaged."
+    if contested.test == "delong" and contested.fewest < FEW:
+        text += FEW_OF_A_CLASS
+    if contested.key == "average_precision" and contested.test == "bootstrap":
+        text += DRAWN
+    return text + " p is corrected by Holm's method for the number of pairs."
+
+
+def caveat(contested):
+    """Return what the p of these tests leaves out, as plain text; empty where nothing is to be said."""
+    return CAVEATS.get(contested.shape, "")
+
+
+def several_metrics(found):
+    """Return that p is not corrected for metrics, as plain text; empty for one metric."""
+    return METRICS.format(len(found)) if len(found) > 1 else ""
+
+
+def contested_parts(contested, name, transductive=()):
+    """Return paragraphs and tables about one Contested.
+
+    Parameters
+    ----------
+    contested : Contested
+    name : str
+        Of the data set, for captions.
+    transductive : collection of str
+        Kernels that have a mark.
+    """
+    interval = [Column("95 % interval")] if _has_interval(contested) else []
+    columns = [Column("Result", False), "difference", *interval, "p", "p after Holm"]
+    by, cells = f" by {metric(contested.key).name}", partial(_cells, contested)
+    return [
+        paragraph(test_sentences(contested)),
+        paragraph(pairs_sentence(contested), footnote(contested.methods, transductive)),
+        *pair_tables(contested, name, columns, cells, transductive=transductive, by=by),
+    ]
+
+
+def pairs_sentence(contested):
+    """Return how many pairs differ beyond chance."""
+    count = sum(map(told_apart, contested.found))
+    differ = "differs" if count == 1 else "differ"
+    pairs, score = plural(len(contested.found), "pair"), metric(contested.key).name
+    return (
+        f"Of {pairs} of methods, {count or 'none'} {differ} in {score} beyond chance (corrected p of at most {LEVEL})."
+    )
+
+
+def contest_values(one):
+    """Return the two scores that a test compared: ``"0.912 against 0.870"``."""
+    medians = "median errors " if one.test == "signed_rank" else ""
+    return f"{medians}{number(one.value)} against {number(one.other_value)}"
+
+
+def contest_notes(contested, one):
+    """Return what else a test found, as plain text: counts, what was left out, why there is no p; may be empty."""
+    notes = {
+        "mcnemar": f"alone right on {one.wins} against {one.losses} of {one.units}",
+        "signed_rank": f"smaller error on {one.wins} of {one.units}, larger on {one.losses}",
+        "five_by_two_f": f"ahead on {one.wins} halves, behind on {one.losses}",
+        "exchange": "p by exchange of the two methods' ranks, since the estimated variance is 0",
+    }
+    text = notes.get(one.test, "")
+    if one.test == "signed_rank" and told_apart(one):
+        text += contrary(contested.key, lead(one), (one.mean, one.other_mean), (one.value, one.other_value))
+    found = [text] if text else []
+    if one.left_out:
+        found.append(f"{one.left_out} without decisions of both left out")
+    if one.p != one.p:
+        found.append(f"there is no test: {_why_no_p(one)}")
+    return "; ".join(found)
+
+
+def _why_no_p(one):
+    """Return why a pair has no p."""
+    if one.test != "five_by_two_f":
+        return "too few units of a class in a test part have decisions of both"
+    if one.difference != one.difference:
+        return "a half has no score of one of them"
+    return "the difference is the same on both halves of each repeat"
+
+
+def _cells(contested, one):
+    """Return the cells of one pair: result, difference, its interval, both p-values."""
+    word, notes = verdict(one), contest_notes(contested, one)
+    result = [tag("b", word) if told_apart(one) else word, ": ", Markup(contest_values(one))]
+    result += [", ", notes] if notes else []
+    interval = []
+    if _has_interval(contested):
+        interval = [number(None) if one.low != one.low else Markup(f"{number(one.low)} to {number(one.high)}")]
+    corrected = exponent(one.p_holm)
+    strong = tag("strong", corrected) if told_apart(one) else corrected
+    return [result, number(one.difference), *interval, exponent(one.p), strong]
+
+
+def _has_interval(contested):
+    """Tell whether the test gives an interval of the difference."""
+    return contested.test in ("delong", "bootstrap")
+
+
+def exponent(p):
+    """Return a p-value with three decimals, a small one as a power of ten; a dash for NaN."""
+    if p != p or p >= 0.001:
+        return number(p)
+    mantissa, power = shown_p(p).split("e")
+    return Markup(f"{mantissa}·10<sup>\N{MINUS SIGN}{-int(power)}</sup>")

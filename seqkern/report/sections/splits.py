@@ -1,0 +1,122 @@
+"""How a data set is split, and what leaks between the parts."""
+
+import numpy as np
+
+from seqkern.core.markup import details, tag
+from seqkern.figures.html_table import Column, table
+from seqkern.figures.numbers import number, plural
+from seqkern.report.files import numbers
+from seqkern.report.view import paragraph
+from seqkern.report.words import LEAKS, UNITS, enumerate_names
+
+MOST_ROWS = 12
+MOST_PAIRS = 100
+NO_UNITS = ("similarities", "dissimilarities")  # kinds of data in which equal units cannot be told
+
+
+def folds_section(view):
+    """Return how many units of each class are in each training and test part."""
+    composition = view.dataset.composition
+    if composition is None:
+        text = "The composition of the folds was not found."
+        return view.section("folds", "Folds", paragraph(text, class_="missing"))
+    intro = (
+        "In each split a classifier learns from the training part and is judged on the test part, which it "
+        "has never seen. All kernels and solvers use the same splits."
+    )
+    binary_tasks = view.dataset.several and view.dataset.kind == "binary"
+    rows, columns, values = (_by_role if binary_tasks else _by_class)(view)
+    full = table(f"Units in each training and test part of {view.dataset.name}", columns, rows)
+    if len(rows) <= MOST_ROWS:
+        return view.section("folds", "Folds", paragraph(intro), full)
+    compact = [
+        [name, *(number(value, 0) for value in np.atleast_1d(function(values, axis=0)))]
+        for name, function in (("smallest", np.min), ("median", np.median), ("largest", np.max))
+    ]
+    head = [Column(f"Of {len(rows)} splits", False), *columns[-values.shape[1] :]]
+    brief = table(f"Size of training and test parts over all splits of {view.dataset.name}", head, compact)
+    return view.section("folds", "Folds", paragraph(intro), brief, details(f"All {len(rows)} splits", full))
+
+
+def _by_role(view):
+    """Return (rows, columns, counts) with positives and negatives: class names differ between tasks."""
+    rows, values = [], []
+    for (task, split), part in view.dataset.composition.groupby(["task", "split"], sort=False):
+        positive = (part["class"].isin(view.dataset.classes(task)[-1:])).to_numpy()
+        counts = [int(part[role][side].sum()) for role in ("train", "test") for side in (positive, ~positive)]
+        rows.append([*view.place(task, split), *(number(count, 0) for count in counts)])
+        values.append(counts)
+    names = [f"{part}: {side}" for part in ("Training", "Test") for side in ("positive", "negative")]
+    return rows, [*view.place_columns(), *names], np.array(values)
+
+
+def _by_class(view):
+    """Return (rows, columns, counts) with one column for each class and part; of residues, one for their chains too."""
+    composition = view.dataset.composition
+    names, chains = list(dict.fromkeys(composition["class"])), view.chain_counts
+    rows, values = [], []
+    for (task, split), part in composition.groupby(["task", "split"], sort=False):
+        by = part.set_index("class")
+        counts = [int(by[role].get(name, 0)) for role in ("train", "test") for name in names]
+        if chains:
+            own = chains.get((task, split), {})
+            counts = [own.get("train", 0), *counts[: len(names)], own.get("test", 0), *counts[len(names) :]]
+        rows.append([*view.place(task, split), *(number(count, 0) for count in counts)])
+        values.append(counts)
+    shown = ["chains", *names] if chains else names
+    titles = [f"{part}: {name}" for part in ("Training", "Test") for name in shown]
+    return rows, [*view.place_columns(), *titles], np.array(values)
+
+
+def _sought(options, kind):
+    """Return where and what the leakage check looked for."""
+    sought = ["identical sequences"]
+    if kind != "sequences":
+        return f": {sought[0]}"
+    limit = options.identity
+    sought += ["sequences inside one another"] if options.contained else []
+    sought += [f"sequences at least {100 * limit:g} % identical"] if limit else []
+    strands = ", on both strands" if options.reverse_complement else ""
+    return f"{strands}: {enumerate_names(sought)}"
+
+
+def leakage_section(view):
+    """Return what test and training parts share."""
+    leakage = view.dataset.leakage
+    if leakage is None:
+        text = "The leakage check was not found, so nothing is known of shared sequences."
+        return view.section("leakage", "Leakage", paragraph(view.said(text), class_="missing"))
+    kind = (view.dataset.summary or {}).get("kind", "sequences")
+    if kind in NO_UNITS and not len(leakage):
+        text = f"A table of {kind} does not tell which {UNITS[kind]}s are the same: nothing was looked for."
+        return view.section("leakage", "Leakage", paragraph(text))
+    intro = view.said(
+        "A test sequence that is also in the training part makes a score look better than it is. Looked for, "
+        f"across training and test part of every split{_sought(view.dataset.study.leakage, kind)}."
+    )
+    if not len(leakage):
+        return view.section("leakage", "Leakage", paragraph(intro, " ", tag("b", "Nothing was found.")))
+    rows = []
+    for kind, part in leakage.groupby("kind", sort=False):
+        name, meaning = LEAKS.get(kind, (kind, ""))
+        meaning = view.said(meaning)
+        splits = 0 if kind == "conflict" else len(part[["task", "split"]].drop_duplicates())
+        rows.append([name, meaning, number(part["test_id"].nunique(), 0), number(splits or None, 0)])
+    columns = [Column("Finding", False), Column("Meaning", False), view.said("Test sequences"), "Splits"]
+    pairs = [
+        [
+            row.test_id,
+            row.train_id,
+            LEAKS.get(row.kind, (row.kind,))[0],
+            *view.place(row.task, row.split),
+            share,
+        ]
+        for row, share in zip(leakage.itertuples(), map(number, numbers(leakage["identity"])), strict=True)
+    ][:MOST_PAIRS]
+    head = [Column(view.said(name), False) for name in ("Test sequence", "Training sequence", "Finding")]
+    head += view.place_columns()
+    rest = len(leakage) - len(pairs)
+    more = f" (the first {len(pairs)}; the rest is in folds/{view.dataset.name}/leakage.tsv)" if rest else ""
+    listed = table(f"Pairs found{more}", [*head, Column("Identity")], pairs, class_="ids")
+    summary = table(f"What test and training parts of {view.dataset.name} share", columns, rows, class_="text")
+    return view.section("leakage", "Leakage", paragraph(intro), summary, details(plural(len(leakage), "pair"), listed))

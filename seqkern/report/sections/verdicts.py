@@ -1,0 +1,134 @@
+"""The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
+
+from functools import partial
+
+from seqkern.core.markup import Markup, tag
+from seqkern.evaluation.comparison import MOST_EXACT
+from seqkern.figures.html_table import Column
+from seqkern.figures.numbers import number, plural
+from seqkern.report.comparisons import LEVEL, ComparedChains, Contested, lead, told_apart, why_untested
+from seqkern.report.pair_tables import pair_tables
+from seqkern.report.sections.intervals import intervals_table
+from seqkern.report.sections.rank_diagram import rank_parts
+from seqkern.report.sections.single_task_tests import caveat, contested_parts, exponent, several_metrics
+from seqkern.report.verdict_words import contrary, verdict
+from seqkern.report.view import method_name, paragraph
+from seqkern.report.words import footnote, metric
+
+CHAINS = (
+    "Each chain counts once, by the share of its residues that are right: residues of one chain are not independent of "
+    "one another, so that no test counts them. Chains are independent as far as none is related to another. p speaks "
+    "of the classifiers that were trained: how they would vary with other training parts is not in it."
+)
+EVERY = "All numbers, of every metric compared, are in comparisons.tsv."
+
+
+def comparisons_section(view):
+    """Return the tests between all pairs of methods; None for too few tasks or methods."""
+    name, title = view.dataset.name, "Which methods are better than others"
+    if view.comparisons and isinstance(next(iter(view.comparisons.values())), Contested):
+        tables = [contested_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
+        notes = f"{caveat(next(iter(view.comparisons.values())))} {several_metrics(view.comparisons)} {EVERY}"
+        return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
+    compared = view.comparisons.get(view.ranking.metric)
+    if compared is None:
+        why = None if view.dataset.several or view.comparisons else why_untested(view.dataset, view.ranking)
+        return why and view.section("comparisons", title, paragraph(f"No test is made: {why}."))
+    others = [one for key, one in view.comparisons.items() if key != compared.key]
+    more = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
+    more += [" ", several_metrics(view.comparisons)] if more else []
+    content = verdicts(compared, name, view.dataset.transductive)
+    more = paragraph(more) if more else None
+    return view.section("comparisons", title, *content, more, intervals_table(view))
+
+
+def verdicts(compared, name, transductive=()):
+    """Return paragraphs and tables about one Compared.
+
+    Parameters
+    ----------
+    compared : Compared
+    name : str
+        Of the data set, for captions.
+    transductive : collection of str
+        Kernels that have a mark.
+    """
+    score = metric(compared.key).name
+    exact = "exact" if compared.tasks <= MOST_EXACT else f"exact up to {MOST_EXACT} differences, else approximate"
+    intro = (
+        f"Wilcoxon's signed-rank test asks whether the differences between two methods' {score}, one for each of "
+        f"{compared.tasks} {compared.words}, lie to one side by more than chance. Equal scores are ranked with the "
+        f"others, as the smallest differences, and then dropped (Pratt). p is {exact}, and corrected by Holm's method "
+        f"for the number of pairs. {dependence(compared)}"
+    )
+    found = f"Of {plural(len(compared.found), 'pair')} of methods, {_count(compared)}."
+    if compared.hopeless:
+        found += (
+            f" With {compared.tasks} {compared.words} and so many pairs there can be none: not even a method that is "
+            "always better could be told from another."
+        )
+    found += footnote(compared.methods, transductive)
+    columns = [Column("Result", False), "median difference", "p", Column("p after Holm")]
+    return [
+        paragraph(intro),
+        paragraph(found),
+        *pair_tables(compared, name, columns, partial(_cells, compared), transductive=transductive),
+        *rank_parts(compared, name, transductive),
+        paragraph(EVERY, class_="note"),
+    ]
+
+
+def dependence(compared):
+    """Return what is independent of what in a signed-rank test, as plain text."""
+    if isinstance(compared, ComparedChains):
+        return CHAINS
+    return f"Where {compared.words} share test units they are not independent, and p is too small."
+
+
+def _count(compared):
+    """Return how many pairs differ beyond chance."""
+    count = sum(map(told_apart, compared.found))
+    differ = "differs" if count == 1 else "differ"
+    return f"{count or 'none'} {differ} beyond chance (corrected p of at most {LEVEL})"
+
+
+def _cells(compared, one):
+    """Return the cells of one pair: result in words, median difference, both p-values."""
+    test = one.test
+    p, corrected = exponent(test.p), exponent(one.p_holm)
+    return [result(compared, one), number(test.median), p, tag("strong", corrected) if told_apart(one) else corrected]
+
+
+def result(compared, one):
+    """Return what a test found, in words: ``better in 48 of 60 families, worse in 10, equal in 2``."""
+    test = one.test
+    if not test.tasks:
+        return f"no {compared.word} with a score of both"
+    counts = {"better": test.wins, "worse": test.losses, "equal": test.ties}
+    word = verdict(one)
+    told = "worse" if word == "worse" else "better"
+    total = plural(test.tasks, compared.word, compared.words)
+    rest = [f", {name} in {count}" for name, count in counts.items() if count and name != told]
+    rest += [f"; {test.left_out} without a score of both left out"] if test.left_out else []
+    found = [f" in {counts[told]} of {total}", *rest]
+    if not told_apart(one):
+        return [f"{word}: {told}", *found]
+    return [tag("b", word), *found, contrary(compared.key, lead(one), *compared.averages(one))]
+
+
+def standing(view):
+    """Return a sentence on what the best method is better than beyond chance; nothing without tests."""
+    compared = view.comparisons.get(view.ranking.metric)
+    if compared is None or not compared.found:
+        return ""
+    best, others = compared.methods[0], len(compared.methods) - 1
+    better, worse = compared.standing(best)
+    link = view.link("tests over all pairs", "comparisons")
+    if better:
+        found = f"is better beyond chance than {f'{better} of the {others} others' if others > 1 else 'the other'}"
+    else:
+        found = f"is not better beyond chance than {f'any of the {others} others' if others > 1 else 'the other'}"
+    beaten = f", {'and' if better else 'but'} worse than {worse if others > 1 else 'it'}" if worse else ""
+    name = method_name(best, view.dataset.transductive)
+    note = footnote([best], view.dataset.transductive)
+    return Markup(f" By {link} {name} {found}{beaten}.{note}")

@@ -1,0 +1,81 @@
+"""The solvers that are asked about the labels of every training part, before any Gram matrix is computed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqkern.core.checks import check_integer
+from seqkern.study.methods import MethodEntry
+from seqkern.study.solver_entries import SolverEntry
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedSolver:
+    """A solver that is asked about the labels of training parts.
+
+    Parameters
+    ----------
+    solver : SolverEntry
+    inner_folds : int
+        Of the training part; zero where it learns no inner parts.
+    seed : int
+        Of the inner folds.
+
+    Examples
+    --------
+    >>> checked = CheckedSolver.parse({"solver": "nusvc:nu=[0.1,0.2]", "inner_folds": 5}, "nu")
+    >>> len(checked.solver.grid), checked.inner_folds, checked.seed
+    (2, 5, 1)
+    """
+
+    solver: SolverEntry
+    inner_folds: int = 3
+    seed: int = 1
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any], name: str) -> "CheckedSolver":
+        """Return the solver that JSON describes.
+
+        Parameters
+        ----------
+        given : mapping
+            ``solver``, ``layers``, ``inner_folds`` and ``seed``.
+        name : str
+
+        Raises
+        ------
+        ParameterError
+            As `SolverEntry.parse`, and for a number outside its domain.
+        """
+        numbers = {key: given[key] for key in ("inner_folds", "seed") if key in given}
+        for key, value in numbers.items():
+            check_integer(key, value, 0)
+        return cls(SolverEntry.parse(given["solver"], name, layers=given.get("layers") or [], ranges=True), **numbers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `parse` reads."""
+        layers = list(self.solver.layer_specs)
+        return {"solver": self.solver.spec, "layers": layers, "inner_folds": self.inner_folds, "seed": self.seed}
+
+
+def checked_solvers(methods: Iterable[MethodEntry]) -> dict[str, CheckedSolver]:
+    """Return the solvers of methods that run on one data set, as they are to be asked about its labels.
+
+    Parameters
+    ----------
+    methods : iterable of MethodEntry
+
+    Returns
+    -------
+    dict of str to CheckedSolver
+        By name; no inner folds where there is nothing to choose or to fit by them, and for a solver that refuses no
+        labels of its kind.
+    """
+    found: dict[str, CheckedSolver] = {}
+    for method in methods:
+        solver, search = method.solver, method.search
+        before = solver.name in found and found[solver.name].inner_folds > 0
+        inner = before or method.chooses or bool(search.afterwards) or solver.has_layers
+        folds = search.folds if solver.refuses_labels and inner else 0
+        found[solver.name] = CheckedSolver(solver, folds, method.seed)
+    return found

@@ -1,0 +1,166 @@
+"""What the entries of a study say of one another: checked before any work."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from seqkern.core.errors import ConfigError
+from seqkern.kernels import check_kind
+from seqkern.solvers.explainable import check_solver
+from seqkern.study.dataset_entries import DatasetEntry
+from seqkern.study.kernel_entries import AnyKernel, KernelChoice
+from seqkern.study.places import Keys, Places
+from seqkern.study.schema import hint
+from seqkern.study.solver_entries import SolverEntry
+
+Kernels = Mapping[str, AnyKernel]
+Solvers = Mapping[str, SolverEntry]
+Names = Sequence[tuple[str, str]]
+"""Of the kernels and solvers that run on a data set."""
+
+
+def check_defined(keys: Keys, names: Iterable[str] | None, known: Iterable[str], places: Places) -> None:
+    """Raise ConfigError for a name that the study does not define.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        The place that lists the names.
+    names : iterable of str or None
+    known : iterable of str
+    places : Places
+    """
+    for number, name in enumerate(names or ()):
+        if name not in known:
+            raise not_defined(keys, name, known, places, at=(*keys, number))
+
+
+def not_defined(keys: Keys, name: str, known: Iterable[str], places: Places, at: Keys | None = None) -> ConfigError:
+    """Return a ConfigError for a name that the study does not define.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        The place.
+    name : str
+    known : iterable of str
+        What is defined.
+    places : Places
+    at : tuple of str or int, optional
+        Whose line to tell, where it is another place's.
+    """
+    remedy = f"{hint(name, known)}defined: {', '.join(known)}"
+    return places.error(keys, f"{name!r} is not defined", remedy=remedy, at=at)
+
+
+def check_choices(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, places: Places) -> None:
+    """Raise ConfigError unless a data set names known kernels and solvers, which take its kind of data.
+
+    Parameters
+    ----------
+    dataset : DatasetEntry
+    kernels : mapping of str to KernelEntry or KernelChoice
+    solvers : mapping of str to SolverEntry
+        Those of the study.
+    places : Places
+        Of the study, for messages.
+    """
+    place = ("datasets", dataset.name)
+    check_defined((*place, "kernels"), dataset.kernels, kernels, places)
+    check_defined((*place, "solvers"), dataset.solvers, solvers, places)
+    for choice in dataset.kernels or ():
+        for entry in kernels[choice].candidates:
+            with places.within(*place, "kernels", choice):
+                check_kind(entry.kernel, dataset.kind)
+    if not any(entry.takes(dataset.kind) for entry in kernels.values()):
+        problem = f"none of the kernels takes {dataset.kind}"
+        raise places.error(place, problem, remedy="add one; seqkern kernels lists what each takes")
+    _check_layers(dataset, solvers, places)
+
+
+def check_methods(dataset: DatasetEntry, methods: Names, kernels: Kernels, places: Places) -> None:
+    """Raise ConfigError if a kernel or solver that a data set names would never run, or lacks what it needs.
+
+    Parameters
+    ----------
+    dataset : DatasetEntry
+    methods : sequence of (str, str)
+        Names of the kernels and solvers that run on it.
+    kernels : mapping of str to KernelEntry or KernelChoice
+        Those of the study.
+    places : Places
+        Of the study, for messages.
+    """
+    running = dict.fromkeys(kernel for kernel, _ in methods), {solver for _, solver in methods}
+    for kernel in running[0]:
+        _check_profiles(dataset, kernel, kernels, places)
+    idle = [kernel for kernel in dataset.kernels or () if kernel not in running[0]]
+    idle += [solver for solver in dataset.solvers or () if solver not in running[1]]
+    if idle or not methods:
+        raise places.error(
+            ("datasets", dataset.name),
+            f"{idle[0] if idle else 'any kernel'} would never run: a kernel runs with the solvers that it names, a "
+            "solver without a Gram matrix on kernels that give what it takes, without transforms",
+            remedy="add a solver such as csvc, or a kernel such as spectrum",
+        )
+
+
+def _check_layers(dataset: DatasetEntry, solvers: Solvers, places: Places) -> None:
+    """Raise ConfigError if a data set without residues names a solver with layers that need them."""
+    for number, solver in enumerate(dataset.solvers or ()):
+        if solvers[solver].needs_residues and not dataset.of_residues:
+            place = ("datasets", dataset.name, "solvers")
+            raise places.error(
+                place,
+                f"{solver!r} has layers that look at neighbours, which only residues have",
+                remedy="name a solver without layers, or add residues: {window: 15} to the data set",
+                at=(*place, number),
+            )
+
+
+def _check_profiles(dataset: DatasetEntry, kernel: str, kernels: Kernels, places: Places) -> None:
+    """Raise ConfigError if a kernel that runs on a data set needs profiles, and the data set has none.
+
+    Of residues the data set itself must have them: a kernel that searches is given windows, too short to find any.
+    """
+    entry = kernels[kernel]
+    if entry.searches and dataset.of_residues:
+        problem = f"kernel {kernel!r} would search with windows around residues, not with chains"
+        remedy = "leave out search: training, and add profiles: to the data set"
+    elif dataset.data.profiles is None and entry.reads_profiles:
+        problem = f"kernel {kernel!r} needs profiles"
+        remedy = "add profiles: to the data set, search: training to the kernel, or list the data set's kernels"
+        if dataset.of_residues:
+            remedy = "add profiles: to the data set, or list the data set's kernels"
+    else:
+        return
+    raise places.error(("datasets", dataset.name), problem, remedy=remedy)
+
+
+def check_importance(dataset: DatasetEntry, kernels: Kernels, solvers: Solvers, places: Places) -> None:
+    """Raise ConfigError unless what is to be trained for the importance of positions, if anything, is one known method.
+
+    Parameters
+    ----------
+    dataset, kernels, solvers, places
+        As of `check_choices`.
+    """
+    wanted, place = dataset.importance, ("datasets", dataset.name, "importance")
+    if wanted is None:
+        return
+    for part, name, known in (("kernel", wanted.kernel, kernels), ("solver", wanted.solver, solvers)):
+        if name not in known:
+            raise not_defined((*place, part), name, known, places)
+    entry = kernels[wanted.kernel]
+    if isinstance(entry, KernelChoice):
+        remedy = f"name one of {', '.join(one.name for one in entry.candidates)}"
+        raise places.error((*place, "kernel"), f"{wanted.kernel!r} is a choice of kernels", remedy=remedy)
+    if dataset.kind != "sequences" or dataset.data.tasks is not None:
+        raise places.error(place, "only sequences with a single task have it", remedy="leave it out")
+    with places.within(*place, "section"):
+        dataset.check_section()
+    with places.within(*place, "kernel"):
+        check_kind(entry.kernel, dataset.kind)
+    with places.within(*place, "solver"):
+        for solver in solvers[wanted.solver].grid:
+            check_solver(solver)
+            if solver.input == "implicit":
+                entry.kernel.check_implicit()

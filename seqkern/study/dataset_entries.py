@@ -1,0 +1,235 @@
+"""The data sets of a study: what the data are, how they are divided, and what is run on them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqkern.core.errors import ConfigError, unknown_name
+from seqkern.datasets.data_entry import DataEntry
+from seqkern.folds.methods import options_of
+from seqkern.study.places import Places
+
+NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "selection_bias", "track")
+"""What is run on data and shown of it, not the data: no data set is read again for it."""
+
+
+@dataclass(frozen=True)
+class FoldSettings:
+    """How a data set is divided into training and test parts.
+
+    Parameters
+    ----------
+    method : str
+    options : mapping
+        Of the method.
+
+    Examples
+    --------
+    >>> FoldSettings.parse({"method": "stratified", "k": 5})
+    FoldSettings(method='stratified', options={'k': 5})
+    """
+
+    method: str
+    options: Mapping[str, Any]
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> "FoldSettings":
+        """Return the settings of an entry.
+
+        Parameters
+        ----------
+        given : mapping
+            The value of ``folds``.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown method, or an option that it does not have, with the nearest name.
+        """
+        options = {key: value for key, value in given.items() if key != "method"}
+        known = options_of(given["method"])
+        for option in options:
+            if option not in known:
+                raise unknown_name(f"option of fold method {given['method']!r}", option, known)
+        return cls(given["method"], options)
+
+
+@dataclass(frozen=True)
+class Importance:
+    """A method to train on all windows, of which the report shows what matters at each position.
+
+    Parameters
+    ----------
+    kernel, solver : str
+        Names in the study.
+    order : int, optional
+        Letters of the longest k-mers.
+    background : {"frequencies", "uniform"}, optional
+    site : int, optional
+        The position, from 1, that is offset 0 in the pictures.
+    section : tuple of (int, int), optional
+        First and last position of a part to draw larger.
+    pair : str, optional
+        Of several classes the two whose classifier is shown, ``A:B``.
+
+    Examples
+    --------
+    >>> wanted = Importance.parse({"kernel": "degree", "solver": "svm", "site": 31, "section": [-10, 10]})
+    >>> wanted.words()
+    ['--site=31', '--section=-10:10']
+    """
+
+    kernel: str
+    solver: str
+    order: int | None = None
+    background: str | None = None
+    site: int | None = None
+    section: tuple[int, int] | None = None
+    pair: str | None = None
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> "Importance":
+        """Return what an entry says of importance.
+
+        Parameters
+        ----------
+        given : mapping
+            The value of ``importance``, which fits the schema.
+        """
+        section = given.get("section")
+        return cls(**{**given, "section": None if section is None else tuple(section)})
+
+    def words(self) -> list[str]:
+        """Return the options for the command line."""
+        given = {key: getattr(self, key) for key in ("order", "background", "site", "pair")}
+        words = [f"--{key}={value}" for key, value in given.items() if value is not None]
+        return words + ([] if self.section is None else [f"--section={':'.join(map(str, self.section))}"])
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetEntry:
+    """A data set of a study.
+
+    Parameters
+    ----------
+    name : str
+    given : mapping
+        The entry as it is configured.
+    data : DataEntry
+        What it says of the data.
+    folds : FoldSettings, optional
+    kernels, solvers : tuple of str, optional
+        The only ones that run on it.
+    selection_bias : bool
+        Whether to compute what a selection of features with a look at the test parts would seem to reach.
+    importance : Importance, optional
+    track : str, optional
+        The name of the chain whose residues the report draws.
+
+    Examples
+    --------
+    >>> given = {"simulate": {"kind": "donor"}, "folds": {"method": "stratified"}, "solvers": ["svm"]}
+    >>> entry = DatasetEntry.parse(given, "donors", Places({"datasets": {"donors": given}}))
+    >>> entry.kind, entry.solvers, sorted(entry.to_dict())
+    ('sequences', ('svm',), ['folds', 'simulate'])
+    """
+
+    name: str
+    given: Mapping[str, Any]
+    data: DataEntry
+    folds: FoldSettings | None = None
+    kernels: tuple[str, ...] | None = None
+    solvers: tuple[str, ...] | None = None
+    selection_bias: bool = False
+    importance: Importance | None = None
+    track: str | None = None
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any], name: str, places: Places) -> "DatasetEntry":
+        """Check an entry by itself and return it typed.
+
+        Parameters
+        ----------
+        given : mapping
+            It fits the schema.
+        name : str
+        places : Places
+            Of the study, for messages.
+
+        Raises
+        ------
+        ConfigError
+            Unless it has one source, and known sources of labels and fold methods.
+        """
+        data = DataEntry.parse(given, lambda *keys: places.within("datasets", name, *keys))
+        if "track" in given and not data.of_residues:
+            remedy = "add residues: {window: 15}, or leave out track"
+            problem = "track names the chain whose residues the report draws"
+            raise places.error(("datasets", name), problem, remedy=remedy, at=("datasets", name, "track"))
+        with places.within("datasets", name, "folds"):
+            folds = FoldSettings.parse(given["folds"]) if "folds" in given else None
+        return cls(name, given, data, folds, **_choices(given))
+
+    @classmethod
+    def of_results(cls, given: Mapping[str, Any], name: str) -> "DatasetEntry":
+        """Return what can be told of the entry of a study that has been run, perhaps by another version.
+
+        Parameters
+        ----------
+        given : mapping
+        name : str
+        """
+        folds = given.get("folds") or {}
+        settings = FoldSettings(str(folds["method"]), folds) if folds.get("method") else None
+        return cls(name, given, DataEntry.of_results(given), settings, **_choices(given))
+
+    @property
+    def kind(self) -> str:
+        """Kind of data, one of `seqkern.datasets.KINDS`; empty where it is not known."""
+        return self.data.kind
+
+    @property
+    def of_residues(self) -> bool:
+        """Whether samples are residues of chains."""
+        return self.data.of_residues
+
+    @property
+    def searches(self) -> bool:
+        """Whether profiles are built by search."""
+        return self.data.profiles is not None and self.data.profiles.search is not None
+
+    def fold_options(self) -> dict[str, Any]:
+        """Return what the entry says of folds, for a job; empty where it says nothing."""
+        return dict(self.given.get("folds", {}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the entry says of the data, for a job: which methods run on them makes none of its jobs again."""
+        return {key: value for key, value in self.given.items() if key not in NOT_OF_THE_DATA}
+
+    def check_files(self, places: Places) -> None:
+        """Raise ConfigError unless all local files are there that the entry names.
+
+        Parameters
+        ----------
+        places : Places
+            Of the study, for the message.
+        """
+        self.data.check_files(lambda *keys: places.within("datasets", self.name, *keys))
+
+    def check_section(self) -> None:
+        """Raise ConfigError if the part to draw larger is empty."""
+        section = None if self.importance is None else self.importance.section
+        if section is not None and section[0] > section[1]:
+            raise ConfigError(f"{list(section)} is empty", remedy="give first and last position")
+
+
+def _choices(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an entry says of what is run on the data."""
+    wanted = given.get("importance")
+    return {
+        "kernels": tuple(given["kernels"]) if given.get("kernels") else None,
+        "solvers": tuple(given["solvers"]) if given.get("solvers") else None,
+        "selection_bias": bool(given.get("selection_bias")),
+        "importance": None if wanted is None else Importance.parse(wanted),
+        "track": given.get("track"),
+    }

@@ -1,0 +1,144 @@
+"""Where the keys of a configuration stand in its files, for messages."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from seqkern.core.errors import ConfigError, SeqkernError
+
+File = str | PathLike[str]
+Files = File | Sequence[File] | None
+Keys = tuple[str | int, ...]
+MISSING = object()
+
+
+class Places:
+    """The files that a configuration was read from, and the lines of its keys.
+
+    Parameters
+    ----------
+    config : mapping
+        As it was read; several files, and the command line, may have had a part in it.
+    files : sequence of path-like, optional
+        In the order in which they were read; they are read again only for a message.
+
+    Examples
+    --------
+    >>> places = Places({"seed": -1}, ["study.yaml"])
+    >>> print(places.error(("seed",), "-1 is less than the minimum of 0"))
+    study.yaml: seed: -1 is less than the minimum of 0
+    """
+
+    def __init__(self, config: Mapping[str, Any], files: Sequence[File] = ()) -> None:
+        self.config = config
+        self.files = list(files)
+
+    def error(
+        self, keys: Keys, problem: str, *, remedy: str | None = None, at: Keys | None = None, joint: str = ": "
+    ) -> ConfigError:
+        """Return a ConfigError about one place.
+
+        Parameters
+        ----------
+        keys : tuple of str or int
+            The way to the place from the top.
+        problem, remedy : str
+        at : tuple of str or int, optional
+            Whose line to tell, where it is another one's.
+        joint : str
+            Between the place and the problem.
+        """
+        file, line = self.find(keys if at is None else at)
+        text = f"{'.'.join(map(str, keys))}{joint}{problem}" if keys else problem
+        return ConfigError(text, file=file, line=line, remedy=remedy)
+
+    @contextlib.contextmanager
+    def within(self, *keys: str | int) -> Iterator[None]:
+        """Make any error that a user can correct a ConfigError about one place.
+
+        Parameters
+        ----------
+        *keys : str or int
+            The way to the place from the top.
+        """
+        try:
+            yield
+        except SeqkernError as error:
+            raise self.error(keys, error.problem, remedy=error.remedy) from error
+
+    def find(self, keys: Keys) -> tuple[File | None, int | None]:
+        """Return the file, and the line, in which a place stands; the last file, and None, where it is in none.
+
+        A place that was given on the command line as well is in none. What is missing is where it should be.
+
+        Parameters
+        ----------
+        keys : tuple of str or int
+            The way to the place from the top.
+        """
+        for file in reversed(self.files):
+            line = _line(file, self.config, keys)
+            if line is not None:
+                return file, line
+        return (self.files[-1] if self.files else None), None
+
+
+def files_of(file: Files) -> list[File]:
+    """Return a list of the files that are given.
+
+    Parameters
+    ----------
+    file : path-like, or a sequence of them, or None
+    """
+    if file is None:
+        return []
+    return [file] if isinstance(file, str | PathLike) else list(file)
+
+
+def _line(file: File, config: Mapping[str, Any], keys: Keys) -> int | None:
+    """Return the line of a place in one file; None where it does not stand there."""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+        root, data = yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return None
+    written = _value(data, keys)
+    if written is not MISSING and written != _value(config, keys):
+        return None
+    line, node = None, root
+    for key in keys:
+        found = _child(node, key)
+        if found is None:
+            break
+        mark, node = found
+        line = mark + 1
+    return line
+
+
+def _value(data: Any, keys: Keys) -> Any:
+    """Return what stands at a place of nested mappings and lists, `MISSING` if nothing does."""
+    for key in keys:
+        try:
+            data = data[key]
+        except (KeyError, IndexError, TypeError):
+            return MISSING
+    return data
+
+
+def _child(node: yaml.Node | None, key: str | int) -> tuple[int, yaml.Node] | None:
+    """Return the line, from 0, and the node of what a node holds under a key; None if there is none."""
+    if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+        return node.value[key].start_mark.line, node.value[key]
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    merged: list[yaml.Node] = []
+    for name, value in node.value:
+        if name.value == str(key):
+            return name.start_mark.line, value
+        if name.tag == "tag:yaml.org,2002:merge":
+            merged += value.value if isinstance(value, yaml.SequenceNode) else [value]
+    return next((found for found in (_child(part, key) for part in merged) if found is not None), None)

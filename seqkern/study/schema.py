@@ -1,0 +1,119 @@
+"""The schema of a study: a configuration is checked against it, and completed with its defaults."""
+
+import difflib
+import reprlib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+import jsonschema
+import yaml
+
+from seqkern.core.errors import ConfigError
+from seqkern.core.resource_files import open_resource
+from seqkern.study.places import Places
+
+Schema = Mapping[str, Any]
+TYPES = {
+    "object": "keys with values",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+"""What the types of the schema are called in messages."""
+
+
+@cache
+def read_schema() -> Schema:
+    """Return the schema of a study."""
+    with open_resource("config.schema.yaml", "schemas") as stream:
+        schema: Schema = yaml.safe_load(stream.read())
+    return schema
+
+
+def check_schema(config: Any, schema: Schema, places: Places) -> None:
+    """Raise ConfigError unless a configuration fits a schema.
+
+    Parameters
+    ----------
+    config : object
+    schema : mapping
+    places : Places
+        Of the configuration.
+
+    Raises
+    ------
+    ConfigError
+        For a key or value that does not fit, with the nearest known key.
+    """
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(config))
+    if error is not None:
+        raise _schema_error(error, schema, places)
+
+
+def _schema_error(error: jsonschema.ValidationError, schema: Schema, places: Places) -> ConfigError:
+    """Return a ConfigError in the words of the config file for a jsonschema error about a schema."""
+    keys = tuple(error.absolute_path)
+    given: Any = error.instance
+    wanted: Any = error.validator_value
+    rules: Any = error.schema
+    where = "" if keys else "top level: "
+    if error.validator == "additionalProperties" and isinstance(given, dict):
+        known = sorted(rules.get("properties", {}))
+        key = next(key for key in given if key not in known)
+        meant = hint(key, known)
+        if keys[:1] == ("datasets",) and len(keys) > 1 and key in schema["$defs"]["dataset"]["properties"]:
+            meant = f"{key} is a key of the data set itself; "
+        remedy = f"{meant}known keys: {', '.join(known)}"
+        return places.error(keys, f"{where}unknown key {key!r}", remedy=remedy, at=(*keys, key))
+    if error.validator == "required":
+        missing = next(key for key in wanted if key not in given)
+        near = difflib.get_close_matches(missing, map(str, given), n=1)
+        meant = f"is it meant by {near[0]!r}? " if near else ""
+        return places.error(keys, f"{where}the key {missing!r} is missing", remedy=f"{meant}see config/README.md")
+    if error.validator == "pattern":
+        problem = f"{where}{given!r} is not possible"
+        return places.error(keys, problem, remedy=f"write {rules['form']}")
+    if error.validator == "type":
+        names = wanted if isinstance(wanted, list) else [wanted]
+        problem = f"{where}{reprlib.repr(given)} is not {' or '.join(TYPES[name] for name in names)}"
+        return places.error(keys, problem, remedy="see config/README.md")
+    return places.error(keys, f"{where}{error.message}", remedy="see config/README.md")
+
+
+def hint(name: object, known: Iterable[str]) -> str:
+    """Return the question whether the nearest of the known names is meant, or nothing.
+
+    Parameters
+    ----------
+    name : object
+        What was given.
+    known : iterable of str
+    """
+    near = difflib.get_close_matches(str(name), known, n=1)
+    return f"did you mean {near[0]!r}? " if near else ""
+
+
+def with_defaults(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """Return a copy of an object with the defaults of its schema's properties, level by level.
+
+    Parameters
+    ----------
+    value : mapping
+    schema : mapping
+
+    Examples
+    --------
+    >>> with_defaults({"a": 1}, {"properties": {"b": {"default": 2}}})
+    {'a': 1, 'b': 2}
+    """
+    completed = dict(value)
+    for key, rule in schema.get("properties", {}).items():
+        if "default" in rule and key not in completed:
+            completed[key] = rule["default"]
+        if isinstance(completed.get(key), dict) and rule.get("type") == "object":
+            completed[key] = with_defaults(completed[key], rule)
+    return completed

@@ -1,0 +1,367 @@
+"""A study: its configuration as typed objects, made and checked once."""
+
+import copy
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from seqkern.core.errors import ConfigError, SeqkernError
+from seqkern.core.memory import parse_bytes
+from seqkern.evaluation.held_out import check_afterwards
+from seqkern.study.checked_solvers import CheckedSolver, checked_solvers
+from seqkern.study.checks import check_choices, check_defined, check_importance, check_methods
+from seqkern.study.dataset_entries import DatasetEntry
+from seqkern.study.kernel_entries import AnyKernel, KernelChoice, KernelEntry
+from seqkern.study.methods import MethodEntry
+from seqkern.study.places import File, Files, Places, files_of
+from seqkern.study.schema import check_schema, read_schema, with_defaults
+from seqkern.study.settings import InnerSettings, LeakageSettings
+from seqkern.study.solver_entries import SolverEntry
+from seqkern.study.stored_grams import GramHome, gram_homes
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Data sets × kernels × solvers, evaluated over the same folds; config/README.md explains every key.
+
+    Parameters
+    ----------
+    name, description : str
+    datasets : dict of str to DatasetEntry
+    kernels : dict of str to KernelEntry or KernelChoice
+    solvers : dict of str to SolverEntry
+    inner : InnerSettings
+    leakage : LeakageSettings
+    seed : int
+        Of everything that is drawn at random.
+    data_dir : str, optional
+        Folder with local copies of public data sets.
+    memory_limit : str
+        A Gram matrix larger than this is computed in tiles on disk.
+    tiles : int
+        Into so many jobs each Gram matrix is cut.
+    config : mapping
+        The configuration, with every default filled in.
+
+    Examples
+    --------
+    >>> study = Study.parse(
+    ...     {
+    ...         "study": "sites",
+    ...         "datasets": {"donors": {"simulate": {"kind": "donor"}}},
+    ...         "kernels": {"three": {"kernel": "spectrum", "k": 3}, "five": {"kernel": "spectrum", "k": 5}},
+    ...         "solvers": {"svm": {"solver": "csvc", "C": [0.1, 1]}},
+    ...     }
+    ... )
+    >>> study.method_names("donors")
+    [('three', 'svm'), ('five', 'svm')]
+    >>> study.kernels["five"].kernel.k, study.inner.folds
+    (5, 3)
+    """
+
+    name: str
+    description: str = ""
+    datasets: Mapping[str, DatasetEntry] = field(default_factory=dict)
+    kernels: Mapping[str, AnyKernel] = field(default_factory=dict)
+    solvers: Mapping[str, SolverEntry] = field(default_factory=dict)
+    inner: InnerSettings = field(default_factory=InnerSettings)
+    leakage: LeakageSettings = field(default_factory=LeakageSettings)
+    seed: int = 1
+    data_dir: str | None = None
+    memory_limit: str = "2GB"
+    tiles: int = 1
+    config: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def load(cls, path: File) -> "Study":
+        """Read and check a study's YAML file.
+
+        Parameters
+        ----------
+        path : path-like
+
+        Raises
+        ------
+        ConfigError
+            If the file is missing, not YAML, or does not fit; the message names line and key.
+        """
+        return cls.parse(read_config(path), file=path)
+
+    @classmethod
+    def parse(cls, config: Mapping[str, Any], *, file: Files = None) -> "Study":
+        """Check a configuration, and build what it describes.
+
+        Parameters
+        ----------
+        config : mapping
+            It is left unchanged.
+        file : path-like, or a sequence of them in the order in which they were read, optional
+            Where the configuration comes from, for messages.
+
+        Raises
+        ------
+        ConfigError
+            For a key or value that does not fit, with file, line and the nearest known key.
+        """
+        places = Places(config, files_of(file))
+        if not isinstance(config, Mapping):
+            raise places.error((), "holds no keys", remedy="see config/config.yaml for an example")
+        schema = read_schema()
+        check_schema(config, schema, places)
+        config = with_defaults(config, schema)
+        with places.within("memory_limit"):
+            parse_bytes(config["memory_limit"])
+        inner = _inner(config["inner"], places)
+        kernels = _kernels(config, places)
+        solvers = _solvers(config, inner, places)
+        datasets = {name: DatasetEntry.parse(entry, name, places) for name, entry in config["datasets"].items()}
+        study = cls(datasets=datasets, kernels=kernels, solvers=solvers, inner=inner, **_general(config))
+        for dataset in datasets.values():
+            check_choices(dataset, kernels, solvers, places)
+            check_methods(dataset, study.method_names(dataset.name), kernels, places)
+            check_importance(dataset, kernels, solvers, places)
+        return study
+
+    @classmethod
+    def of_results(cls, config: Mapping[str, Any], name: str = "") -> "Study":
+        """Return what can be told of a study that has been run, perhaps by another version, for its report.
+
+        Parameters
+        ----------
+        config : mapping
+            As it was written down; empty where nothing was.
+        name : str
+            Where the configuration has none.
+        """
+        kernels: dict[str, AnyKernel] = {}
+        entries = _entries(config, "kernels")
+        plain = {key: _kernel_of_results(key, entry) for key, entry in entries.items() if "choose" not in entry}
+        for key, entry in entries.items():
+            kernels[key] = plain[key] if key in plain else _choice_of_results(key, entry, plain)
+        solvers = {key: SolverEntry.of_results(entry, key) for key, entry in _entries(config, "solvers").items()}
+        datasets = {key: DatasetEntry.of_results(entry, key) for key, entry in _entries(config, "datasets").items()}
+        inner = InnerSettings.parse(config.get("inner") or {})
+        general = _general({"study": name, **config})
+        return cls(datasets=datasets, kernels=kernels, solvers=solvers, inner=inner, **general | {"config": config})
+
+    def method_names(self, dataset: str, kind: str | None = None) -> list[tuple[str, str]]:
+        """Return which kernel runs with which solver on a data set, by their names.
+
+        Parameters
+        ----------
+        dataset, kind
+            As of `methods`.
+        """
+        return [method.names for method in self.methods(dataset, kind)]
+
+    def methods(self, dataset: str, kind: str | None = None) -> list[MethodEntry]:
+        """Return what runs on a data set.
+
+        Parameters
+        ----------
+        dataset : str
+        kind : str, optional
+            Its kind of data; by default what its entry says. With ``""``, not known, every kernel runs.
+
+        Returns
+        -------
+        list of MethodEntry
+            Of the kernels and solvers that its entry lists; by default all kernels that take its kind of data, all
+            solvers. A kernel that names its own solvers runs with these only, one that chooses among kernels with those
+            that all of them allow. A solver that takes no Gram matrix runs on kernels that give what it takes, without
+            transforms; one with layers that look at neighbours on data sets of residues.
+        """
+        entry = self.datasets[dataset]
+        kind = entry.kind if kind is None else kind
+        taking = [name for name, kernel in self.kernels.items() if kernel.takes(kind)]
+        kernels = [self.kernels[name] for name in entry.kernels or taking]
+        solvers = [self.solvers[name] for name in entry.solvers or self.solvers]
+        if not entry.of_residues:
+            solvers = [solver for solver in solvers if not solver.needs_residues]
+        able = {(kernel.name, what): kernel.gives(what) for kernel in kernels for what in {s.input for s in solvers}}
+        return [
+            MethodEntry(kernel, solver, self.inner, self.seed)
+            for kernel in kernels
+            for solver in solvers
+            if kernel.allows(solver.name) and able[kernel.name, solver.input]
+        ]
+
+    @cached_property
+    def stored_grams(self) -> dict[str, list[GramHome]]:
+        """The Gram matrices over all samples that each kernel needs, by its name; see `gram_homes`."""
+        return gram_homes(self.kernels)
+
+    @cached_property
+    def homes(self) -> dict[str, GramHome]:
+        """The stored Gram matrices, each once, by the names under which they are kept."""
+        return {home.name: home for homes in self.stored_grams.values() for home in homes}
+
+    def grams_of(self, dataset: str, kernel: str, solver: str) -> list[str]:
+        """Return the names of the stored Gram matrices that serve every fold of a method.
+
+        There is none over all residues of many chains: a solver that takes one is given that of the training part.
+
+        Parameters
+        ----------
+        dataset, kernel, solver : str
+            Names in the study.
+        """
+        if not self.solvers[solver].needs_gram or self.datasets[dataset].of_residues:
+            return []
+        names = [entry.name for entry in self.kernels[kernel].candidates]
+        return [home.name for name in names for home in self.stored_grams.get(name, ())]
+
+    def checked_solvers(self, dataset: str) -> dict[str, CheckedSolver]:
+        """Return the solvers that run on a data set, as `seqkern check` is to ask them about its labels.
+
+        Parameters
+        ----------
+        dataset : str
+        """
+        return checked_solvers(self.methods(dataset))
+
+    def check_files(self, *names: str, file: Files = None) -> None:
+        """Raise ConfigError unless all local files that data sets name are there.
+
+        Snakemake itself would not tell: where what was made of another file is there already, it takes that.
+
+        Parameters
+        ----------
+        *names : str
+            Of data sets; by default all.
+        file : path-like, or a sequence of them, optional
+            As in `parse`.
+        """
+        places = Places(self.config, files_of(file))
+        for name in names or self.datasets:
+            self.datasets[name].check_files(places)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration, with every default filled in."""
+        return copy.deepcopy(dict(self.config))
+
+    def to_json(self) -> str:
+        """Return the configuration as JSON, as the job of the report is given it."""
+        return json.dumps(self.config)
+
+
+def read_config(path: File) -> Any:
+    """Return what a study's YAML file holds, not checked.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Raises
+    ------
+    ConfigError
+        If it is missing or not YAML.
+    """
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", file=path, remedy="check the path") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"is not YAML: {error}", file=path, remedy="correct the line named") from error
+
+
+def check_dataset_entry(name: str, entry: Mapping[str, Any], *, file: Files = None) -> DatasetEntry:
+    """Check a data set's entry by itself, as those of a study are checked, and return it typed.
+
+    Parameters
+    ----------
+    name : str
+    entry : mapping
+    file : path-like, optional
+        Named in messages.
+
+    Raises
+    ------
+    ConfigError
+        For a name, key or value that does not fit, with the nearest known key.
+
+    Examples
+    --------
+    >>> check_dataset_entry("donors", {"simulate": {"kind": "donor"}}).kind
+    'sequences'
+    """
+    schema, config = read_schema(), {"datasets": {name: entry}}
+    part = {"properties": {"datasets": schema["properties"]["datasets"]}, "$defs": schema["$defs"]}
+    places = Places(config, files_of(file))
+    check_schema(config, part, places)
+    return DatasetEntry.parse(entry, name, places)
+
+
+def _general(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a study that are no objects of their own."""
+    keys = ("description", "seed", "data_dir", "memory_limit", "tiles")
+    return {
+        "name": str(config["study"]),
+        "leakage": LeakageSettings.parse(config.get("leakage") or {}),
+        "config": config,
+        **{key: config[key] for key in keys if key in config},
+    }
+
+
+def _inner(given: Mapping[str, Any], places: Places) -> InnerSettings:
+    """Return the settings of the inner loop; ConfigError for those that do not go together."""
+    inner = InnerSettings.parse(given)
+    with places.within("inner"):
+        check_afterwards(inner.calibration, inner.threshold)
+    # the default stands in every completed study
+    if not inner.random and inner.draws != InnerSettings.draws:
+        problem = f"{inner.draws} is without effect, since every candidate of a grid is tried"
+        raise places.error(("inner", "draws"), problem, remedy="add search: random, or leave draws out")
+    return inner
+
+
+def _kernels(config: Mapping[str, Any], places: Places) -> dict[str, AnyKernel]:
+    """Return the kernels of a study, each built once: a wrong name or value is found before any work."""
+    plain: dict[str, KernelEntry] = {}
+    for name, entry in config["kernels"].items():
+        if "choose" not in entry:
+            with places.within("kernels", name):
+                plain[name] = KernelEntry.parse(entry, name)
+                plain[name].kernel.check_files()
+    kernels: dict[str, AnyKernel] = {}
+    for name, entry in config["kernels"].items():
+        check_defined(("kernels", name, "choose"), entry.get("choose"), plain, places)
+        check_defined(("kernels", name, "solvers"), entry.get("solvers"), config["solvers"], places)
+        kernels[name] = plain[name] if name in plain else KernelChoice.parse(entry, name, plain)
+    return kernels
+
+
+def _solvers(config: Mapping[str, Any], inner: InnerSettings, places: Places) -> dict[str, SolverEntry]:
+    """Return the solvers of a study, each of a grid built once."""
+    found = {}
+    for name, entry in config["solvers"].items():
+        within = functools.partial(places.within, "solvers", name)
+        found[name] = SolverEntry.parse(entry, name, ranges=inner.random, within=within)
+    return found
+
+
+def _entries(config: Mapping[str, Any], part: str) -> dict[str, Mapping[str, Any]]:
+    """Return the entries of a part of a configuration, each a mapping, which is empty where it is something else."""
+    given = config.get(part) or {}
+    return {str(key): entry if isinstance(entry, Mapping) else {} for key, entry in given.items()}
+
+
+def _kernel_of_results(name: str, given: Mapping[str, Any]) -> KernelEntry:
+    """Return the entry of a kernel, which may not be known here."""
+    try:
+        return KernelEntry.parse(given, name)
+    except SeqkernError as error:
+        return KernelEntry.unknown(given, name, error)
+
+
+def _choice_of_results(name: str, given: Mapping[str, Any], kernels: Mapping[str, KernelEntry]) -> KernelChoice:
+    """Return the choice of an entry; kernels that are not there are not known."""
+    missing = ConfigError("the study does not define it")
+    candidates = [kernels.get(choice) or KernelEntry.unknown({}, choice, missing) for choice in given["choose"]]
+    return KernelChoice(name, given, tuple(candidates), tuple(given["solvers"]) if "solvers" in given else None)

@@ -1,0 +1,308 @@
+"""A study as typed objects: what is built how often, what its entries say, and where a message points."""
+
+import copy
+import dataclasses
+import json
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from seqkern.cli.main import main
+from seqkern.core.errors import ConfigError, ParameterError
+from seqkern.solvers import specs as solver_specs
+from seqkern.study import (
+    InnerSettings,
+    KernelChoice,
+    LeakageSettings,
+    SolverEntry,
+    Study,
+    kernel_entries,
+    read_kernel,
+    schema,
+)
+from seqkern.study.places import Places
+
+TEXT = """\
+study: small
+seed: 3
+datasets:
+  donors:
+    simulate: {kind: donor, n_positive: 20, n_decoy: 30}
+    folds: {method: stratified, k: 2}
+  chains:
+    simulate: {kind: secondary_structure, n_chains: 6}
+    residues: {window: 7}
+    solvers: [layered]
+    selection_bias: true
+kernels:
+  three: {kernel: spectrum, k: 3}
+  centred:
+    kernel: spectrum
+    k: 3
+    transforms: [centre]
+    repair: clip
+    solvers: [svm]
+  best:
+    choose: [three, centred]
+solvers:
+  svm:
+    solver: csvc
+    C: [0.1, 1, 10]
+  layered:
+    solver: csvc
+    layers: [{layer: structure, window: 5}, segments]
+"""
+
+
+@pytest.fixture
+def config():
+    return yaml.safe_load(TEXT)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(TEXT)
+    return path
+
+
+def counted(monkeypatch, module, name):
+    """Return a list to which every call of a function from outside itself adds its first argument."""
+    calls, function, depth = [], getattr(module, name), []
+
+    def call(spec, *args, **kwargs):
+        if not depth:
+            calls.append(spec)
+        depth.append(name)
+        try:
+            return function(spec, *args, **kwargs)
+        finally:
+            depth.pop()
+
+    monkeypatch.setattr(module, name, call)
+    return calls
+
+
+# ---- built once ---------------------------------------------------------------------------------
+
+
+def test_every_entry_is_built_once(config, monkeypatch):
+    kernels = counted(monkeypatch, kernel_entries, "build_kernel")
+    transforms = counted(monkeypatch, kernel_entries, "build_transform")
+    solvers = counted(monkeypatch, solver_specs, "build_solver")
+    study = Study.parse(config)
+    assert kernels == [{"kernel": "spectrum", "k": 3}] * 2
+    assert transforms == ["centre", {"transform": "repair", "method": "clip"}]
+    points = [spec for spec in solvers if isinstance(spec, dict)]
+    assert points == [{"solver": "csvc", "C": c} for c in (0.1, 1, 10)] + [{"solver": "csvc"}]
+    del kernels[:], transforms[:], solvers[:]
+    for dataset in study.datasets:
+        assert study.methods(dataset)
+        assert study.checked_solvers(dataset)
+    assert [home.files() for home in study.homes.values()] == [[]]
+    assert [entry.files() for entry in study.kernels.values()] == [[], [], []]
+    assert study.grams_of("donors", "best", "svm") == ["three", "three"]
+    assert (kernels, transforms) == ([], [])
+    assert not [spec for spec in solvers if isinstance(spec, dict)]
+
+
+def test_a_solver_inside_another_is_built_with_it(monkeypatch):
+    built = counted(monkeypatch, solver_specs, "build_solver")
+    entry = SolverEntry.parse({"solver": "one_against_rest", "binary": {"solver": "csvc", "C": [1, 10]}})
+    assert [solver.binary.C for solver in entry.grid] == [1, 10]
+    assert len([spec for spec in built if isinstance(spec, dict)]) == 2
+
+
+# ---- what the objects say -----------------------------------------------------------------------
+
+
+def test_a_study_and_its_parts(config):
+    study = Study.parse(config)
+    assert (study.name, study.seed, study.memory_limit, study.tiles) == ("small", 3, "2GB", 1)
+    assert study.inner == InnerSettings()
+    assert study.method_names("donors") == [
+        ("three", "svm"),
+        ("centred", "svm"),
+        ("best", "svm"),
+    ]
+    assert study.method_names("chains") == [("three", "layered")]
+    best = study.kernels["best"]
+    assert isinstance(best, KernelChoice)
+    assert best.candidates == (study.kernels["three"], study.kernels["centred"])
+    assert best.learns
+    assert not study.kernels["three"].learns
+    chains = study.datasets["chains"]
+    assert (chains.kind, chains.of_residues, chains.data.residues.window) == ("sequences", True, 7)
+    assert chains.selection_bias
+    assert not chains.searches
+    (method,) = study.methods("chains")
+    assert (method.kernels, method.transforms) == ({"three": study.kernels["three"].kernel}, {"three": ()})
+    assert [layer.name for layer in method.layers.layers] == ["structure", "segments"]
+    assert not method.chooses
+    assert method.candidates() == [("three", {"solver": "csvc"})]
+
+
+def test_layers_leave_calibration_and_threshold_to_themselves(config):
+    config["inner"] = {"calibration": "platt", "threshold": "sensitivity=0.9"}
+    study = Study.parse(config)
+    (layered,) = study.methods("chains")
+    plain = study.methods("donors")[0]
+    assert (layered.calibration, layered.threshold) == (None, None)
+    assert (plain.calibration, plain.threshold) == ("platt", "sensitivity=0.9")
+
+
+def test_a_frozen_study_leaves_its_configuration_alone(config):
+    before = copy.deepcopy(config)
+    study = Study.parse(config)
+    assert config == before
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        study.seed = 2
+    study.to_dict()["inner"]["folds"] = 99
+    assert Study.parse(study.to_dict()).inner.folds == 3
+    assert json.loads(study.to_json()) == study.to_dict()
+
+
+def test_the_defaults_are_those_of_the_schema():
+    properties = schema.read_schema()["properties"]
+    for key, settings in (("inner", InnerSettings()), ("leakage", LeakageSettings())):
+        rules = properties[key]["properties"]
+        assert dataclasses.asdict(settings) == {name: rule["default"] for name, rule in rules.items()}
+    plain = {"memory_limit", "tiles", "seed", "data_dir", "description"}
+    assert {name: properties[name]["default"] for name in plain} == {
+        field.name: field.default for field in dataclasses.fields(Study) if field.name in plain
+    }
+
+
+def test_jobs_are_given_what_concerns_them(config):
+    study = Study.parse(config)
+    assert study.datasets["chains"].to_dict() == {
+        "simulate": {"kind": "secondary_structure", "n_chains": 6},
+        "residues": {"window": 7},
+    }
+    centred = {"kernel": "spectrum", "k": 3, "transforms": ["centre"], "repair": "clip"}
+    assert study.kernels["centred"].to_dict() == centred
+    three = {"name": "three", "kernel": "spectrum", "k": 3}
+    assert study.kernels["best"].to_dict() == {"choose": [three, {"name": "centred", **centred}]}
+    again = read_kernel(json.dumps(study.kernels["best"].to_dict()))
+    assert [entry.name for entry in again.candidates] == ["three", "centred"]
+    assert [len(entry.transforms) for entry in again.candidates] == [0, 2]
+    assert study.solvers["layered"].spec == {"solver": "csvc"}
+    checked = study.checked_solvers("chains")["layered"].to_dict()
+    assert checked["layers"] == [{"layer": "structure", "window": 5}, "segments"]
+
+
+def test_candidates_are_those_of_the_grid_or_drawn():
+    entry = SolverEntry.parse("csvc:C=[1,10]", "svm")
+    assert [(kernel, spec["C"]) for kernel, spec in entry.candidates(["a", "b"])] == [
+        ("a", 1),
+        ("a", 10),
+        ("b", 1),
+        ("b", 10),
+    ]
+    with pytest.raises(ParameterError, match="range of values"):
+        SolverEntry.parse("csvc:C=0.01..100")
+    drawn = SolverEntry.parse("csvc:C=0.01..100", ranges=True).candidates(["a"], draws=5, seed=1)
+    assert len({spec["C"] for _, spec in drawn}) == 5
+    assert SolverEntry.parse({"solver": "csvc", "C": "0.01..100"}, ranges=True).searched() == {"C": [0.01, 100]}
+
+
+# ---- what is written down of a study that has been run ------------------------------------------
+
+
+def test_a_report_is_read_of_a_study_with_names_that_are_not_known_here(config):
+    config["kernels"]["new"] = {"kernel": "of_tomorrow", "k": 3}
+    config["kernels"]["either"] = {"choose": ["three", "new"]}
+    config["solvers"]["later"] = {"solver": "of_tomorrow", "C": [1, 10]}
+    config["datasets"]["donors"] = {"title": "Of somewhere"}
+    study = Study.of_results(config)
+    assert not study.kernels["new"].known
+    with pytest.raises(ParameterError, match="unknown kernel 'of_tomorrow'"):
+        _ = study.kernels["new"].kernel
+    assert [entry.known for entry in study.kernels["either"].candidates] == [True, False]
+    assert study.solvers["later"].searched() == {"C": [1, 10]}
+    assert (study.datasets["donors"].kind, study.datasets["donors"].data.title) == ("", "Of somewhere")
+    names = study.method_names("donors")
+    assert {("new", "later"), ("either", "svm"), ("three", "later"), ("centred", "svm")} <= set(names)
+    assert study.to_dict() == config
+    assert Study.of_results({}, "folder").name == "folder"
+
+
+# ---- messages -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("seed: 3", "seed: -1", 2, "seed: -1 is less than the minimum"),
+        ("seed: 3", "sead: 3", 2, "top level: unknown key 'sead'; did you mean 'seed'?"),
+        ("k: 2}", "kk: 2}", 6, "datasets.donors.folds: unknown option of fold method 'stratified' 'kk'"),
+        ("window: 7}", "width: 7}", 9, "datasets.chains.residues: unknown key 'width'"),
+        ("[layered]", "[layred]", 10, "datasets.chains.solvers: 'layred' is not defined; did you mean 'layered'?"),
+        ("spectrum, k: 3}", "spectrun, k: 3}", 13, "kernels.three: unknown kernel 'spectrun'; did you mean 'spectrum'"),
+        ("repair: clip", "repair: clap", 14, "kernels.centred: repair='clap' is not possible"),
+        ("[three, centred]", "[three, centered]", 21, "kernels.best.choose: 'centered' is not defined"),
+        ("10]", "-10]", 23, "solvers.svm: C=-10 is not possible"),
+        ("segments]", "segment]", 28, "solvers.layered.layers: unknown layer 'segment'; did you mean 'segments'"),
+    ],
+)
+def test_messages_name_file_and_line(file, old, new, line, said):
+    file.write_text(TEXT.replace(old, new))
+    with pytest.raises(ConfigError) as caught:
+        Study.load(file)
+    message = str(caught.value)
+    assert message.startswith(f"line {line} of {file}: {said}")
+    assert (caught.value.line, "\n" in message) == (line, False)
+
+
+def test_a_missing_file_of_a_data_set_is_named_with_its_line(tmp_path, config):
+    config["datasets"] = {"mine": {"fasta": {"positive": "none.fa", "negative": "none.fa"}, "solvers": ["svm"]}}
+    path = tmp_path / "study.yaml"
+    path.write_text(yaml.safe_dump(config, sort_keys=False))
+    line = path.read_text().splitlines().index("      negative: none.fa") + 1
+    study = Study.load(path)
+    with pytest.raises(
+        ConfigError, match=rf"^line {line - 1} of .*: datasets\.mine\.fasta\.positive: there is no file"
+    ):
+        study.check_files(file=path)
+
+
+def test_lines_of_several_files_and_of_the_command_line(tmp_path):
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    first.write_text("study: one\nseed: 1\nshared: &shared\n  folds: 5\ninner:\n  <<: *shared\n  rule: best\n")
+    second.write_text("# changes\nseed: 2\n")
+    merged = {"study": "one", "seed": 2, "inner": {"folds": 5, "rule": "best", "metric": "auc"}, "tiles": 4}
+    places = Places(merged, [first, second])
+    assert places.find(("seed",)) == (second, 2)
+    assert places.find(("study",)) == (first, 1)
+    assert places.find(("inner", "folds")) == (first, 4)
+    assert places.find(("inner", "metric")) == (first, 5)  # where it should be
+    assert places.find(("tiles",)) == (second, None)
+    assert Places(merged | {"seed": 7}, [first, second]).find(("seed",)) == (second, None)
+    assert Places(merged, [tmp_path / "none.yaml"]).find(("seed",)) == (tmp_path / "none.yaml", None)
+    assert Places(merged).find(("seed",)) == (None, None)
+
+
+def test_a_verb_names_the_line_of_the_study(file, capsys, tmp_path):
+    file.write_text(TEXT.replace("spectrum, k: 3}", "spectrum, k: 0}"))
+    assert main(["datasets", str(file), "--name", "donors", "-o", str(tmp_path / "d")]) == 1
+    assert f"line 13 of {file}: kernels.three: k=0" in capsys.readouterr().err
+    file.write_text(TEXT)
+    assert main(["gram", "--kernel-config", str(file), "--kernel-name", "best", "x.fa", "-o", "g.npy"]) == 1
+    told = capsys.readouterr().err
+    assert "'best' is a choice of kernels; add --kernel-name three or centred" in told
+
+
+# ---- configurations that were written before ----------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_completed_configuration_is_read_as_the_same_study(path):
+    study = Study.load(path)
+    for again in (Study.parse(json.loads(study.to_json())), Study.of_results(study.to_dict())):
+        assert again.to_json() == study.to_json()
+        assert again.inner == study.inner
+        for name in study.datasets:
+            assert again.method_names(name) == study.method_names(name)
+        homes = {name: [home.name for home in own] for name, own in study.stored_grams.items()}
+        assert homes == {name: [home.name for home in own] for name, own in again.stored_grams.items()}
