@@ -19,7 +19,7 @@ class Labelled:
     Attributes
     ----------
     distinct : ndarray, shape (words,)
-        The distinct words, ascending: codes, or texts of `seqkern.kernels.kmer.kmers.find_wide_kmers`.
+        The distinct words, ascending: codes, or texts of `seqkern.kernels.kmer.wide_kmers.find_wide_kmers`.
     labels : ndarray of int64, shape (windows of X,)
         The place in `distinct` of each window's word.
     records : ndarray of int64, shape (windows of X,)
