@@ -19,6 +19,7 @@ class References:
     Attributes
     ----------
     samples : SequenceSet, FeatureTable or SimilarityTable
+        The training part.
 
     Examples
     --------
@@ -43,6 +44,12 @@ class References:
         Parameters
         ----------
         X : SequenceSet, list of str, or table
+            The new samples.
+
+        Returns
+        -------
+        SequenceSet, FeatureTable or SimilarityTable
+            For sequences, always a SequenceSet.
 
         Raises
         ------

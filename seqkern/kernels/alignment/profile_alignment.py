@@ -3,7 +3,7 @@
 The numbers are made by `seqkern.kernels.alignment.profile_product`, in vector lanes.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,6 +41,20 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
 
     Vert, Saigo, Akutsu: Local alignment kernels for biological sequences. In: Kernel Methods in Computational Biology,
     MIT Press, 2004.
+
+    Examples
+    --------
+    Here the profiles are the sequences themselves, +2 half bits for a match and −1 for anything else:
+
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import ProfileAlignmentKernel
+    >>> X = SequenceSet.from_strings(["ACGT", "CG"], "dna")
+    >>> profile = np.eye(4, dtype=np.float32)[X.codes]
+    >>> X = X.replace(tracks={"profile": profile, "pssm": 3 * profile - 1})
+    >>> ProfileAlignmentKernel()(X)
+    array([[16.,  8.],
+           [ 8.,  8.]])
     """
 
     name = "profile_alignment"
@@ -77,7 +91,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["ProfileAlignmentKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(normalize=True),
@@ -86,11 +100,11 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
             cls(search="training", iterations=1, alphabet="protein"),
         ]
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_gaps(self.gap_open, self.gap_extend)
 
-    def _sums(self):
+    def _sums(self) -> Sums:
         beta = float(self.beta) if self.method == "local_alignment" else 0.0
         return Sums(beta, float(self.gap_open), float(self.gap_extend), float(self.shift))
 
@@ -110,7 +124,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
         columns = [ProfileColumns.of(self.with_profiles(Z), sums) for Z in (X, support)]
         return shares(*columns, np.asarray(coefficients))
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)

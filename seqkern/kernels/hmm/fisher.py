@@ -2,13 +2,14 @@
 
 import warnings
 from dataclasses import asdict
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import spread_evenly
 from seqkern.kernels.base import Plan
 from seqkern.kernels.hmm import _forward_backward
@@ -57,6 +58,13 @@ class FisherKernel(FeatureKernel):
     ----------
     Jaakkola, Diekhans, Haussler: A discriminative framework for detecting remote protein homologies. Journal of
     Computational Biology 7, 2000.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import FisherKernel
+    >>> chain = FisherKernel(model="markov", order=0, alphabet="dna").fit(["AAAC", "AACA"], [1, 1])
+    >>> chain(["AAAA"], ["AAAC", "GGGG"]).round(3)
+    array([[ 0.877, -0.218]])
     """
 
     name = "fisher"
@@ -90,7 +98,7 @@ class FisherKernel(FeatureKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["FisherKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(),
@@ -100,15 +108,15 @@ class FisherKernel(FeatureKernel):
         ]
 
     @property
-    def data_dependent(self):
+    def data_dependent(self) -> bool:
         """Whether the model is learned from the data."""
         return self.hmm is None
 
-    def files(self):
+    def files(self) -> tuple[str, ...]:
         """Return the path of the HMMER3 file, if there is one."""
         return () if self.hmm is None else (self.hmm,)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.model == "markov" and (self.hmm is not None or self.transitions):
             given = "transitions" if self.hmm is None else "hmm"
             raise ParameterError(f"a Markov chain has no {given}", remedy=f"leave {given} out, or give model=profile")
@@ -150,7 +158,7 @@ class FisherKernel(FeatureKernel):
             self._read = read = self.hmm, *read_profiles(self.hmm)
         return read[1:]
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the models, learned or from the file, and their alphabet."""
         if self.data_dependent and not self.fitted:
             return {}, {}
@@ -160,7 +168,7 @@ class FisherKernel(FeatureKernel):
             arrays.update(nest(f"models/{number}", model.arrays()))
         return {"alphabet": asdict(alphabet), "models": len(models)}, arrays
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         if not header:
             return
@@ -180,6 +188,15 @@ class FisherKernel(FeatureKernel):
         The matrix times its transpose is the kernel matrix, not normalised. Of a profile HMM there are the emissions,
         column after column, letters in alphabetical order; then, with `transitions`, the steps MM, MI, MD, IM, II, DM,
         DD out of the begin and each column but the last.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            Sequences with the alphabet of the model.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, parameters)
 
         Raises
         ------
@@ -214,7 +231,7 @@ class FisherKernel(FeatureKernel):
     def _prepare(self, X, like):
         return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X = self.coerce(X)

@@ -1,0 +1,20 @@
+"""Types of arguments that many modules take."""
+
+import os
+from collections.abc import Sequence
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+PathLike = str | os.PathLike[str]
+Source = PathLike | IO[str] | IO[bytes]
+"""A path, ``"-"`` for standard input, or an open file, as `seqkern.core.text_files.open_lines` reads it."""
+Ids = list[str] | tuple[str, ...]
+"""The ids of samples; unlike `Sequence[str]` indexed by numpy's integers too."""
+Rows = slice | Sequence[int] | npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]
+"""Which samples to take: an integer array, a boolean mask or a slice."""
+Header = dict[str, Any]
+"""The JSON part of what is stored."""
+Arrays = dict[str, npt.NDArray[Any]]
+"""The arrays of what is stored, by name."""
