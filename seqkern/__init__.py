@@ -1,19 +1,13 @@
 """Classify biological sequences with string kernels, SVM and P-SVM.
 
 `seqkern.read_fasta` reads sequences, `seqkern.kernels` holds the kernels, `seqkern.solvers` the classifiers,
-`seqkern.evaluation` the scores.
+`seqkern.evaluation` the scores. The public names of a package stand in its stub ``__init__.pyi``, and are imported on
+first use: ``seqkern --help`` needs none of them.
 """
 
-import importlib
+import lazy_loader
 
 __version__ = "0.1.0"
-__all__ = ["SequenceSet", "__version__", "read_fasta"]
 
-_HOMES = {"SequenceSet": "sequences.sequence_set", "read_fasta": "sequences.fasta"}
-
-
-def __getattr__(name):
-    """Import the public names on first use: ``seqkern --help`` needs none of them."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'seqkern' has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ += ["__version__"]

@@ -13,8 +13,8 @@ from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation import delong_test, holm
 from seqkern.report import build_report
 from seqkern.report.comparisons import COLUMNS, ranked_order
-from seqkern.report.findings import main_finding
 from seqkern.report.results import Method, StudyResults
+from seqkern.report.sections.findings import main_finding
 from seqkern.report.tables import Ranking
 from seqkern.report.trials import read_trial
 from seqkern.report.view import View

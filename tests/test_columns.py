@@ -12,8 +12,9 @@ from seqkern.solvers.psvm.potential.columns import DenseColumns
 from seqkern.solvers.psvm.potential.columns_mapped import MappedColumns
 from seqkern.solvers.psvm.potential.columns_operator import GramOperator, OperatorColumns
 from seqkern.solvers.psvm.potential.columns_sparse import SparseColumns
+from seqkern.solvers.psvm.potential.decisions import decide, stays_outside
 from seqkern.solvers.psvm.potential.matrix_file import MatrixFile, is_whole_map
-from seqkern.solvers.psvm.potential.storage import columns_of, decide, stays_outside
+from seqkern.solvers.psvm.potential.storage import columns_of
 
 
 def standardised(K):

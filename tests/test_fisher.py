@@ -186,7 +186,7 @@ def test_a_file_of_another_alphabet_is_an_error_that_names_file_and_alphabets(fi
 
 def test_the_file_may_be_public(file, monkeypatch):
     given = public.PublicFile("family", public.PARAMETER, file.name, file_sha256(file), "", "by hand")
-    monkeypatch.setattr(public, "_table", lambda *_: (given,))
+    monkeypatch.setattr(public, "public_table", lambda *_: (given,))
     monkeypatch.setenv("SEQKERN_DATA", str(file.parent))
     kernel = build_kernel("fisher:hmm=public:family")
     assert kernel.files() == ("public:family",)

@@ -88,6 +88,24 @@ def test_merge_groups_joins_through_chains():
     assert merged.tolist() == [0, 0, 1, 1, 2, 3, 0]
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_merge_groups_numbers_what_is_linked_by_its_first_unit(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    partitions, pairs = rng.integers(n, size=(2, n)), rng.integers(n, size=(int(rng.integers(0, n)), 2))
+    group = list(range(n))  # naive: whatever is linked takes the lower number, until nothing changes
+    links = [(i, j) for part in partitions for i in range(n) for j in range(n) if part[i] == part[j]]
+    before = None
+    while before != group:
+        before = list(group)
+        for i, j in [*links, *pairs.tolist()]:
+            group[i] = group[j] = min(group[i], group[j])
+    numbers = {first: number for number, first in enumerate(dict.fromkeys(group))}
+    merged = merge_groups(n, *partitions, pairs=pairs)
+    assert merged.tolist() == [numbers[one] for one in group]
+    assert merged.dtype == np.int64
+
+
 def test_stratified():
     labels = binary([0] * 40 + [1] * 10)
     foldset = make_folds(labels, method="stratified", k=5, seed=3)

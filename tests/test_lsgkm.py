@@ -13,7 +13,8 @@ from seqkern.gram.transforms import build_transform
 from seqkern.kernels import GappedKmerKernel, RBFKernel, SpectrumKernel, build_kernel
 from seqkern.models.affine import affine_form
 from seqkern.models.loading import load_model
-from seqkern.models.lsgkm import is_lsgkm, read_lsgkm, write_lsgkm
+from seqkern.models.lsgkm import read_lsgkm, write_lsgkm
+from seqkern.models.lsgkm_file import is_lsgkm
 from seqkern.models.training import train_model
 from seqkern.sequences.fasta import read_fasta
 from seqkern.sequences.labels import Labels

@@ -68,7 +68,11 @@ class Both(Base, BaseEstimator):
     weights: list[float] | None = numbers(default=None, low=0)
     shape: str | list[float] = numbers(default="flat", low=0, words=("flat", "peak"), each="weight")
     costs: dict[str, float] | str | None = numbers_by_name(
-        value=real(low=0, open_low=True), default=None, words=("balanced",), remedy="give a cost for each class"
+        value=real(low=0, open_low=True),
+        default=None,
+        words=("balanced",),
+        each="cost of",
+        remedy="give a cost for each class",
     )
     letters: str | None = alphabet_name(default=None)
     note: str | None = text(default=None)
@@ -216,7 +220,7 @@ BAD = [
     ({"shape": [-1]}, "weight=-1 is not possible"),
     ({"shape": "round"}, "shape='round' is not possible; choose flat, peak, or give a list of numbers"),
     ({"costs": 3}, "costs=3 is not possible; give a cost for each class"),
-    ({"costs": {"a": 0}}, "costs a=0 is not possible; give a number > 0"),
+    ({"costs": {"a": 0}}, "cost of a=0 is not possible; give a number > 0"),
     ({"note": 1}, "note=1 is not possible; give text"),
     ({"table": 3}, "table=3 is not possible; give a name, or rows of numbers"),
     ({"loud": "yes"}, "loud='yes' is not possible; give true or false"),

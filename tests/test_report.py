@@ -24,14 +24,14 @@ from seqkern.figures.gram import block_means
 from seqkern.figures.matplotlib_svg import inline
 from seqkern.figures.numbers import number
 from seqkern.report import build_report
-from seqkern.report.choices import edge_choices
-from seqkern.report.cost import cost_section
-from seqkern.report.findings import caveats, main_finding
 from seqkern.report.outcomes import hard_cases, outcome
-from seqkern.report.predictions import hard_section
 from seqkern.report.results import Method, StudyResults
+from seqkern.report.sections.choices import edge_choices
+from seqkern.report.sections.cost import cost_section
+from seqkern.report.sections.findings import caveats, main_finding
+from seqkern.report.sections.predictions import hard_section
+from seqkern.report.sections.thumbnails import thumbnail
 from seqkern.report.tables import Ranking, unit_scores
-from seqkern.report.thumbnails import thumbnail
 from seqkern.report.view import View
 
 SMALL = {"spectrum": {"kernel": "spectrum", "k": 3}}

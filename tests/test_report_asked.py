@@ -6,10 +6,10 @@ from report_sample import Shape, write_study
 from test_report import Page
 
 from seqkern.core.tsv import read_tsv, write_tsv
-from seqkern.report.choices import choices_section
-from seqkern.report.findings import caveats
 from seqkern.report.results import StudyResults
-from seqkern.report.scores import scores_section
+from seqkern.report.sections.choices import choices_section
+from seqkern.report.sections.findings import caveats
+from seqkern.report.sections.scores import scores_section
 from seqkern.report.view import View
 
 KERNELS = {"spectrum3": {"kernel": "spectrum", "k": 3}}

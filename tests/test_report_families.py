@@ -13,10 +13,10 @@ from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.figures.families import _line_style, families_figure
 from seqkern.report import build_report
 from seqkern.report.comparisons import Compared
-from seqkern.report.families import MOST_LINES, drawn
 from seqkern.report.results import Method, StudyResults
-from seqkern.report.single_task_tests import exponent
-from seqkern.report.verdicts import comparisons_section, result
+from seqkern.report.sections.families import MOST_LINES, drawn
+from seqkern.report.sections.single_task_tests import exponent
+from seqkern.report.sections.verdicts import comparisons_section, result
 from seqkern.report.view import View
 
 FAMILIES = tuple(f"1.{i}" for i in range(1, 13))

@@ -18,10 +18,7 @@ from seqkern.evaluation.paired_decisions import Trial
 from seqkern.evaluation.residue_results import read_states
 from seqkern.figures.residues import lengths_figure
 from seqkern.report import build_report, trials
-from seqkern.report.dataset_summary import about_section
 from seqkern.report.files import read_table
-from seqkern.report.findings import caveats
-from seqkern.report.reliability import reliability_section, shown_bins
 from seqkern.report.residue_data import (
     FEWEST,
     against_first,
@@ -31,10 +28,13 @@ from seqkern.report.residue_data import (
     letter_order,
     weights_by_position,
 )
-from seqkern.report.residues import importance_parts, residues_section, track_parts
 from seqkern.report.results import Method, StudyResults
-from seqkern.report.selected_features import features_section
-from seqkern.report.splits import folds_section
+from seqkern.report.sections.dataset_summary import about_section
+from seqkern.report.sections.findings import caveats
+from seqkern.report.sections.reliability import reliability_section, shown_bins
+from seqkern.report.sections.residues import importance_parts, residues_section, track_parts
+from seqkern.report.sections.selected_features import features_section
+from seqkern.report.sections.splits import folds_section
 from seqkern.report.trials import read_trial
 from seqkern.report.view import View
 

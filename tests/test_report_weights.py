@@ -8,10 +8,10 @@ from seqkern.core.markup import Markup, text_of
 from seqkern.core.tsv import write_tsv
 from seqkern.kernels import parse_spec
 from seqkern.report import build_report
-from seqkern.report.choices import choices_section
 from seqkern.report.results import StudyResults
+from seqkern.report.sections.choices import choices_section
+from seqkern.report.sections.weights import CAUTION, weights_section
 from seqkern.report.view import View
-from seqkern.report.weights import CAUTION, weights_section
 
 KERNELS = {
     "mix": parse_spec("combination:parts=[(spectrum:k=3),(spectrum:k=2)],weights=mkl"),

@@ -487,7 +487,7 @@ class DensityEstimator(Solver):
 
 
 def test_a_solver_may_learn_without_labels(monkeypatch):
-    monkeypatch.setitem(SOLVERS.classes, "density", DensityEstimator)
+    monkeypatch.setitem(SOLVERS.table, "density", f"{__name__}:DensityEstimator")
     problem = Problem(CSVC())
     solver = make_solver("density", "none").fit(problem.K)
     np.testing.assert_allclose(solver.decision_function(problem.new), problem.new.mean(axis=1))

@@ -7,10 +7,10 @@ from seqkern.core.markup import text_of
 from seqkern.evaluation.paired_decisions import Trial
 from seqkern.report.comparisons import Compared, Contested
 from seqkern.report.results import Method
-from seqkern.report.single_task_tests import test_sentences as sentences
+from seqkern.report.sections.single_task_tests import test_sentences as sentences
+from seqkern.report.sections.verdicts import result
 from seqkern.report.terminal import told
 from seqkern.report.verdict_words import contrary, verdict
-from seqkern.report.verdicts import result
 
 A, B = Method("A", "x"), Method("B", "x")
 

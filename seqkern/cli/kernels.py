@@ -17,7 +17,7 @@ def run(args):
     from seqkern.gram.transforms import TRANSFORMS
     from seqkern.kernels import KERNELS
 
-    if args.name in TRANSFORMS.classes:
+    if args.name in TRANSFORMS.names:
         print(in_full(TRANSFORMS.get(args.name)))
     elif args.name:
         cls = KERNELS.get(args.name)

@@ -14,7 +14,7 @@ def load_given(args):
 
     from seqkern.core.errors import ModelError
     from seqkern.models.loading import load_model
-    from seqkern.models.lsgkm import is_lsgkm
+    from seqkern.models.lsgkm_file import is_lsgkm
 
     try:
         return load_model(args.model)

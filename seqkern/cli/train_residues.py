@@ -40,7 +40,7 @@ def _joined(text):
     if text.lstrip().startswith(("[", "{")):  # JSON
         return False
     names = [word.strip().partition(":")[0] for word in text.split(",")[1:]]
-    return text.endswith(",") or any(name in LAYERS.classes for name in names)
+    return text.endswith(",") or any(name in LAYERS.names for name in names)
 
 
 def check_probabilities(args, labels):

@@ -33,7 +33,7 @@ def commonest_at_sites(model, dataset):
     """Return the commonest two letters at the sites of each strand, as `letters_at_sites`; {} if they were checked."""
     import numpy as np
 
-    from seqkern.sequences.windows import letters_at_sites
+    from seqkern.sequences.cutting import letters_at_sites
 
     if model.window is None or model.window.site:
         return {}

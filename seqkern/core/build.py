@@ -6,7 +6,7 @@ from functools import cache
 from seqkern import __version__
 from seqkern.core.resource_files import CHECKOUT, PACKAGE, resource_files
 
-CODE = {".py", ".so", ".pyd", ".css", ".html", ".js"}
+CODE = {".py", ".pyi", ".so", ".pyd", ".css", ".html", ".js"}
 
 
 @cache

@@ -1,26 +1,51 @@
-"""What did not converge within a piece of work: told to whoever counts it, instead of once for each fit."""
+"""What did not converge within a piece of work: told to whoever counts it, instead of once for each fit.
+
+The warning is scikit-learn's, so that its users' filters hold. It is looked up when there is something to warn of:
+importing scikit-learn costs a second, and prediction, or a Gram matrix, needs none of it.
+"""
 
 import contextlib
 import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning
+
+def convergence_warning() -> type[Warning]:
+    """Return `sklearn.exceptions.ConvergenceWarning`."""
+    from sklearn.exceptions import ConvergenceWarning  # only here: scikit-learn costs start-up
+
+    return ConvergenceWarning
+
+
+def warn_unconverged(text: str, stacklevel: int = 1) -> None:
+    """Warn with a `ConvergenceWarning`; `stacklevel` counts from the caller, as that of `warnings.warn`."""
+    warnings.warn(text, convergence_warning(), stacklevel=stacklevel + 1)
 
 
 @contextlib.contextmanager
-def unconverged():
+def ignoring_unconverged() -> Iterator[None]:
+    """Show no `ConvergenceWarning`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", convergence_warning())
+        yield
+
+
+@contextlib.contextmanager
+def unconverged() -> Iterator[list[Warning]]:
     """Keep back each `ConvergenceWarning`, and yield the list that they go to; other warnings are shown as ever.
 
     Yields
     ------
     list of Warning
     """
-    kept = []
+    kept: list[Warning] = []
+    unfinished = convergence_warning()
     with warnings.catch_warnings():
-        warnings.simplefilter("always", ConvergenceWarning)
+        warnings.simplefilter("always", unfinished)
         show = warnings.showwarning
 
-        def keep(message, category, *place, **more):
-            if issubclass(category, ConvergenceWarning):
+        def keep(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, unfinished):
                 kept.append(message)
             else:
                 show(message, category, *place, **more)
@@ -29,10 +54,10 @@ def unconverged():
         yield kept
 
 
-def telling(function, told):
+def telling(function: Callable[..., Any], told: list[Warning]) -> Callable[..., Any]:
     """Return a function that does the same, and whose warnings of what did not converge go to the list `told`."""
 
-    def told_of(*arguments):
+    def told_of(*arguments: Any) -> Any:
         with unconverged() as failed:
             found = function(*arguments)
         told.extend(failed)

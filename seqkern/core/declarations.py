@@ -15,7 +15,7 @@ from typing import Any, Literal, Self, get_args, get_origin
 
 from seqkern.core.checks import check_choice, check_flag, check_integer, check_real
 from seqkern.core.errors import ParameterError
-from seqkern.core.kinds import KINDS
+from seqkern.core.kinds import HOMES, kind_of
 from seqkern.core.words import parse_value
 
 FAR = 1e9
@@ -143,9 +143,9 @@ class Parameter:
         if isinstance(value, (list, tuple)):
             return [self.item.build(item) for item in value]
         if isinstance(value, Mapping):
-            for kind in KINDS.values():
-                if kind.registry is not None and isinstance(value.get(kind.name), str):
-                    return kind.build(value)
+            for name in HOMES:
+                if isinstance(value.get(name), str) and kind_of(name).registry is not None:
+                    return kind_of(name).build(value)
         return value
 
     # ---- description -----------------------------------------------------------------------------------------
@@ -414,18 +414,22 @@ class Numbers(Real):
 
 
 class NumbersByName(Parameter):
-    """A number for each of some names; `words` may stand for them, or with `text` any text."""
+    """A number for each of some names; `words` may stand for them, or with `text` any text.
+
+    A message calls a number as the parameter and then by its name, or with `each` by that and its name.
+    """
 
     value: Number = Number()
     text: bool = False
 
-    def _check_one(self, name: str, value: Any, owner: Any) -> None:
-        if self.text and isinstance(value, str):
+    def check(self, name: str, value: Any, owner: Any = None) -> None:
+        """Raise ParameterError unless all numbers are in the domain, or the value is what may stand for them."""
+        if (value is None and self.optional) or (isinstance(value, str) and (self.text or value in self.words)):
             return
         if not isinstance(value, Mapping):
             self._refuse(name, value, "give a number for each name")
         for key, number in value.items():
-            self.value.check(f"{name} {key}", number, owner)
+            self.value.check(f"{self.each or name} {key}", number, owner)
 
     def _parse(self, word: str, ranges: bool) -> Any:
         return word
@@ -467,32 +471,34 @@ class Component(Parameter):
     expand: bool = False
 
     def _parse(self, word: str, ranges: bool) -> Any:
-        return word
+        value = parse_value(word)
+        return value if type(value) in (int, float) else word
 
     def normal(self, value: Any, *, grid: bool = False) -> Any:
         """Return a value of a configuration with texts read, so that what is to be searched can be seen."""
-        parse = KINDS[self.kind].parse
+        parse = kind_of(self.kind).parse
         if isinstance(value, str) and parse is not None and not self.list_parameter:
             return None if self.optional and value.strip().lower() == "none" else parse(value)
         return super().normal(value, grid=grid)
 
     def build(self, value: Any) -> Any:
         """Return what a text or a mapping describes, built; of a list each, of a grid each that it holds."""
-        kind = KINDS[self.kind]
+        kind = kind_of(self.kind)
         if self.expand:
             found = [kind.build(one) for item in (value if is_listed(value) else [value]) for one in self._grid(item)]
             return found[0] if len(found) == 1 else found
         if isinstance(value, (list, tuple)):
             return [self.build(item) for item in value] if self.several else value
-        return None if value is None else kind.build(value)
+        described = isinstance(value, (str, Mapping)) or (self.list_parameter and value is not None)
+        return kind.build(value) if described else value
 
     def _grid(self, value: Any) -> list:
         """Return the specs of a grid."""
-        expand = KINDS[self.kind].expand
+        expand = kind_of(self.kind).expand
         return expand(value) if expand is not None and isinstance(value, (str, Mapping)) else [value]
 
     def _type(self) -> str:
-        return KINDS[self.kind].type_name if self.kind in KINDS else self.kind.capitalize()
+        return kind_of(self.kind).type_name
 
     def _schema(self) -> dict:
         return {"anyOf": [{"type": "string"}, {"$ref": f"#/$defs/{self.kind}"}]}

@@ -58,6 +58,8 @@ class SequenceError(SeqkernError, ValueError):
 class PolicyError(SequenceError):
     """A sequence that a kernel would take if its parameter `policy` were ``"zero"``."""
 
+    policy: str
+
 
 class ShortError(PolicyError):
     """A sequence shorter than a word of the kernel."""

@@ -1,9 +1,10 @@
 """The kinds of things that a configuration describes: kernels, solvers, …; each package adds its own.
 
 A parameter may hold a thing of some kind (the `base` of a kernel, the `binary` solver of a multi-class one). It knows
-the kind by its name only, so that this package imports none of the others.
+the kind by its name only, so that this package imports none of the others until a thing of the kind is read.
 """
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,17 @@ class Kind:
 KINDS: dict[str, Kind] = {}
 """All kinds whose package has been imported, by name."""
 
+HOMES = {
+    "kernel": "seqkern.kernels.specs",
+    "transform": "seqkern.gram.transforms.specs",
+    "method": "seqkern.gram.transforms.specs",
+    "solver": "seqkern.solvers.specs",
+    "selector": "seqkern.solvers.selection.selectors.specs",
+    "scaler": "seqkern.solvers.selection.selectors.specs",
+    "layer": "seqkern.layers.specs",
+}
+"""The module that adds each kind."""
+
 
 def add_kind(kind: Kind) -> Kind:
     """Make a kind known, and return it."""
@@ -57,5 +69,7 @@ def add_kind(kind: Kind) -> Kind:
 
 
 def kind_of(name: str) -> Kind:
-    """Return the kind of a name; where its package has not been imported, one without classes."""
+    """Return the kind of a name; of an unknown name one without classes."""
+    if name not in KINDS and name in HOMES:
+        importlib.import_module(HOMES[name])
     return KINDS.get(name) or Kind(name, name.capitalize(), build=lambda value: value, example="name:parameter=value")

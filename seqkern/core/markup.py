@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterable
 
 VOID = frozenset({"br", "hr", "img", "link", "meta", "input", "wbr"})
 # Control characters are not allowed in HTML or SVG text; a FASTA header may hold them.
@@ -14,12 +15,12 @@ class Markup(str):
     __slots__ = ()
 
 
-def clean(text):
+def clean(text: object) -> str:
     """Return text with control characters replaced by a visible sign."""
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(text))
 
 
-def escape(value):
+def escape(value: object) -> Markup:
     """Return a value as Markup: nothing for None, Markup unchanged, a list joined, else escaped text."""
     if value is None:
         return Markup("")
@@ -30,7 +31,7 @@ def escape(value):
     return Markup(html.escape(clean(value), quote=True))
 
 
-def tag(name, /, *children, **attributes):
+def tag(name: str, /, *children: object, **attributes: object) -> Markup:
     """Return an element.
 
     Parameters
@@ -55,16 +56,16 @@ def tag(name, /, *children, **attributes):
     return Markup("".join(text))
 
 
-def join(separator, items):
+def join(separator: object, items: Iterable[object]) -> Markup:
     """Return items, each escaped, with a separator between them."""
     return Markup(escape(separator).join(map(escape, items)))
 
 
-def details(summary, *children):
+def details(summary: object, *children: object) -> Markup:
     """Return a part that opens on a click."""
     return tag("details", tag("summary", summary), children)
 
 
-def text_of(value):
+def text_of(value: object) -> str:
     """Return the plain text of HTML."""
     return html.unescape(re.sub(r"<[^>]*>", "", escape(value)))

@@ -130,10 +130,11 @@ def numbers_by_name(
     default: Any = REQUIRED,
     words: tuple[str, ...] = (),
     text: bool = False,
+    each: str = "",
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a number for each of some names; `value` declares the number."""
+    """Declare a number for each of some names; `value` declares the number, which messages call `each` and the name."""
     return NumbersByName(**locals())
 
 

@@ -3,15 +3,11 @@
 The table ``public_files.tsv`` names them with SHA-256 and public address.
 """
 
-import hashlib
-import http.client
 import os
-import urllib.request
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from seqkern.core.archive import atomic_write
 from seqkern.core.cache import cache_dir
 from seqkern.core.errors import FileError, unknown_name
 from seqkern.core.resource_files import open_resource
@@ -20,8 +16,6 @@ from seqkern.core.text_files import file_sha256
 PREFIX = "public:"
 PARAMETER = "parameter"
 """Role of the files that are no data set, but named by a kernel's parameter, or for profiles."""
-TIMEOUT = 60
-BLOCK = 1 << 20
 REMEDY = "put it into a folder and name that folder: data_dir in the config, --data-dir, or SEQKERN_DATA"
 
 
@@ -83,7 +77,11 @@ def find_file(file, data_dir=None):
             return path
     cached = cache_dir() / file.file
     if not (cached.is_file() and file_sha256(cached) == file.sha256):
-        _download(file, cached)
+        if not file.url:
+            raise FileError(f"is not here and has no public address ({file.made})", file=file.file, remedy=REMEDY)
+        from seqkern.core.download import download  # only here: Python's network modules cost start-up
+
+        download(file.url, cached, file.sha256, name=file.file, remedy=REMEDY)
     return cached
 
 
@@ -116,29 +114,3 @@ def local_path(path, data_dir=None):
     if name not in files:
         raise unknown_name("public file", name, files)
     return find_file(files[name], data_dir)
-
-
-def _download(file, path):
-    """Download a public file to `path`; nothing stays there unless its checksum is right."""
-    if not file.url:
-        raise FileError(f"is not here and has no public address ({file.made})", file=file.file, remedy=REMEDY)
-    with atomic_write(path) as target:
-        digest = hashlib.sha256()
-        for block in _blocks(file):
-            target.write(block)
-            digest.update(block)
-        if digest.hexdigest() != file.sha256:
-            raise FileError("download has another SHA-256 than published", file=file.url, remedy=REMEDY)
-
-
-def _blocks(file):
-    """Yield the bytes at a public file's address."""
-    try:
-        with urllib.request.urlopen(file.url, timeout=TIMEOUT) as answer:
-            while block := answer.read(BLOCK):
-                yield block
-    except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", error)
-        raise FileError(
-            f"is not here, and {file.url} cannot be had: {reason}", file=file.file, remedy=REMEDY
-        ) from error

@@ -1,67 +1,75 @@
-"""Find classes by their names: all public modules of a package are looked through, so none is listed."""
+"""Find classes by their names: a table says where each stands, so that looking one up imports one module."""
 
 import importlib
 import inspect
-import pkgutil
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 from seqkern.core.checks import check_flag
 from seqkern.core.errors import ParameterError, unknown_name
 
 
 class Registry:
-    """The named classes of one package, or of one module.
+    """Named classes of one kind, each imported when it is looked up.
 
     Parameters
     ----------
     kind : str
         What the classes are called in messages and configs: ``"kernel"`` or ``"solver"``.
-    package : str
-        Full name of the package, whose modules without a leading underscore are searched; or of a module.
     base : str
-        ``module:Class`` of the base class; concrete subclasses with a `name` of their own are registered.
+        Their base class, as ``module:Class``.
+    table : dict of str to str
+        From the name of each class, its attribute `name`, to its place, as ``module:Class``.
     """
 
-    def __init__(self, kind, package, base):
+    def __init__(self, kind: str, base: str, table: Mapping[str, str]) -> None:
         self.kind = kind
-        self.package = package
         self.base = base
+        self.table = dict(sorted(table.items()))
 
     @cached_property
-    def base_class(self):
+    def base_class(self) -> type:
         """The base class."""
-        module, _, name = self.base.partition(":")
-        return getattr(importlib.import_module(module), name)
+        return _import_class(self.base)
 
-    @cached_property
-    def classes(self):
-        """Dict from name to class, sorted by name."""
-        base = self.base_class
-        package = importlib.import_module(self.package)
-        found = {}
-        for module in _public_modules(package):
-            for item in vars(module).values():
-                if inspect.isclass(item) and issubclass(item, base) and "name" in vars(item) and item.name:
-                    other = found.setdefault(item.name, item)
-                    if other is not item:
-                        both = f"{_full_name(other)} and {_full_name(item)}"
-                        raise ParameterError(
-                            f"two classes are the {self.kind} {item.name!r}: {both}", remedy="give one another name"
-                        )
-        return dict(sorted(found.items()))
+    @property
+    def names(self) -> list[str]:
+        """The names of the classes, sorted; no class is imported."""
+        return list(self.table)
 
-    def by_class_name(self, name):
-        """Return the class called `name`, as in ``from package import name``; AttributeError if none is."""
-        for cls in self.classes.values():
-            if cls.__name__ == name:
-                return cls
-        raise AttributeError(f"module {self.package!r} has no attribute {name!r}")
+    @property
+    def classes(self) -> dict[str, type]:
+        """Dict from name to class, sorted by name; it imports them all."""
+        return {name: _import_class(place) for name, place in self.table.items()}
 
-    def class_names(self):
+    def class_names(self) -> list[str]:
         """Return the names of the classes themselves, as in ``from package import Name``."""
-        return [cls.__name__ for cls in self.classes.values()]
+        return [place.partition(":")[2] for place in self.table.values()]
 
-    def get(self, name):
+    def add(self, name: str, place: str) -> None:
+        """Register a class that stands elsewhere.
+
+        Parameters
+        ----------
+        name : str
+            Its attribute `name`.
+        place : str
+            ``module:Class``.
+
+        Raises
+        ------
+        ParameterError
+            If another class has the name.
+        """
+        other = self.table.get(name, place)
+        if other != place:
+            raise ParameterError(
+                f"two classes are the {self.kind} {name!r}: {other} and {place}", remedy="give one another name"
+            )
+        self.table = dict(sorted({**self.table, name: place}.items()))
+
+    def get(self, name: str) -> type:
         """Return the class registered as `name`.
 
         Raises
@@ -69,11 +77,11 @@ class Registry:
         ParameterError
             For an unknown name, with the nearest known one.
         """
-        if name not in self.classes:
-            raise unknown_name(self.kind, name, self.classes)
-        return self.classes[name]
+        if name not in self.table:
+            raise unknown_name(self.kind, name, self.table)
+        return _import_class(self.table[name])
 
-    def build(self, name, /, **params):
+    def build(self, name: str, /, **params: Any) -> Any:
         """Return an instance of the class registered as `name`.
 
         Raises
@@ -95,15 +103,7 @@ class Registry:
         return cls(**params)
 
 
-def _full_name(cls):
-    """Return a class's name with that of its module."""
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def _public_modules(package):
-    """Return the modules of a package whose names have no leading underscore; for a module, itself."""
-    if not hasattr(package, "__path__"):
-        return [package]
-    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    names = [info.name for info in found if not info.name.rpartition(".")[2].startswith("_")]
-    return [importlib.import_module(name) for name in names]
+def _import_class(place: str) -> type:
+    """Return the class at ``module:Class``."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)

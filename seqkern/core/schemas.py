@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqkern.core.declarations import Component
-from seqkern.core.kinds import KINDS, Kind
+from seqkern.core.kinds import Kind, kind_of
 
 _RANGE = r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\.\.[-+]?[\d.]+([eE][-+]?\d+)?\s*$"
 
@@ -37,8 +37,8 @@ def schema_of(kind: str, extra: Mapping[str, Any] | None = None) -> dict[str, An
         name = missing.pop()
         if name in definitions:
             continue
-        definitions[name] = _entry(KINDS[name], dict(extra or {}) if name == kind else {})
-        missing += sorted(_inside(KINDS[name]))
+        definitions[name] = _entry(kind_of(name), dict(extra or {}) if name == kind else {})
+        missing += sorted(_inside(kind_of(name)))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "anyOf": [{"type": "string"}, {"$ref": f"#/$defs/{kind}"}],

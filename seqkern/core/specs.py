@@ -19,7 +19,7 @@ from typing import Any
 
 from seqkern.core.declarations import Component, Parameter
 from seqkern.core.errors import ParameterError
-from seqkern.core.kinds import KINDS, kind_of
+from seqkern.core.kinds import kind_of
 from seqkern.core.parameters import Parameters
 from seqkern.core.words import NUMBER, parse_value
 
@@ -70,12 +70,12 @@ def build_spec(spec: Any, key: str) -> Any:
     ParameterError
         If it is no spec, for an unknown name or parameter (with the nearest one), or a value outside its domain.
     """
-    registry = KINDS[key].registry
+    registry = kind_of(key).registry
     if isinstance(spec, registry.base_class):
         return spec
     params = parse_spec(spec, key) if isinstance(spec, str) else spec
     if not isinstance(params, Mapping) or not isinstance(params.get(key), str):
-        raise ParameterError(f"{spec!r} is no {key}", remedy=f"write one as {KINDS[key].example}")
+        raise ParameterError(f"{spec!r} is no {key}", remedy=f"write one as {kind_of(key).example}")
     return build_named(key, params[key], {name: value for name, value in params.items() if name != key})
 
 
@@ -94,7 +94,7 @@ def build_named(key: str, name: str, params: Mapping[str, Any]) -> Any:
     ParameterError
         For an unknown name or parameter (with the nearest one), or a value outside its domain.
     """
-    registry = KINDS[key].registry
+    registry = kind_of(key).registry
     made = registry.build(name, **built_values(registry.get(name), params))
     made.check_parameters()
     return made

@@ -1,12 +1,14 @@
 """Tables as tab-separated text: one header line, numbers in a fixed form, so that equal tables are equal bytes."""
 
 import math
+from collections.abc import Iterable, Sequence
+from os import PathLike
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError
 
 
-def format_cell(value):
+def format_cell(value: object) -> str:
     """Return a cell's text: floats to 10 significant digits, empty for None and NaN; never a tab or a line end."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
@@ -15,7 +17,7 @@ def format_cell(value):
     return " ".join(str(value).split("\t")).replace("\n", " ").replace("\r", " ")
 
 
-def write_tsv(path, columns, rows):
+def write_tsv(path: str | PathLike, columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
     """Write a table atomically.
 
     Parameters
@@ -37,7 +39,23 @@ def write_tsv(path, columns, rows):
             file.write("\t".join(map(format_cell, cells)) + "\n")
 
 
-def read_tsv(path):
+def read_utf8(path: str | PathLike, *, remedy: str) -> str:
+    """Return the text of a file with its ends of lines as they are.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, with this remedy, or is no text.
+    """
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise FileError(f"cannot be read: {reason}", file=path, remedy=remedy) from error
+
+
+def read_tsv(path: str | PathLike) -> list[dict[str, str]]:
     """Read a table as a list of dicts of str.
 
     Raises
@@ -45,13 +63,7 @@ def read_tsv(path):
     FileError
         If the file is missing, no text, or has a line with another number of cells than its header.
     """
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            lines = file.read().split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise FileError(f"cannot be read: {reason}", file=path, remedy="check the path") from error
-    lines = [line.removesuffix("\r") for line in lines]
+    lines = [line.removesuffix("\r") for line in read_utf8(path, remedy="check the path").split("\n")]
     columns = lines[0].split("\t")
     rows = []
     for number, line in enumerate(lines[1:], start=2):

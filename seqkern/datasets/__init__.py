@@ -6,21 +6,6 @@ reads their formats, `label_sources` finds the labels, `families` sets the tasks
 `site_windows` cuts windows around sites, `residue_units` around residues.
 """
 
-from seqkern.datasets.data_entry import DataEntry
-from seqkern.datasets.dataset import KINDS, Dataset, Task, load_dataset, save_dataset, summary
-from seqkern.datasets.families import liao_noble
-from seqkern.datasets.label_sources import check_options
-from seqkern.datasets.making import make_dataset
+import lazy_loader
 
-__all__ = [
-    "KINDS",
-    "DataEntry",
-    "Dataset",
-    "Task",
-    "check_options",
-    "liao_noble",
-    "load_dataset",
-    "make_dataset",
-    "save_dataset",
-    "summary",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

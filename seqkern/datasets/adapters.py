@@ -15,7 +15,7 @@ from seqkern.core.text_files import open_lines, read_cells
 from seqkern.datasets.label_sources import columns_of_first_words, columns_of_headers, rows_of_ids
 from seqkern.datasets.table_files import read_features, read_similarities
 from seqkern.sequences.fasta import read_records
-from seqkern.sequences.sequence_set import unique_ids
+from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.tables import FeatureTable
 
 LIAO_NOBLE = {

@@ -30,7 +30,13 @@ Read = TypeVar("Read")
 
 
 def anywhere(*_keys: str) -> contextlib.AbstractContextManager[None]:
-    """Add nothing to errors."""
+    """Add nothing to errors.
+
+    Parameters
+    ----------
+    *_keys : str
+        Of an entry.
+    """
     return contextlib.nullcontext()
 
 
@@ -106,7 +112,13 @@ class FastaSource:
 
     @classmethod
     def parse(cls, given: str | list[str] | Mapping[str, str]) -> "FastaSource":
-        """Return the source of the value of ``fasta``: a path, several, or one for each class."""
+        """Return the source of an entry.
+
+        Parameters
+        ----------
+        given : str, list or mapping
+            The value of ``fasta``: a path, several, or one for each class.
+        """
         if isinstance(given, Mapping):
             return cls(tuple(given.values()), tuple(given))
         return cls((given,) if isinstance(given, str) else tuple(given))
@@ -166,7 +178,13 @@ class Policies:
 
     @classmethod
     def parse(cls, entry: Mapping[str, Any]) -> "Policies":
-        """Return the policies among the keys of an entry."""
+        """Return the policies among the keys of an entry.
+
+        Parameters
+        ----------
+        entry : mapping
+            Of a study.
+        """
         return cls(**{item.name: entry.get(item.name) for item in fields(cls)})
 
     def given(self) -> dict[str, str]:
@@ -202,6 +220,11 @@ class SiteWindow:
     @classmethod
     def parse(cls, entry: Mapping[str, Any]) -> "SiteWindow | None":
         """Return the windows that an entry cuts, or None.
+
+        Parameters
+        ----------
+        entry : mapping
+            Of a study.
 
         Raises
         ------
@@ -259,6 +282,11 @@ class ResidueOptions:
     @classmethod
     def parse(cls, entry: Mapping[str, Any]) -> "ResidueOptions | None":
         """Return what an entry says of residues, or None.
+
+        Parameters
+        ----------
+        entry : mapping
+            Of a study.
 
         Raises
         ------
@@ -327,6 +355,11 @@ class ProfileOptions:
     def parse(cls, entry: Mapping[str, Any]) -> "ProfileOptions | None":
         """Return what an entry says of profiles, or None.
 
+        Parameters
+        ----------
+        entry : mapping
+            Of a study.
+
         Raises
         ------
         ConfigError, ParameterError
@@ -384,7 +417,13 @@ class LabelOptions:
 
     @classmethod
     def parse(cls, entry: Mapping[str, Any]) -> "LabelOptions":
-        """Return what an entry says of labels; ParameterError for an unknown key or source."""
+        """Return what an entry says of labels; ParameterError for an unknown key or source.
+
+        Parameters
+        ----------
+        entry : mapping
+            Of a study.
+        """
         options = check_options(entry.get("labels", {}))
         return cls(options.get("from"), options.get("file"), options.get("kind"), options)
 
@@ -458,7 +497,13 @@ class DataEntry:
 
     @classmethod
     def of_results(cls, entry: Mapping[str, Any]) -> "DataEntry":
-        """Return what can be told of the entry of a study that has been run, perhaps by another version."""
+        """Return what can be told of the entry of a study that has been run, perhaps by another version.
+
+        Parameters
+        ----------
+        entry : mapping
+            Of a study.
+        """
         residues = _tolerant(lambda: ResidueOptions(**entry["residues"])) if "residues" in entry else None
         return cls(
             source=_tolerant(lambda: _one_source(entry)),

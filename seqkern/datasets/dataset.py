@@ -14,7 +14,7 @@ from seqkern.core.archive import atomic_write, load_archive, nest, save_archive,
 from seqkern.core.errors import FileError, unknown_name
 from seqkern.core.tsv import write_tsv
 from seqkern.residues import Residues
-from seqkern.sequences.labels import UNIT_COLUMNS, Labels
+from seqkern.sequences.labels import SAMPLE_COLUMNS, Labels
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
@@ -106,7 +106,7 @@ def save_dataset(dataset, folder):
     header, arrays = dataset.X.state()
     arrays = nest("X", arrays)
     first = next(iter(dataset.tasks.values())).labels
-    for name in UNIT_COLUMNS:
+    for name in SAMPLE_COLUMNS:
         if getattr(first, name) is not None:
             arrays[f"units/{name}"] = getattr(first, name)
     residues = None
@@ -201,7 +201,7 @@ def _write_units(dataset, path):
     if dataset.kind == "sequences":
         columns["length"] = dataset.X.lengths
     first = next(iter(dataset.tasks.values())).labels
-    for name in UNIT_COLUMNS:
+    for name in SAMPLE_COLUMNS:
         if getattr(first, name) is not None:
             columns[name.removesuffix("s") if name in ("groups", "folds") else name] = getattr(first, name)
     for task in dataset.tasks.values():

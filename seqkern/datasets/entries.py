@@ -1,13 +1,15 @@
 """Read what a study's data-set entry names: units, columns of text about them, the files they come from."""
 
 from dataclasses import dataclass, field, fields, replace
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from seqkern.core.errors import ConfigError, LabelError
 from seqkern.core.public_files import find_file
 from seqkern.core.text_files import file_sha256
 from seqkern.datasets.adapters import ADAPTERS
-from seqkern.datasets.data_entry import FastaSource, Policies, PublicSource, Simulation, TableSource
+from seqkern.datasets.data_entry import DataEntry, FastaSource, Policies, PublicSource, Simulation, TableSource
 from seqkern.datasets.label_sources import (
     COLUMNS,
     columns_of_first_words,
@@ -45,7 +47,7 @@ class Material:
     """
 
     kind: str
-    X: object
+    X: Any
     columns: dict
     options: dict = field(default_factory=dict)
     file: str | None = None
@@ -53,7 +55,13 @@ class Material:
     notes: dict = field(default_factory=dict)
 
 
-def material_of(entry, base_dir, data_dir, seed, n_threads):
+def material_of(
+    entry: DataEntry,
+    base_dir: str | PathLike[str],
+    data_dir: str | PathLike[str] | None,
+    seed: int,
+    n_threads: int | None,
+) -> Material:
     """Return the Material of an entry.
 
     Parameters

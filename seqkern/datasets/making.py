@@ -1,5 +1,9 @@
 """From a study's entry to a data set: read, check, encode, and set the tasks."""
 
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
 import numpy as np
 
 from seqkern.core.checks import check_name
@@ -12,7 +16,15 @@ from seqkern.residues import STATES
 from seqkern.sequences.labels import UNLABELLED, Labels
 
 
-def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=None):
+def make_dataset(
+    name: str,
+    entry: DataEntry | Mapping[str, Any],
+    base_dir: str | PathLike[str] = ".",
+    data_dir: str | PathLike[str] | None = None,
+    *,
+    seed: int = 1,
+    n_threads: int | None = None,
+) -> Dataset:
     """Read, check and encode what a study's entry names.
 
     Parameters
@@ -41,6 +53,12 @@ def make_dataset(name, entry, base_dir=".", data_dir=None, *, seed=1, n_threads=
         If the entry is not possible.
     FileError, SequenceError, LabelError
         If a file cannot be read, or what is in it cannot be used.
+
+    Examples
+    --------
+    >>> donors = make_dataset("donors", {"simulate": {"kind": "donor", "n_positive": 5, "n_decoy": 10}})
+    >>> len(donors.X), donors.task().labels.class_counts()
+    (15, {'decoy': 10, 'donor': 5})
     """
     # loaded only where data are read: costs start-up
     from seqkern.datasets.entries import material_of

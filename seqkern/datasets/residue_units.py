@@ -1,18 +1,23 @@
 """Cut the residues that a data-set entry asks for: each becomes a unit, with a window around it."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from seqkern.core.errors import ConfigError
-from seqkern.residues import STATES, residue_units
+from seqkern.datasets.data_entry import ResidueOptions
+from seqkern.residues import STATES, Residues, residue_units
 from seqkern.residues.reductions import reduce_states
 from seqkern.residues.states import state_classes
+
+if TYPE_CHECKING:
+    from seqkern.datasets.entries import Material
 
 LEFT_OUT = "chains without a known state left out"
 
 
-def cut_residues(material, wanted):
+def cut_residues(material: "Material", wanted: ResidueOptions) -> tuple["Material", Residues]:
     """Return the material of chains as that of their residues.
 
     Parameters

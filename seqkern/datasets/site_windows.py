@@ -1,13 +1,27 @@
 """Cut the windows that a data-set entry asks for around sites."""
 
+from collections.abc import Collection, Mapping
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from seqkern.core.errors import SequenceError
+from seqkern.datasets.data_entry import SiteWindow
 from seqkern.datasets.label_sources import header_fields, no_column, wanted_columns
-from seqkern.sequences.windows import cut_windows, make_sites, read_sites
+from seqkern.sequences.cutting import Cut, cut_windows
+from seqkern.sequences.fasta import Reading
+from seqkern.sequences.sites import Sites, make_sites, read_sites
 
 
-def cut_around_sites(wanted, reading, base_dir, where, *, unknown=None, ids=None):
+def cut_around_sites(
+    wanted: SiteWindow,
+    reading: Reading,
+    base_dir: str | PathLike[str],
+    where: str,
+    *,
+    unknown: str | None = None,
+    ids: str | None = None,
+) -> tuple[Cut, Sites]:
     """Cut the windows of an entry.
 
     Parameters
@@ -36,8 +50,14 @@ def cut_around_sites(wanted, reading, base_dir, where, *, unknown=None, ids=None
     return cut_windows(reading.sequences, sites, wanted.window, names=reading.sequences.ids, **policies), sites
 
 
-def sites_of_headers(reading, where):
+def sites_of_headers(reading: Reading, where: str) -> Sites:
     """Return the one site of each record: the fields ``position`` and ``strand`` (left out: +) of its header.
+
+    Parameters
+    ----------
+    reading : Reading
+    where : str
+        The FASTA files, for messages.
 
     Raises
     ------
@@ -58,8 +78,16 @@ def sites_of_headers(reading, where):
     return make_sites(ids, positions, [found.get("strand", "+") for found in fields], file=where)
 
 
-def columns_of_sites(sites, kept, options):
+def columns_of_sites(sites: Sites, kept: Collection[int], options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the wanted columns of the table of sites for the sites `kept`.
+
+    Parameters
+    ----------
+    sites : Sites
+    kept : collection of int
+        Rows of the table.
+    options : mapping
+        Of the labels of an entry: names of columns by their meanings.
 
     Raises
     ------
@@ -74,8 +102,15 @@ def columns_of_sites(sites, kept, options):
     return columns
 
 
-def places_of_sites(sites, kept):
-    """Return where the sites `kept` lie, for folds by locus: the columns chromosome, strand and position."""
+def places_of_sites(sites: Sites, kept: Collection[int]) -> dict[str, list[str]]:
+    """Return where the sites `kept` lie, for folds by locus: the columns chromosome, strand and position.
+
+    Parameters
+    ----------
+    sites : Sites
+    kept : collection of int
+        Rows of the table.
+    """
     strands = sites.strands
     return {
         "chromosome": [sites.records[i] for i in kept],

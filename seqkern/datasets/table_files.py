@@ -4,7 +4,7 @@ import numpy as np
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import check_columns, read_cells, source_name
-from seqkern.sequences.sequence_set import unique_ids
+from seqkern.sequences.record_ids import unique_ids
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
 

@@ -16,6 +16,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError
@@ -79,8 +80,6 @@ def bootstrap_interval(
         NaN if no part holds both classes. The ends are NaN too where all draws have the same score, as with classes
         that are perfectly separated: that says nothing.
     """
-    from scipy.stats import norm
-
     check_real("level", level, 0, 1, open_low=True)
     check_choice("method", method, ("bca", "percentile"))
     sample = Sample(labels, [decisions], score, folds)
@@ -93,9 +92,9 @@ def bootstrap_interval(
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
         below = np.mean(draws < value - 1e-12) / 2 + np.mean(draws <= value + 1e-12) / 2
-        bias, skew = norm.ppf(below), sample.acceleration(seed)
-        shifted = bias + norm.ppf(tails)
-        tails = norm.cdf(bias + shifted / (1 - skew * shifted))
+        bias, skew = stats.norm.ppf(below), sample.acceleration(seed)
+        shifted = bias + stats.norm.ppf(tails)
+        tails = stats.norm.cdf(bias + shifted / (1 - skew * shifted))
     return ScoreInterval(value, se, *map(float, np.quantile(draws, tails)))
 
 
@@ -120,8 +119,6 @@ def bootstrap_test(labels, first, second, score="roc50", *, n_resamples=2000, se
         p = 1 where the scores are equal in every draw; NaN if a class has fewer than two units in some part that holds
         both, if no part does, or where a difference is the same in every draw.
     """
-    from scipy.stats import t
-
     sample = Sample(labels, [first, second], score, folds)
     if not sample.parts:
         return ScoreComparison(*[math.nan] * 6, 0)
@@ -135,7 +132,7 @@ def bootstrap_test(labels, first, second, score="roc50", *, n_resamples=2000, se
     if se < 1e-12:
         alike = abs(difference) < 1e-12
         return ScoreComparison(a, b, difference, 0.0, 0.0 if alike else math.nan, 1.0 if alike else math.nan, df)
-    return ScoreComparison(a, b, difference, se, difference / se, float(2 * t.sf(abs(difference) / se, df)), df)
+    return ScoreComparison(a, b, difference, se, difference / se, float(2 * stats.t.sf(abs(difference) / se, df)), df)
 
 
 class Sample:

@@ -8,6 +8,7 @@ import math
 from functools import cached_property
 
 import numpy as np
+from scipy import stats
 
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.paired_decisions import has_value
@@ -77,8 +78,6 @@ def share_interval(right, n):
     ----------
     Cochran 1977, Sampling Techniques, 3rd edition, section 6.3 (ratio of two means).
     """
-    from scipy.stats import t
-
     right, n = right[n > 0], n[n > 0]
     chains = len(n)
     if chains == 0:
@@ -87,5 +86,5 @@ def share_interval(right, n):
     if chains == 1:
         return ScoreInterval(share, *[math.nan] * 3)
     se = math.sqrt(chains / (chains - 1) * float(np.sum((right - share * n) ** 2))) / float(n.sum())
-    half = float(t.ppf(0.975, chains - 1)) * se
+    half = float(stats.t.ppf(0.975, chains - 1)) * se
     return ScoreInterval(share, se, max(0.0, share - half), min(1.0, share + half))

@@ -18,6 +18,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from seqkern.core.errors import LabelError, unknown_name
 from seqkern.core.multiple_testing import holm
@@ -89,8 +90,6 @@ def signed_rank_test(first, second, *, higher=True):
     LabelError
         If the numbers of scores differ, or one is infinite.
     """
-    from scipy.stats import rankdata, wilcoxon
-
     first, second = (np.asarray(values, dtype=np.float64) for values in (first, second))
     if first.shape != second.shape or first.ndim != 1:
         raise LabelError(f"scores of shapes {first.shape} and {second.shape}", remedy="give one for each task")
@@ -100,7 +99,7 @@ def signed_rank_test(first, second, *, higher=True):
     differences = np.round(first[known] - second[known], DIGITS)
     above, below = int((differences > 0).sum()), int((differences < 0).sum())
     tasks = len(differences)
-    ranks = rankdata(np.abs(differences))
+    ranks = stats.rankdata(np.abs(differences))
     statistic, total = (float(ranks[chosen].sum()) for chosen in (differences > 0, differences != 0))
     effect = 2 * statistic / total - 1 if total else 0.0
     if tasks == 0:
@@ -110,7 +109,7 @@ def signed_rank_test(first, second, *, higher=True):
     elif above + below <= MOST_EXACT:
         p = _exact_p(ranks[differences != 0], statistic)
     else:
-        p = float(wilcoxon(differences, zero_method="pratt", correction=False, method="asymptotic").pvalue)
+        p = float(stats.wilcoxon(differences, zero_method="pratt", correction=False, method="asymptotic").pvalue)
     wins, losses = (above, below) if higher else (below, above)
     median = float(np.median(differences)) if tasks else math.nan
     counts = tasks, len(known) - tasks, wins, tasks - above - below, losses

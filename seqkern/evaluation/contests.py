@@ -15,6 +15,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.multiple_testing import holm
@@ -213,14 +214,12 @@ def _delong(trial, pairs, seed):
 
 def _bootstrap(trial, metric, seed, first, second):
     """Return the Contest of a bootstrap test."""
-    from scipy.stats import t
-
     rows = _common(trial, first, second)
     decisions = [trial.decisions[method][rows] for method in (first, second)]
     test = bootstrap_test(trial.labels[rows], *decisions, metric, seed=seed, folds=trial.splits[rows])
     if not trial.can_draw(rows):
         test = test._replace(se=math.nan, t=math.nan, p=math.nan)
-    return _ranking_contest(trial, first, second, metric, rows, test, t.ppf(0.975, test.df), seed)
+    return _ranking_contest(trial, first, second, metric, rows, test, stats.t.ppf(0.975, test.df), seed)
 
 
 def _ranking_contest(trial, first, second, metric, rows, test, quantile, seed):

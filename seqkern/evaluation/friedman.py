@@ -17,6 +17,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, unknown_name
@@ -97,9 +98,6 @@ def friedman(scores, *, higher=True, correct_ties=True):
     LabelError
         For fewer than two methods, numbers of scores that differ, or an infinite one.
     """
-    from scipy.stats import chi2
-    from scipy.stats import f as f_distribution
-
     ranks, left_out = task_ranks(scores, higher=higher)
     n, k = ranks.shape
     mean = ranks.mean(axis=0) if n else np.full(k, np.nan)
@@ -110,8 +108,8 @@ def friedman(scores, *, higher=True, correct_ties=True):
         statistic = statistic / _tie_share(ranks) if _tie_share(ranks) > 0 else 0.0
     room = n * (k - 1) - statistic
     f = (n - 1) * statistic / room if room > 1e-9 else math.inf
-    p_chi2 = float(chi2.sf(statistic, k - 1))
-    p_f = float(f_distribution.sf(f, k - 1, (k - 1) * (n - 1)))
+    p_chi2 = float(stats.chi2.sf(statistic, k - 1))
+    p_f = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
     p = _exact_p(ranks)
     exact = p is not None
     if not exact:
@@ -121,8 +119,6 @@ def friedman(scores, *, higher=True, correct_ties=True):
 
 def task_ranks(scores, *, higher=True):
     """Return (ranks, left out): float64 (tasks, methods), 1 the best, and the number of tasks without all scores."""
-    from scipy.stats import rankdata
-
     if len(scores) < 2:
         raise LabelError(f"{len(scores)} methods to compare", remedy="give two or more")
     columns = [np.asarray(values, dtype=np.float64) for values in scores.values()]
@@ -133,7 +129,7 @@ def task_ranks(scores, *, higher=True):
         raise LabelError("a score is infinite", remedy="give NaN where a method has no score")
     known = ~np.isnan(table).any(axis=1)
     table = table[known]
-    return rankdata(-table if higher else table, axis=1).reshape(table.shape), int((~known).sum())
+    return stats.rankdata(-table if higher else table, axis=1).reshape(table.shape), int((~known).sum())
 
 
 def _tie_share(ranks):
@@ -191,16 +187,14 @@ def critical_difference(methods, tasks, level=0.05, test="nemenyi"):
     -------
     float
     """
-    from scipy.stats import norm, studentized_range
-
     check_integer("methods", methods, 2)
     check_integer("tasks", tasks, 1)
     check_real("level", level, 0, 1, open_low=True)
     check_choice("test", test, ("nemenyi", "bonferroni-dunn"))
     if test == "nemenyi":
-        q = float(studentized_range.ppf(1 - level, methods, np.inf)) / math.sqrt(2)
+        q = float(stats.studentized_range.ppf(1 - level, methods, np.inf)) / math.sqrt(2)
     else:
-        q = float(norm.isf(level / (2 * (methods - 1))))
+        q = float(stats.norm.isf(level / (2 * (methods - 1))))
     return q * math.sqrt(methods * (methods + 1) / (6 * tasks))
 
 
@@ -224,8 +218,6 @@ def compare_to_control(test, control, correction="holm"):
     ParameterError
         For an unknown control.
     """
-    from scipy.stats import norm
-
     check_choice("correction", correction, ("holm", "bonferroni-dunn"))
     if control not in test.methods:
         raise unknown_name("control", str(control), map(str, test.methods))
@@ -233,7 +225,7 @@ def compare_to_control(test, control, correction="holm"):
     others = [i for i in range(k) if i != own]
     differences = test.ranks[others] - test.ranks[own]
     z = differences / math.sqrt(k * (k + 1) / (6 * test.tasks)) if test.tasks else differences
-    p = 2 * norm.sf(np.abs(z))
+    p = 2 * stats.norm.sf(np.abs(z))
     corrected = holm(p) if correction == "holm" else np.minimum(1.0, p * len(others))
     rows = zip((test.methods[i] for i in others), differences, z, p, corrected, strict=True)
     return [ControlComparison(method, *map(float, numbers)) for method, *numbers in rows]

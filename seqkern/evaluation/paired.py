@@ -15,6 +15,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import LabelError
@@ -100,8 +101,6 @@ def mcnemar(labels, first, second, method="midp"):
 
 def mcnemar_counts(wins, losses, n, method="midp"):
     """Return `mcnemar` of counts: units that only the first, and that only the second method has right, of `n`."""
-    from scipy.stats import binom, chi2
-
     check_choice("method", method, ("midp", "exact", "corrected"))
     told = wins + losses
     gap = abs(wins - losses)
@@ -111,12 +110,12 @@ def mcnemar_counts(wins, losses, n, method="midp"):
     if told == 0:
         p = 1.0
     elif method == "corrected":
-        p = float(chi2.sf(statistic, 1))
+        p = float(stats.chi2.sf(statistic, 1))
     else:
         fewer = min(wins, losses)
-        p = 2 * float(binom.cdf(fewer, told, 0.5))
+        p = 2 * float(stats.binom.cdf(fewer, told, 0.5))
         if method == "midp":
-            p -= float(binom.pmf(fewer, told, 0.5))
+            p -= float(stats.binom.pmf(fewer, told, 0.5))
         p = min(1.0, p)
     return McnemarTest(n, wins, losses, (wins - losses) / n if n else math.nan, statistic, p if n else math.nan)
 
@@ -141,12 +140,10 @@ def five_by_two_t(differences):
     LabelError
         If there are not five by two.
     """
-    from scipy.stats import t
-
     differences, variances = _five_by_two(differences)
     spread = math.sqrt(variances.sum() / REPEATS)
     statistic = _ratio(differences[0, 0], spread)
-    p = 1.0 if not differences.any() else float(2 * t.sf(abs(statistic), REPEATS))
+    p = 1.0 if not differences.any() else float(2 * stats.t.sf(abs(statistic), REPEATS))
     return FiveByTwo(float(differences.mean()), statistic, p)
 
 
@@ -156,11 +153,9 @@ def five_by_two_f(differences):
     Parameters and result are those of `five_by_two_t`. It does not depend on the order of the repeats, and finds more
     where there is a difference; where there is none it finds one somewhat too often (docs/type_one_error.md).
     """
-    from scipy.stats import f
-
     differences, variances = _five_by_two(differences)
     statistic = _ratio(float((differences**2).sum()), 2 * float(variances.sum()))
-    p = 1.0 if not differences.any() else float(f.sf(statistic, REPEATS * HALVES, REPEATS))
+    p = 1.0 if not differences.any() else float(stats.f.sf(statistic, REPEATS * HALVES, REPEATS))
     return FiveByTwo(float(differences.mean()), statistic, p)
 
 

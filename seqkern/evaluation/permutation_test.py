@@ -12,6 +12,7 @@ Bandos, Rockette, Gur 2005, Stat. Med. 24:2873-2893 (of the AUC). Phipson & Smyt
 """
 
 import numpy as np
+from scipy import stats
 
 from seqkern.core.checks import check_integer
 from seqkern.evaluation.bootstrap import CELLS, Sample
@@ -66,10 +67,8 @@ def _difference(sample, stay):
 
 def _ranks(values, folds):
     """Return mid-ranks within each test part."""
-    from scipy.stats import rankdata
-
     ranks = np.empty(len(values))
     for fold in np.unique(folds):
         rows = folds == fold
-        ranks[rows] = rankdata(values[rows])
+        ranks[rows] = stats.rankdata(values[rows])
     return ranks

@@ -75,7 +75,7 @@ def roc_curve(labels, decisions):
     Roc
         Corners on a straight line between two others are left out. Two NaN if the labels hold one class only.
     """
-    from sklearn.metrics import roc_curve as curve
+    from sklearn.metrics import roc_curve as curve  # only where used: costs start-up
 
     positive, decisions = as_binary(labels, decisions)
     if not _both(positive):
@@ -88,7 +88,7 @@ def roc_auc(labels, decisions):
 
     NaN if the labels hold one class only.
     """
-    from sklearn.metrics import roc_auc_score
+    from sklearn.metrics import roc_auc_score  # only where used: costs start-up
 
     positive, decisions = as_binary(labels, decisions)
     return float(roc_auc_score(positive, decisions)) if _both(positive) else math.nan
@@ -147,7 +147,7 @@ def average_precision(labels, decisions):
 
     NaN if there is no positive or no negative.
     """
-    from sklearn.metrics import average_precision_score
+    from sklearn.metrics import average_precision_score  # only where used: costs start-up
 
     positive, decisions = as_binary(labels, decisions)
     return float(average_precision_score(positive, decisions)) if _both(positive) else math.nan

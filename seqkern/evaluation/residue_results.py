@@ -10,7 +10,7 @@ import numpy as np
 
 from seqkern.core.archive import atomic_write
 from seqkern.core.errors import FileError
-from seqkern.core.tsv import format_cell, write_tsv
+from seqkern.core.tsv import format_cell, read_utf8, write_tsv
 from seqkern.evaluation.metrics import codes_of
 from seqkern.evaluation.states import run_starts, state_scores
 from seqkern.residues.confidence import confidence, digits
@@ -167,12 +167,7 @@ def read_states(path):
     FileError
         If it cannot be read or is none.
     """
-    try:
-        with open(path, encoding="utf-8", newline="\n") as file:
-            lines = file.read().split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise FileError(f"cannot be read: {reason}", file=path, remedy="make it again") from error
+    lines = read_utf8(path, remedy="make it again").split("\n")
     chains = []
     for i in range(1, len(lines) - 1, 5):
         head, *rows = lines[i : i + 5]

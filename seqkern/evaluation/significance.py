@@ -17,6 +17,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
+from scipy.special import expit
 
 from seqkern.core.checks import check_choice, check_real
 from seqkern.core.errors import LabelError
@@ -64,16 +66,13 @@ def delong_interval(labels, decisions, level=0.95, scale="logit", *, folds=None)
         NaN if a class has fewer than two units in some part. The ends are NaN too where the classes are perfectly
         separated (A is 0 or 1): the estimated variance is 0 there and says nothing.
     """
-    from scipy.special import expit
-    from scipy.stats import norm
-
     check_real("level", level, 0, 1, open_low=True)
     check_choice("scale", scale, ("logit", "plain"))
     (auc,), covariance = delong_covariance(labels, [decisions], folds)
     se = math.sqrt(covariance[0, 0])
     if not se > 0 or auc in (0.0, 1.0):
         return AucInterval(auc, se, math.nan, math.nan)
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(stats.norm.ppf((1 + level) / 2))
     if scale == "plain":
         return AucInterval(auc, se, max(0.0, auc - z * se), min(1.0, auc + z * se))
     centre, half = math.log(auc / (1 - auc)), z * se / (auc * (1 - auc))
@@ -103,8 +102,6 @@ def delong_test(labels, first, second, *, folds=None):
 
 def delong_pair(areas, covariance, i, j):
     """Return the AucComparison of two of the decisions that `delong_covariance` was given."""
-    from scipy.stats import norm
-
     a, b = areas[i], areas[j]
     difference = a - b
     variance = float(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
@@ -114,7 +111,7 @@ def delong_pair(areas, covariance, i, j):
         alike = abs(difference) < 1e-12
         return AucComparison(a, b, difference, se, 0.0 if alike else math.nan, 1.0 if alike else math.nan)
     z = difference / se
-    return AucComparison(a, b, difference, se, z, float(2 * norm.sf(abs(z))))
+    return AucComparison(a, b, difference, se, z, float(2 * stats.norm.sf(abs(z))))
 
 
 def delong_covariance(labels, decisions, folds=None):
@@ -149,8 +146,6 @@ def delong_covariance(labels, decisions, folds=None):
 
 def _delong(labels, decisions):
     """Return the AUCs of several decisions and their covariance matrix, NaN below two units of a class."""
-    from scipy.stats import rankdata
-
     pairs = [as_binary(labels, values) for values in decisions]
     positive = pairs[0][0]
     n_positive, n_negative = int(positive.sum()), int((~positive).sum())
@@ -159,9 +154,9 @@ def _delong(labels, decisions):
         return [math.nan] * len(pairs), undefined
     of_positives, of_negatives = [], []
     for _, values in pairs:
-        ranks = rankdata(values)
-        of_positives.append((ranks[positive] - rankdata(values[positive])) / n_negative)
-        of_negatives.append(1.0 - (ranks[~positive] - rankdata(values[~positive])) / n_positive)
+        ranks = stats.rankdata(values)
+        of_positives.append((ranks[positive] - stats.rankdata(values[positive])) / n_negative)
+        of_negatives.append(1.0 - (ranks[~positive] - stats.rankdata(values[~positive])) / n_positive)
     areas = [float(np.mean(placements)) for placements in of_positives]
     if min(n_positive, n_negative) < 2:
         return areas, undefined

@@ -9,6 +9,6 @@ writes the page, and `files.py` everything into one folder. What matters at each
     seqkern importance ─▶ positions ─▶ poim ─▶ affine form;   report ─▶ positions_page
 """
 
-from seqkern.explain.explanation import Explainer, Explanation, explain
+import lazy_loader
 
-__all__ = ["Explainer", "Explanation", "explain"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -162,9 +162,8 @@ def _largest_section(weights, first):
 
 def write_positions(positions, out_dir, label):
     """Write the table and the pictures; pictures of an earlier run that there are no more are removed."""
-    from seqkern.explain.positions_page import (
-        pictures,  # loads matplotlib, which those who only read positions do not need
-    )
+    # only where pictures are drawn: loads matplotlib
+    from seqkern.explain.positions_page import pictures
 
     drawn = pictures(positions, label)
     write_tsv(out_dir / TABLE, ("order", "position", "offset", "word", "value"), positions.rows())

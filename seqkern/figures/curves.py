@@ -1,13 +1,14 @@
 """The numbers behind the curves: ROC corners, their mean, counts of families."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from seqkern.evaluation import mean_roc_curve, roc_curve
+from seqkern.evaluation.ranking import mean_roc_curve, roc_curve
 
 SNAP = 400  # places on an axis that can be told apart in a small panel
 
 
-def roc_points(positive, decision):
+def roc_points(positive: np.ndarray, decision: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return the ROC curve's corners.
 
     Parameters
@@ -29,12 +30,12 @@ def roc_points(positive, decision):
     return curve.false, curve.true
 
 
-def area(x, y):
+def area(x: np.ndarray, y: np.ndarray) -> float:
     """Return the area under a curve of straight lines."""
     return float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
 
 
-def simplified(x, y):
+def simplified(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return a curve snapped to a fine grid, without the points that a line through its neighbours passes."""
     points = np.column_stack([np.round(np.asarray(v) * SNAP).astype(int) for v in (x, y)])
     points = points[np.append(True, np.any(np.diff(points, axis=0), axis=1))]
@@ -44,7 +45,7 @@ def simplified(x, y):
     return points[:, 0] / SNAP, points[:, 1] / SNAP
 
 
-def mean_curve(curves):
+def mean_curve(curves: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean true positive rate at each false positive rate of a grid, starting at (0, 0).
 
     Parameters
@@ -55,7 +56,7 @@ def mean_curve(curves):
     return np.append(0, mean.false), np.append(0, mean.true)
 
 
-def at_least(values):
+def at_least(values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return corners (x, count) of the curve "number of values ≥ x" from x = 0 to 1.
 
     Parameters

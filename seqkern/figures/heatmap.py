@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from seqkern.core.markup import Markup
 from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
 
 TOP_WORDS = 12
@@ -9,7 +10,7 @@ ROW, BAR, REST = 0.165, 0.75, 0.62
 WIDTH = 9.2
 
 
-def top_words(matrix, words, most=TOP_WORDS):
+def top_words(matrix: np.ndarray, words: list[str], most: int = TOP_WORDS) -> list[int]:
     """Return the columns of a matrix (positions, words) with the largest absolute values, the largest first.
 
     Parameters
@@ -27,7 +28,7 @@ def top_words(matrix, words, most=TOP_WORDS):
     return sorted(range(len(words)), key=lambda column: (-strength[column], words[column]))[:most]
 
 
-def heat_map(importance, label, *, first=1, section=None):
+def heat_map(importance: object, label: str, *, first: int = 1, section: tuple[int, int] | None = None) -> Markup:
     """Return the heat map as inline SVG.
 
     One block of rows for each order: all letters, then of longer words those that matter most in what is drawn, each at

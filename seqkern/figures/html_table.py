@@ -17,7 +17,14 @@ class Column:
     hint: str | None = None
 
 
-def table(caption, columns, rows, *, head=None, class_=None):
+def table(
+    caption: object,
+    columns: list[Column | str],
+    rows: list[list],
+    *,
+    head: Markup | None = None,
+    class_: str | None = None,
+) -> Markup:
     """Return a table in a box of its own that scrolls sideways where the page is narrow.
 
     Parameters
@@ -63,7 +70,7 @@ def table(caption, columns, rows, *, head=None, class_=None):
     )
 
 
-def turned(title, columns, rows):
+def turned(title: str, columns: list[Column | str], rows: list[list]) -> tuple[list, list]:
     """Return columns and rows of a table, with one line for each column where there would be too many to see at once.
 
     Parameters

@@ -9,10 +9,14 @@ import hashlib
 from functools import lru_cache
 
 import numpy as np
+from matplotlib.font_manager import FontProperties
+from matplotlib.path import Path
+from matplotlib.textpath import TextPath
 
-from seqkern.core.markup import tag
+from seqkern.core.markup import Markup, tag
 from seqkern.figures.colours import INK, SOFT
 from seqkern.figures.svg import axis_scale, picture
+from seqkern.sequences.alphabets import Alphabet
 
 NUCLEOTIDES = {"A": "#0b8043", "C": "#1f5fa8", "G": "#e69500", "T": "#c8262e", "U": "#c8262e"}
 AMINO_ACIDS = {"GSTYC": "#0b8043", "NQ": "#8e3b9e", "KRH": "#1f5fa8", "DE": "#c8262e", "AVLIPWFM": "#1c1c1c"}
@@ -25,14 +29,14 @@ FLAT = 0.125
 """Share of the most information that a letter may have, below which the second logo has an axis of its own scale."""
 
 
-def letter_colour(letter, alphabet):
+def letter_colour(letter: str, alphabet: Alphabet) -> str:
     """Return a letter's colour: the usual ones of nucleotides, amino acids by their chemistry, else one for all."""
     if set(alphabet.letters) <= set(NUCLEOTIDES):
         return NUCLEOTIDES[letter]
     return next((colour for group, colour in AMINO_ACIDS.items() if letter in group), SOFT)
 
 
-def information(counts):
+def information(counts: np.ndarray) -> np.ndarray:
     """Return what each letter at each position has of the information there, in bits, float64 (L, letters).
 
     Parameters
@@ -52,7 +56,15 @@ def information(counts):
     return share * np.maximum(np.log2(size) - entropy - correction, 0.0)[:, None]
 
 
-def logo_figure(importance, counts, label, *, first=1, section=None, names=("importance", "bits")):
+def logo_figure(
+    importance: np.ndarray,
+    counts: np.ndarray | None,
+    label: tuple[str, Alphabet],
+    *,
+    first: int = 1,
+    section: tuple[int, int] | None = None,
+    names: tuple[str, str] = ("importance", "bits"),
+) -> Markup:
     """Return the logos as an SVG element that may also stand in a file of its own.
 
     Parameters
@@ -116,10 +128,6 @@ def _glyphs(alphabet, prefix):
 @lru_cache
 def _outline(letter):
     """Return a letter as an SVG path that fills the square from (0, 0) to (1, 1); narrow letters stay narrow."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.path import Path
-    from matplotlib.textpath import TextPath
-
     path = TextPath((0, 0), letter, size=100, prop=FontProperties(family="DejaVu Sans", weight="bold"))
     box = path.get_extents()
     scale = np.array([max(box.width, 0.55 * box.height), -box.height])

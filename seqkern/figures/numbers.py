@@ -3,7 +3,7 @@
 from seqkern.core.markup import Markup, tag
 
 
-def number(value, digits=3):
+def number(value: float | None, digits: int = 3) -> Markup:
     """Return a number with a fixed count of digits, or a dash that says that there is none."""
     if value is None or value != value:
         return tag("span", "–", class_="none", title="no value")
@@ -13,13 +13,13 @@ def number(value, digits=3):
     return Markup(text.replace("-", "\N{MINUS SIGN}").replace(",", "\N{NARROW NO-BREAK SPACE}"))
 
 
-def spread(mean, sd, digits=3):
+def spread(mean: float | None, sd: float | None, digits: int = 3) -> Markup:
     """Return ``mean ± sd``; the mean alone where there is no spread."""
     if mean is None or mean != mean or sd is None or sd != sd:
         return number(mean, digits)
     return Markup(f'{number(mean, digits)}<span class="sd"> ± {number(sd, digits)}</span>')
 
 
-def plural(count, word, many=None):
+def plural(count: int, word: str, many: str | None = None) -> str:
     """Return ``3 folds``, ``1 fold``."""
     return f"{number(count, 0)} {word if count == 1 else many or word + 's'}"

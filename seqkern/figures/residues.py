@@ -1,8 +1,11 @@
 """Figures of residues: lengths of segments, accuracy near the ends of chains, letters that matter around a residue."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.container import BarContainer
 
+from seqkern.core.markup import Markup
 from seqkern.figures.colours import COLOURS, DASHES, MARKERS
 from seqkern.figures.matplotlib_svg import DIVERGING_MAP, render
 from seqkern.figures.names import short
@@ -15,13 +18,13 @@ LETTER_ROW = 0.135
 PANELS = 4
 
 
-def state_title(state):
+def state_title(state: str) -> str:
     """Return the name of a state with its letter, or the name that the data give it."""
     known = NAMES.get(state.upper(), shape_of(state)) if len(state) == 1 else None
     return f"{known} ({state})" if known else short(state, 18)
 
 
-def lengths_figure(state, true, predicted, label):
+def lengths_figure(state: str, true: np.ndarray, predicted: list[tuple[str, np.ndarray]], label: str) -> Markup:
     """Return how many segments of one state have at least each length, true ones as bars, others as lines; log scale.
 
     Such counts fall from length to length: none between two others is 0, which a logarithmic axis has no place for.
@@ -64,7 +67,7 @@ def lengths_figure(state, true, predicted, label):
     return render(draw, (3.0, 2.3), label)
 
 
-def ends_figure(series, distances, label):
+def ends_figure(series: list[tuple[str, np.ndarray]], distances: Sequence[int], label: str) -> Markup:
     """Return the share of right residues by the distance to the N end and to the C end of the chain.
 
     Parameters
@@ -105,7 +108,7 @@ def _line(i, width):
     return style | {"marker": MARKERS[i % len(MARKERS)], "markersize": 3, "markevery": (i % 4, 4)}
 
 
-def letters_figure(importance, label):
+def letters_figure(importance: object, label: str) -> Markup:
     """Return heat maps of letters and places around a residue, one for each state, all on one scale.
 
     Parameters

@@ -4,6 +4,7 @@ As text for a terminal, or as SVG: helices are rounded boxes, strands arrows, tu
 say, shapes say too.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -64,7 +65,7 @@ class Track:
     letters: str
     predicted: str
     true: str | None = None
-    sure: object = None
+    sure: Sequence[float] | None = None
 
     def __post_init__(self):
         for line in (self.predicted, self.true, self.sure):
@@ -75,19 +76,19 @@ class Track:
                     remedy="give one for each",
                 )
 
-    def right(self):
+    def right(self) -> float | None:
         """Return the share of residues whose state is predicted rightly; None where no true state is known."""
         known = [(a, b) for a, b in zip(self.true or "", self.predicted, strict=False) if UNKNOWN not in (a, b)]
         return sum(a == b for a, b in known) / len(known) if known else None
 
-    def head(self):
+    def head(self) -> str:
         """Return what stands above the picture."""
         right = self.right()
         share = "" if right is None else f", {100 * right:.1f} % of the states right"
         return f"{self.name}: {len(self.letters)} residues{share}"
 
 
-def track_text(track, width=60, colour=False):
+def track_text(track: Track, width: int = 60, colour: bool = False) -> str:
     """Return a track as lines of text.
 
     Parameters
@@ -139,7 +140,7 @@ def _coloured(states, colour):
     return "".join(run if run[0] == UNKNOWN else f"\x1b[{ANSI[shape_of(run[0])]}m{run}\x1b[0m" for run in runs)
 
 
-def shape_of(state):
+def shape_of(state: str) -> str | None:
     """Return what a state is drawn as; None for a box with its letter."""
     return SHAPES.get(state.upper())
 
@@ -149,7 +150,7 @@ def _differs(true, predicted):
     return UNKNOWN not in (true, predicted) and true != predicted
 
 
-def track_svg(track, width=60):
+def track_svg(track: Track, width: int = 60) -> Markup:
     """Return a track as SVG, a file of its own or part of a page; it scales with the room that there is.
 
     Parameters
@@ -307,12 +308,12 @@ def _legend(track, width, y):
     return tag("g", drawn), y + 22
 
 
-def name_of(state):
+def name_of(state: str) -> str:
     """Return the name of a state, with its letter."""
     return f"{NAMES.get(state.upper(), shape_of(state) or 'state')} ({state})"
 
 
-def track_page(tracks, width=60):
+def track_page(tracks: list[Track], width: int = 60) -> Markup:
     """Return a page of HTML with the tracks of several chains, one below the other.
 
     Parameters

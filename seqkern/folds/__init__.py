@@ -4,24 +4,6 @@
 `splitters`), `leakage` reports sequences that are alike in both parts (found by `overlaps`).
 """
 
-from seqkern.folds.foldset import (
-    FoldSet,
-    Split,
-    composition_rows,
-    make_folds,
-    read_folds,
-    write_composition,
-    write_folds,
-)
-from seqkern.folds.methods import METHODS
+import lazy_loader
 
-__all__ = [
-    "METHODS",
-    "FoldSet",
-    "Split",
-    "composition_rows",
-    "make_folds",
-    "read_folds",
-    "write_composition",
-    "write_folds",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

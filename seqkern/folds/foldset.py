@@ -1,19 +1,28 @@
 """Splits into training and test parts as files, shared by all kernels and solvers.
 
 `make_folds` calls one of the splitters, checks that every part can be learned from and scored, and returns a
-`FoldSet`; `write_folds` and `read_folds` keep it as a TSV: one row for each unit, one column for each split.
+`FoldSet`; `write_folds` and `read_folds` keep it as a TSV: one row for each sample, one column for each split.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import FoldError, unknown_name
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.core.types import Ids, PathLike
 from seqkern.folds.methods import METHODS, inner_groups, options_of
-from seqkern.folds.units import PARTS, RARE_STATE, Units
+from seqkern.folds.samples import PARTS, RARE_STATE, Samples
+from seqkern.folds.splitters import Indices
 from seqkern.folds.whole_chains import check_whole, groups_of_chains
+from seqkern.sequences.labels import Labels
+from seqkern.sequences.tables import Data
 
 GROUP = "group"
 RESERVED = ("id", GROUP)
@@ -21,11 +30,29 @@ RESERVED = ("id", GROUP)
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One division of the units: rows to train on and rows to test on (int64, sorted, disjoint)."""
+    """One division of the samples into a training and a test part.
+
+    Attributes
+    ----------
+    name : str
+        Of the split.
+    train : ndarray of int64
+        The rows to train on, sorted.
+    test : ndarray of int64
+        The rows to test on, sorted; none of them is in `train`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.folds import Split
+    >>> split = Split("1", train=np.array([0, 2, 3]), test=np.array([1, 4]))
+    >>> split.name, split.test.tolist()
+    ('1', [1, 4])
+    """
 
     name: str
-    train: np.ndarray
-    test: np.ndarray
+    train: Indices
+    test: Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,33 +62,55 @@ class FoldSet:
     Attributes
     ----------
     task : str
+        The name of the task.
     ids : tuple of str, length n
-        The ids of the units, in order.
+        The ids of the samples, in order.
     splits : tuple of Split
+        At least one.
     groups : ndarray of int64, shape (n,), optional
-        Units that an inner loop must keep together share a number; −1 is a unit that is not used.
+        Samples that an inner loop must keep together share a number; −1 is a sample that is not used.
+
+    Examples
+    --------
+    >>> from seqkern.folds import make_folds
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(["a", "b", "c", "d"], ["donor", "decoy"] * 2)
+    >>> foldset = make_folds(labels, k=2, seed=1)
+    >>> [(split.name, len(split.train), len(split.test)) for split in foldset]
+    [('1', 2, 2), ('2', 2, 2)]
     """
 
     task: str
-    ids: tuple
-    splits: tuple
-    groups: np.ndarray | None = None
+    ids: tuple[str, ...]
+    splits: tuple[Split, ...]
+    groups: Indices | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.splits)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Split]:
         return iter(self.splits)
 
 
-def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, links=None, chains=None, **options):
-    """Divide labelled units into training and test parts.
+def make_folds(
+    labels: Labels,
+    X: Data | None = None,
+    method: str = "stratified",
+    *,
+    task: str = "all",
+    roles: npt.ArrayLike | None = None,
+    links: npt.ArrayLike | None = None,
+    chains: npt.ArrayLike | None = None,
+    **options: Any,
+) -> FoldSet:
+    """Divide labelled samples into training and test parts.
 
-    Units without a label are in neither part.
+    Samples without a label are in neither part.
 
     Parameters
     ----------
     labels : Labels
+        Of the n samples.
     X : SequenceSet, FeatureTable or SimilarityTable, optional
         The data; `locus` takes its default gap, the longest sequence, from it.
     method : str
@@ -72,12 +121,12 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
     roles : array_like of str, shape (n,), optional
         The task's own parts, for `predefined` and `liao-noble`: ``train``, ``test`` or nothing.
     links : array_like, shape (n,), optional
-        Groups of units that the leakage check found alike, to be kept together. Predefined parts and
+        Groups of samples that the leakage check found alike, to be kept together. Predefined parts and
         chromosomes are never changed.
     chains : array_like of int, shape (n,), optional
-        Where units are residues, the chain of each. No method divides one; given groups are kept together by every
+        Where samples are residues, the chain of each. No method divides one; given groups are kept together by every
         method that draws.
-    **options
+    **options : object
         Parameters of the method: `k` and `seed` (stratified, grouped, locus; five_by_two has `seed` alone), `gap`,
         `block`, `train`, `test` (locus: bases, or names of chromosomes).
 
@@ -93,6 +142,20 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
         If the labels lack what the method needs (groups, folds, positions).
     FoldError
         If a class or the groups have fewer members than folds, a part lacks a class, or given parts divide a chain.
+
+    Examples
+    --------
+    Remote homologs: one fold for each group, so that no family is in both parts of a split.
+
+    >>> from seqkern.folds import make_folds
+    >>> from seqkern.sequences.labels import make_labels
+    >>> families = ["a.1", "a.1", "a.2", "a.2", "a.3", "a.3"]
+    >>> labels = make_labels(list("abcdef"), ["globin", "other"] * 3, groups=families)
+    >>> for split in make_folds(labels, method="leave-one-group-out"):
+    ...     print(split.name, split.train.tolist(), split.test.tolist())
+    a.1 [2, 3, 4, 5] [0, 1]
+    a.2 [0, 1, 4, 5] [2, 3]
+    a.3 [0, 1, 2, 3] [4, 5]
     """
     known = options_of(method)
     for name in options:
@@ -100,7 +163,7 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
             raise unknown_name(f"option of fold method {method!r}", name, known)
     splitter, single_tests = METHODS[method]
     used = np.flatnonzero(labels.used())
-    units = Units(
+    samples = Samples(
         labels.take(used),
         X,
         str(task),
@@ -110,22 +173,34 @@ def make_folds(labels, X=None, method="stratified", *, task="all", roles=None, l
     )
     of_residues = chains is not None
     splits = []
-    for name, train, test in splitter(units, **options):
+    for name, train, test in splitter(samples, **options):
         if name in RESERVED:
             raise FoldError(f"a split of task {task!r} cannot be called {name!r}", remedy="rename the group or fold")
-        _check_part(units.labels, units.task, name, "training", train, of_residues=of_residues)
-        _check_part(units.labels, units.task, name, "test", test, every_class=not single_tests, of_residues=of_residues)
+        _check_part(samples.labels, samples.task, name, "training", train, of_residues=of_residues)
+        _check_part(
+            samples.labels, samples.task, name, "test", test, every_class=not single_tests, of_residues=of_residues
+        )
         splits.append(Split(name, used[train], used[test]))
         check_whole(splits[-1], chains, labels.ids)
-    groups = inner_groups(units, method, options)
+    groups = inner_groups(samples, method, options)
     if groups is not None:
-        whole = np.full(len(labels), -1, dtype=np.int64)
-        whole[used] = groups
-        groups = whole
+        numbers = np.full(len(labels), -1, dtype=np.int64)
+        numbers[used] = groups
+        groups = numbers
     return FoldSet(str(task), tuple(labels.ids), tuple(splits), groups)
 
 
-def _check_part(labels, task, name, part, rows, *, every_class=True, of_residues=False, file=None):
+def _check_part(
+    labels: Labels,
+    task: str,
+    name: str,
+    part: str,
+    rows: Indices,
+    *,
+    every_class: bool = True,
+    of_residues: bool = False,
+    file: PathLike | None = None,
+) -> None:
     """Raise FoldError if a part of a split is empty or, where it must hold every class, lacks one."""
     where = f"the {part} part of split {name!r} of task {task!r}"
     if not len(rows):
@@ -142,18 +217,41 @@ def _check_part(labels, task, name, part, rows, *, every_class=True, of_residues
         )
 
 
-def write_folds(path, foldset):
-    """Write the splits to a TSV.
+def write_folds(path: PathLike, foldset: FoldSet) -> None:
+    r"""Write splits to a TSV.
 
     Columns are `id`, `group` where the inner loop has groups to keep together, then one for each split, with
     train, test or nothing.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; its stem should be the name of the task, by which `read_folds` calls it.
+    foldset : FoldSet
+        What is written.
 
     Raises
     ------
     FileError
         If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from seqkern.folds import FoldSet, Split, write_folds
+    >>> split = Split("1", train=np.array([0, 1]), test=np.array([2]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "globins.tsv"
+    ...     write_folds(file, FoldSet("globins", ("HBA", "HBB", "MYG"), (split,)))
+    ...     print(file.read_text().replace("\t", " "), end="")
+    id 1
+    HBA train
+    HBB train
+    MYG test
     """
-    columns = []
+    columns: list[list[Any]] = []
     for split in foldset:
         column = np.full(len(foldset.ids), "", dtype=object)
         column[split.train], column[split.test] = PARTS
@@ -165,20 +263,22 @@ def write_folds(path, foldset):
     write_tsv(path, ["id", *names], zip(foldset.ids, *columns, strict=True))
 
 
-def read_folds(path, ids, labels=None, chains=None):
-    """Read what `write_folds` wrote, for the units `ids`.
+def read_folds(
+    path: PathLike, ids: Sequence[str], labels: Labels | None = None, chains: npt.ArrayLike | None = None
+) -> FoldSet:
+    """Read what `write_folds` wrote, for the samples `ids`.
 
     Parameters
     ----------
     path : path-like
         The file; its stem is the task's name.
     ids : sequence of str
-        The ids of the units; the file must name the same ones, in any order.
+        The ids of the samples; the file must name the same ones, in any order.
     labels : Labels, optional
-        Of the units: then the parts must be such that they can be learned from and tested.
+        Of the samples: then the parts must be such that they can be learned from and tested.
     chains : array_like of int, shape (n,), optional
-        Where units are residues, the chain of each: no split may divide one, nor may the groups of the inner loop. A
-        file without groups has chains as such.
+        Where samples are residues, the chain of each: no split may divide one, nor may the groups of the inner loop. A
+        file without groups takes the chains as groups.
 
     Returns
     -------
@@ -190,49 +290,62 @@ def read_folds(path, ids, labels=None, chains=None):
     FileError
         If the file is missing or no table.
     FoldError
-        If it is no table of folds, or made for other units; with `labels` also if a unit without a label is in
+        If it is not a table of folds, or made for other samples; with `labels` also if a sample without a label is in
         a part, a training part lacks a class, or a test part is empty; with `chains` if one is divided.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from seqkern.folds import make_folds, read_folds, write_folds
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(["a", "b", "c", "d"], ["donor", "decoy"] * 2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_folds(Path(folder) / "sites.tsv", make_folds(labels, k=2, seed=1))
+    ...     foldset = read_folds(Path(folder) / "sites.tsv", labels.ids, labels)
+    >>> foldset.task, [split.name for split in foldset]
+    ('sites', ['1', '2'])
     """
-    path, ids = Path(path), tuple(ids)
-    rows = read_tsv(path)
+    file, names_of_samples = Path(path), tuple(ids)
+    rows = read_tsv(file)
     names = [name for name in rows[0] if name not in RESERVED] if rows else []
     if not names or "id" not in rows[0]:
-        raise FoldError("no table of folds", file=path, remedy="give a column id and one for each split")
-    order = _rows_of_units(ids, [row["id"] for row in rows], path)
-    splits, groups = [], None
+        raise FoldError("no table of folds", file=file, remedy="give a column id and one for each split")
+    order = _rows_of_samples(names_of_samples, [row["id"] for row in rows], file)
+    splits: list[Split] = []
+    groups: Indices | None = None
     for name in names:
         cells = [row[name] for row in rows]
         for odd in set(cells) - {"", *PARTS}:
             record = rows[cells.index(odd)]["id"]
-            raise FoldError(f"is marked {odd!r}", file=path, record=record, remedy="use train, test or nothing")
-        cells = np.array(cells)[order]
-        splits.append(Split(name, *(np.flatnonzero(cells == part) for part in PARTS)))
+            raise FoldError(f"is marked {odd!r}", file=file, record=record, remedy="use train, test or nothing")
+        parts = np.array(cells)[order]
+        splits.append(Split(name, *(np.flatnonzero(parts == part) for part in PARTS)))
     if GROUP in rows[0]:
-        numbers = [_group_number(row[GROUP], path, row["id"]) for row in rows]
+        numbers = [_group_number(row[GROUP], file, row["id"]) for row in rows]
         groups = np.array(numbers, dtype=np.int64)[order]
     if chains is not None:
         for split in splits:
-            check_whole(split, chains, ids, path)
-        groups = groups_of_chains(splits, groups, np.asarray(chains), ids, path)
+            check_whole(split, chains, names_of_samples, file)
+        groups = groups_of_chains(splits, groups, np.asarray(chains), names_of_samples, file)
     if labels is not None:
+        of_residues = chains is not None
         for split in splits:
-            _check_labels(labels, split, path)
-            _check_part(
-                labels, path.stem, split.name, "training", split.train, of_residues=chains is not None, file=path
-            )
-            _check_part(labels, path.stem, split.name, "test", split.test, every_class=False, file=path)
-    return FoldSet(path.stem, ids, tuple(splits), groups)
+            _check_labels(labels, split, file)
+            _check_part(labels, file.stem, split.name, "training", split.train, of_residues=of_residues, file=file)
+            _check_part(labels, file.stem, split.name, "test", split.test, every_class=False, file=file)
+    return FoldSet(file.stem, names_of_samples, tuple(splits), groups)
 
 
-def _rows_of_units(ids, named, path):
-    """Return int64: the row of each unit in a table; FoldError unless it names each once, and no other."""
+def _rows_of_samples(ids: Ids, named: list[str], path: Path) -> Indices:
+    """Return int64: the row of each sample in a table; FoldError unless it names each once, and no other."""
     place = {name: row for row, name in enumerate(named)}
     if len(place) < len(named):
         twice = next(name for row, name in enumerate(named) if place[name] != row)
         raise FoldError("occurs twice", file=path, record=twice, remedy="name every unit once")
     strange = place.keys() - set(ids)
     if strange:
-        first = min(strange, key=place.get)
+        first = min(strange, key=place.__getitem__)
         raise FoldError("is not in the data set", file=path, record=first, remedy="make the folds again")
     if len(place) < len(ids):
         absent = next(name for name in ids if name not in place)
@@ -240,8 +353,8 @@ def _rows_of_units(ids, named, path):
     return np.array([place[name] for name in ids], dtype=np.int64)
 
 
-def _check_labels(labels, split, path):
-    """Raise FoldError for a unit without a label in a part of a split."""
+def _check_labels(labels: Labels, split: Split, path: Path) -> None:
+    """Raise FoldError for a sample without a label in a part of a split."""
     rows = np.concatenate((split.train, split.test))
     y = labels.y[rows]
     bare = rows[np.isnan(y) if labels.kind == "real" else y < 0]
@@ -254,7 +367,7 @@ def _check_labels(labels, split, path):
         )
 
 
-def _group_number(text, path, record):
+def _group_number(text: str, path: Path, record: str) -> int:
     """Return a cell of the column of groups as a number, −1 where it is empty."""
     if not text:
         return -1
@@ -263,8 +376,33 @@ def _group_number(text, path, record):
     return int(text)
 
 
-def composition_rows(foldset, labels):
-    """Return (task, split, class, train, test) for each split and class; real labels are a class ``all``."""
+def composition_rows(foldset: FoldSet, labels: Labels) -> list[tuple[str, str, str, int, int]]:
+    """Count the samples of each class in the parts of each split.
+
+    Parameters
+    ----------
+    foldset : FoldSet
+        The splits.
+    labels : Labels
+        Of the same samples.
+
+    Returns
+    -------
+    list of tuple
+        (task, split, class, number to train on, number to test on); real labels are a class ``all``.
+
+    Examples
+    --------
+    >>> from seqkern.folds import composition_rows, make_folds
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(["a", "b", "c", "d"], ["donor", "decoy"] * 2)
+    >>> for row in composition_rows(make_folds(labels, k=2, seed=1), labels):
+    ...     print(*row)
+    all 1 decoy 1 1
+    all 1 donor 1 1
+    all 2 decoy 1 1
+    all 2 donor 1 1
+    """
     real = labels.kind == "real"
     y = np.zeros(len(labels), np.int64) if real else labels.y
     return [
@@ -274,6 +412,30 @@ def composition_rows(foldset, labels):
     ]
 
 
-def write_composition(path, rows):
-    """Write `composition_rows` (of all tasks of a data set) to a TSV."""
+def write_composition(path: PathLike, rows: Iterable[Sequence[str | int]]) -> None:
+    r"""Write what `composition_rows` returns to a TSV.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    rows : iterable of tuple
+        Of all tasks of a data set.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from seqkern.folds import write_composition
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_composition(Path(folder) / "composition.tsv", [("all", "1", "donor", 120, 30)])
+    ...     print((Path(folder) / "composition.tsv").read_text().replace("\t", " "), end="")
+    task split class train test
+    all 1 donor 120 30
+    """
     write_tsv(path, ("task", "split", "class", "train", "test"), rows)

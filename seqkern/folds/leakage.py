@@ -1,18 +1,23 @@
 """What training and test parts share: identical sequences, sequences inside others, and similar ones.
 
-`find_links` looks once at all units of a data set; `leakage_rows` then says which links cross a split.
+`find_links` looks once at all samples of a data set; `leakage_rows` then says which links cross a split.
 """
 
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.tsv import write_tsv
+from seqkern.core.types import PathLike
+from seqkern.folds.foldset import FoldSet, Split
 from seqkern.folds.overlaps import chance_length, contained_pairs, similar_pairs
-from seqkern.folds.splitters import merge_groups
+from seqkern.folds.splitters import Indices, merge_groups
+from seqkern.sequences.labels import Labels
 from seqkern.sequences.sequence_set import SequenceSet
-from seqkern.sequences.tables import FeatureTable
+from seqkern.sequences.tables import Data, FeatureTable
 
 KINDS = ("identical", "contained", "similar", "conflict")
 HEADER = ("task", "split", "kind", "test_id", "train_id", "identity")
@@ -20,45 +25,61 @@ HEADER = ("task", "split", "kind", "test_id", "train_id", "identity")
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Which units of a data set are alike.
+    """Which samples of a data set are alike.
 
     Attributes
     ----------
     identical : ndarray of int64, shape (n,)
-        Identical units share a class; classes are numbered in the order of their first units.
+        Identical samples share a class; classes are numbered in the order of their first samples.
     pairs : ndarray of int64, shape (m, 2)
         Classes: the first lies inside the second, or is similar to it.
     kinds : ndarray of str, shape (m,)
         ``contained`` or ``similar``.
     identity : ndarray of float64, shape (m,)
-        Share of identical letters in the shorter sequence.
+        Share of identical residues in the shorter sequence.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.folds.leakage import find_links
+    >>> links = find_links(SequenceSet.from_strings(["GATTACA", "CCTTTGG", "GATTACA"], "dna"))
+    >>> links.identical.tolist(), links.groups().tolist()
+    ([0, 1, 0], [0, 1, 0])
     """
 
-    identical: np.ndarray
-    pairs: np.ndarray
-    kinds: np.ndarray
-    identity: np.ndarray
+    identical: Indices
+    pairs: Indices
+    kinds: npt.NDArray[np.str_]
+    identity: npt.NDArray[np.float64]
 
-    def groups(self):
-        """Return int64 (n,): groups of units to keep together, linked directly or through others."""
+    def groups(self) -> Indices:
+        """Return int64 (n,): groups of samples to keep together, linked directly or through others."""
         first = np.unique(self.identical, return_index=True)[1]
         return merge_groups(len(self.identical), self.identical, pairs=first[self.pairs])
 
 
-def find_links(X, *, contained=True, min_length=None, identity=None, reverse_complement=False):
-    """Find identical, contained and similar units.
+def find_links(
+    X: Data,
+    *,
+    contained: bool = True,
+    min_length: int | None = None,
+    identity: float | None = None,
+    reverse_complement: bool = False,
+) -> Links:
+    """Find identical, contained and similar samples.
 
     Letters outside the alphabet count as one further letter. Rows of a feature table are compared for
-    identity only, units of a similarity table not at all.
+    identity only, samples of a similarity table not at all.
 
     Parameters
     ----------
     X : SequenceSet, FeatureTable or SimilarityTable
+        The samples.
     contained : bool
         Whether to look for sequences that lie inside others.
     min_length : int, optional
         Shorter sequences are not looked for inside others. By default the length at which fewer than one such
-        pair is expected by chance among letters drawn evenly.
+        pair is expected by chance among residues drawn evenly.
     identity : float, optional
         Also look for pairs whose identity is at least this: see `similar_pairs`, which can miss some.
     reverse_complement : bool
@@ -72,6 +93,14 @@ def find_links(X, *, contained=True, min_length=None, identity=None, reverse_com
     ------
     ParameterError
         If a parameter is outside its domain, or the alphabet has no complement.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.folds.leakage import find_links
+    >>> links = find_links(SequenceSet.from_strings(["GATTACA", "CCGATTACATT", "TTTTTTT"], "dna"))
+    >>> links.pairs.tolist(), links.kinds.tolist()
+    ([[0, 1]], ['contained'])
     """
     if identity is not None:
         check_real("identity", identity, 0, 1, open_low=True)
@@ -83,8 +112,8 @@ def find_links(X, *, contained=True, min_length=None, identity=None, reverse_com
     classes = _identical_sequences(X, mirrored)
     first = np.unique(classes, return_index=True)[1]
     own = X.take(first).compact()
-    others = [own] + ([mirrored.take(first).compact()] if reverse_complement else [])
-    found = {}
+    others = [own] if mirrored is None else [own, mirrored.take(first).compact()]
+    found: dict[tuple[int, int], tuple[str, float]] = {}
     if contained:
         shortest = chance_length(own) if min_length is None else min_length
         for other in others:
@@ -99,7 +128,7 @@ def find_links(X, *, contained=True, min_length=None, identity=None, reverse_com
     return _links(classes, sorted((*pair, *what) for pair, what in found.items()))
 
 
-def _links(classes, rows):
+def _links(classes: Indices, rows: Sequence[tuple[int, int, str, float]]) -> Links:
     """Return Links of classes and of (first, second, kind, identity) rows."""
     return Links(
         classes,
@@ -109,48 +138,63 @@ def _links(classes, rows):
     )
 
 
-def _numbered(keys):
+def _numbered(keys: Iterable[Hashable]) -> Indices:
     """Return int64: equal keys share a number, numbered in the order of appearance."""
-    seen = {}
+    seen: dict[Hashable, int] = {}
     return np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int64)
 
 
-def _identical_rows(values):
+def _identical_rows(values: npt.NDArray[np.float64]) -> Indices:
     """Return the class of each row of a table."""
     values = np.ascontiguousarray(values) + 0.0  # -0 becomes 0
     return _numbered(row.tobytes() for row in values)
 
 
-def _identical_sequences(X, mirrored):
+def _identical_sequences(X: SequenceSet, mirrored: SequenceSet | None) -> Indices:
     """Return the class of each record; with `mirrored`, a record and its reverse complement are one class."""
-    keys = _letters(X)
-    return _numbered(keys if mirrored is None else map(min, keys, _letters(mirrored)))
+    keys = _codes(X)
+    return _numbered(keys if mirrored is None else map(min, keys, _codes(mirrored)))
 
 
-def _letters(X):
+def _codes(X: SequenceSet) -> Iterator[bytes]:
     """Yield the codes of each record as bytes."""
     for start, stop in zip(X.starts.tolist(), X.stops.tolist(), strict=True):
         yield X.codes[start:stop].tobytes()
 
 
-def leakage_rows(links, foldset, labels):
-    """Return what crosses each split, and identical units with different labels.
+def leakage_rows(links: Links, foldset: FoldSet, labels: Labels) -> list[tuple[str, str, str, str, str, float]]:
+    """Return what crosses each split, and identical samples with different labels.
 
     Parameters
     ----------
     links : Links
+        Which samples are alike.
     foldset : FoldSet
+        The splits of these samples.
     labels : Labels
+        Of these samples.
 
     Returns
     -------
     list of tuple
-        (task, split, kind, test_id, train_id, identity). For each split, test unit and kind the most similar
-        training unit (of equals the first); for each set of identical units that carry several labels one row
-        ``conflict`` with an empty split, naming the first unit and the first that differs from it.
+        (task, split, kind, test_id, train_id, identity). For each split, test sample and kind the most similar
+        training sample (of equals the first); for each set of identical samples that carry several labels one row
+        ``conflict`` with an empty split, naming the first sample and the first that differs from it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.folds import FoldSet, Split
+    >>> from seqkern.folds.leakage import find_links, leakage_rows
+    >>> from seqkern.sequences.labels import make_labels
+    >>> X = SequenceSet.from_strings(["GATTACA", "CCTTTGG", "GATTACA"], "dna", ids=["a", "b", "c"])
+    >>> foldset = FoldSet("all", ("a", "b", "c"), (Split("1", np.array([1, 2]), np.array([0])),))
+    >>> leakage_rows(find_links(X), foldset, make_labels(X.ids, ["yes", "no", "yes"]))
+    [('all', '1', 'identical', 'a', 'c', 1.0)]
     """
     ids = foldset.ids
-    rows = []
+    rows: list[tuple[str, str, str, str, str, float]] = []
     for first, second in _conflicts(links.identical, labels):
         rows.append((foldset.task, "", "conflict", ids[first], ids[second], 1.0))
     for split in foldset:
@@ -161,19 +205,20 @@ def leakage_rows(links, foldset, labels):
     return rows
 
 
-def _conflicts(classes, labels):
-    """Return (first unit, first unit labelled otherwise) for each class with several labels."""
-    first, conflicts = {}, {}
+def _conflicts(classes: Indices, labels: Labels) -> list[tuple[int, int]]:
+    """Return (first sample, first sample labelled otherwise) for each class with several labels."""
+    first: dict[int, int] = {}
+    conflicts: dict[int, tuple[int, int]] = {}
     used = labels.used()
-    for unit in np.flatnonzero(used).tolist():
-        c = int(classes[unit])
-        if labels.y[first.setdefault(c, unit)] != labels.y[unit]:
-            conflicts.setdefault(c, (first[c], unit))
+    for sample in np.flatnonzero(used).tolist():
+        c = int(classes[sample])
+        if labels.y[first.setdefault(c, sample)] != labels.y[sample]:
+            conflicts.setdefault(c, (first[c], sample))
     return sorted(conflicts.values())
 
 
-def _crossing(links, split):
-    """Return (kind, test unit, training unit, identity) of a split, by kind and test unit."""
+def _crossing(links: Links, split: Split) -> list[tuple[str, int, int, float]]:
+    """Return (kind, test sample, training sample, identity) of a split, by kind and test sample."""
     classes = links.identical
     example = np.full(int(classes.max()) + 1, -1, dtype=np.int64)
     example[classes[split.train[::-1]]] = split.train[::-1]
@@ -190,8 +235,15 @@ def _crossing(links, split):
     return [(KINDS[kind], test, train, -share) for (kind, test), (share, train) in sorted(best.items())]
 
 
-def write_leakage(path, rows):
-    """Write `leakage_rows` (of all tasks of a data set) to a TSV.
+def write_leakage(path: PathLike, rows: Iterable[Sequence[str | float]]) -> None:
+    """Write what `leakage_rows` returns to a TSV.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    rows : iterable of tuple
+        Of all tasks of a data set.
 
     Raises
     ------

@@ -1,87 +1,96 @@
 """The fold methods by name: what each needs of the labels, and the splits that it makes of them.
 
-A method takes `Units` and its options, and returns (name, train, test) for each split, int64 rows.
+A method takes `Samples` and its options, and returns (name, train, test) for each split, int64 rows.
 """
 
 import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError, LabelError, unknown_name
-from seqkern.folds.splitters import deal, locus_blocks
-from seqkern.folds.train_size import sample, smaller
-from seqkern.folds.units import PARTS, RARE_STATE, Units
-from seqkern.sequences.labels import natural_key
+from seqkern.folds.samples import PARTS, RARE_STATE, NamedSplit, Samples
+from seqkern.folds.splitters import Indices, deal, locus_blocks, merge_groups
+from seqkern.folds.train_size import nested_subset, with_train_size
+from seqkern.sequences.labels import Labels, natural_key
+from seqkern.sequences.tables import Data
+from seqkern.sequences.windows import Window
+
+Chromosomes = str | int | list[str | int] | tuple[str | int, ...]
 
 FIVE = 5
 ATTEMPTS = 50
 """Draws of a halving that is not one of those before it."""
 
 
-def _parts(roles):
+def _parts(roles: npt.NDArray[np.str_]) -> tuple[Indices, Indices]:
     """Return the rows marked train and those marked test."""
-    return [np.flatnonzero(roles == part) for part in PARTS]
+    train, test = (np.flatnonzero(roles == part) for part in PARTS)
+    return train, test
 
 
-def _dealt(units, k, seed, groups):
+def _dealt(samples: Samples, k: int, seed: int, groups: Indices | None) -> list[NamedSplit]:
     """Return k splits."""
     check_integer("k", k, 2)
     check_integer("seed", seed, 0)
-    _check_members(units, k, groups)
-    return _parted([str(f + 1) for f in range(k)], deal(units.classes(), k, seed, groups))
+    _check_members(samples, k, groups)
+    return _parted([str(f + 1) for f in range(k)], deal(samples.classes(), k, seed, groups))
 
 
-def _check_members(units, k, groups):
+def _check_members(samples: Samples, k: int, groups: Indices | None) -> None:
     """Raise FoldError unless every class has a member (a group) for each fold."""
-    y, labels = units.classes(), units.labels
+    y, labels = samples.classes(), samples.labels
     counted = np.arange(len(y)) if groups is None else groups
     members, code = min((len(np.unique(counted[y == code])), code) for code in np.unique(y))
     if members < k:
         name = "the task" if labels.kind == "real" else f"class {labels.classes[code]!r}"
-        remedy = "give more, or leave the class out" if units.chains is None else RARE_STATE
+        remedy = "give more, or leave the class out" if samples.chains is None else RARE_STATE
         if members > 1:
-            remedy = f"choose k of at most {members}" + (f", {RARE_STATE}" if units.chains is not None else "")
-        what = units.members(members, groups)
-        raise FoldError(f"{name} has {what} for {k} folds in task {units.task!r}", remedy=remedy)
+            remedy = f"choose k of at most {members}" + (f", {RARE_STATE}" if samples.chains is not None else "")
+        what = samples.members(members, groups)
+        raise FoldError(f"{name} has {what} for {k} folds in task {samples.task!r}", remedy=remedy)
 
 
-def _parted(names, fold):
-    """Return (name, train, test) for each name, to test the units with that fold number; −1 is unused."""
+def _parted(names: Sequence[str], fold: Indices) -> list[NamedSplit]:
+    """Return (name, train, test) for each name, to test the samples with that fold number; −1 is unused."""
     used = fold >= 0
     return [(name, np.flatnonzero(used & (fold != f)), np.flatnonzero(fold == f)) for f, name in enumerate(names)]
 
 
-def _stratified(units, *, k=5, seed=0):
+def _stratified(samples: Samples, *, k: int = 5, seed: int = 0) -> list[NamedSplit]:
     """Each fold has its share of each class; real labels are divided at random."""
-    return _dealt(units, k, seed, units.whole("stratified"))
+    return _dealt(samples, k, seed, samples.undivided("stratified"))
 
 
-def _grouped(units, *, k=5, seed=0, train_size=None):
+def _grouped(samples: Samples, *, k: int = 5, seed: int = 0, train_size: int | None = None) -> list[NamedSplit]:
     """No group is divided; the shares of the classes are as even as that allows."""
-    groups = units.groups(units.column("groups", "grouped"))
-    return smaller(units, _dealt(units, k, seed, groups), groups, train_size, seed)
+    groups = samples.groups(samples.column("groups", "grouped"))
+    return with_train_size(samples, _dealt(samples, k, seed, groups), groups, train_size, seed)
 
 
-def _five_by_two(units, *, seed=0):
+def _five_by_two(samples: Samples, *, seed: int = 0) -> list[NamedSplit]:
     """Five times two halves, each with its share of each class and tested once; given groups are not divided."""
     check_integer("seed", seed, 0)
-    given = None if units.labels.groups is None else units.column("groups", "five_by_two")
-    groups = units.groups(given)
-    _check_members(units, 2, groups)
-    halves, splits = set(), []
+    given = None if samples.labels.groups is None else samples.column("groups", "five_by_two")
+    groups = samples.groups(given)
+    _check_members(samples, 2, groups)
+    halves: set[bytes] = set()
+    splits: list[NamedSplit] = []
     for repeat in range(FIVE):
         for attempt in range(ATTEMPTS):
-            fold = deal(units.classes(), 2, [seed, repeat, attempt], groups, largest_first=False)
+            fold = deal(samples.classes(), 2, [seed, repeat, attempt], groups, largest_first=False)
             sides = {fold.tobytes(), (1 - fold).tobytes()}
             if not sides & halves:
                 break
         else:
             # methods that do not look at groups are no way out where there are some
-            count = len(units) if groups is None else len(np.unique(groups))
+            count = len(samples) if groups is None else len(np.unique(groups))
             others = "stratified or leave-one-out" if given is None else "grouped or leave-one-group-out"
             raise FoldError(
-                f"task {units.task!r} has {units.members(count, groups)}, too few for five different halvings",
+                f"task {samples.task!r} has {samples.members(count, groups)}, too few for five different halvings",
                 remedy=f"choose the fold method {others}",
             )
         halves |= sides
@@ -89,73 +98,85 @@ def _five_by_two(units, *, seed=0):
     return splits
 
 
-def _predefined(units, *, train_size=None, seed=0):
+def _predefined(samples: Samples, *, train_size: int | None = None, seed: int = 0) -> list[NamedSplit]:
     """Use the task's own parts, or the column of folds: names of parts, or of folds each tested once."""
-    return smaller(units, _given_parts(units), units.groups(units.labels.groups), train_size, seed)
+    return with_train_size(samples, _given_parts(samples), samples.groups(samples.labels.groups), train_size, seed)
 
 
-def _given_parts(units):
+def _given_parts(samples: Samples) -> list[NamedSplit]:
     """Return the splits that the task brings with it, or its column of folds."""
-    if units.roles is not None:
-        return [_own_parts(units, "1")]
-    folds = units.column("folds", "predefined")
+    if samples.roles is not None:
+        return [_own_parts(samples, "1")]
+    folds = samples.column("folds", "predefined")
     names = sorted(set(folds.tolist()) - {""}, key=natural_key)
     if set(names) == set(PARTS):
         return [("1", *_parts(folds))]
     if len(names) < 2:
         raise FoldError(
-            f"the column of folds of task {units.task!r} names {len(names)} fold",
+            f"the column of folds of task {samples.task!r} names {len(names)} fold",
             remedy="name at least two folds, or train and test",
         )
     number = {name: f for f, name in enumerate(names)}
     return _parted(names, np.array([number.get(name, -1) for name in folds.tolist()]))
 
 
-def _liao_noble(units):
+def _liao_noble(samples: Samples) -> list[NamedSplit]:
     """Use the family's positive and negative, training and test parts."""
-    if units.roles is None:
+    if samples.roles is None:
         raise LabelError(
-            f"task {units.task!r} has no parts of the Liao-Noble protocol",
+            f"task {samples.task!r} has no parts of the Liao-Noble protocol",
             remedy="give the data set's labels a family and a superfamily",
         )
-    return [_own_parts(units, units.task)]
+    return [_own_parts(samples, samples.task)]
 
 
-def _own_parts(units, name):
+def _own_parts(samples: Samples, name: str) -> NamedSplit:
     """Return the split that the task brings with it."""
-    roles = np.char.replace(np.char.replace(np.asarray(units.roles, str), "positive-", ""), "negative-", "")
+    roles = np.char.replace(np.char.replace(np.asarray(samples.roles, str), "positive-", ""), "negative-", "")
     odd = sorted(set(roles.tolist()) - {"", *PARTS})
     if odd:
-        raise FoldError(f"task {units.task!r} has a part {odd[0]!r}", remedy="use train, test or nothing")
+        raise FoldError(f"task {samples.task!r} has a part {odd[0]!r}", remedy="use train, test or nothing")
     return (name, *_parts(roles))
 
 
-def _locus(units, *, k=5, seed=0, gap=None, block=0, train=None, test=None, train_size=None):
+def _locus(
+    samples: Samples,
+    *,
+    k: int = 5,
+    seed: int = 0,
+    gap: int | None = None,
+    block: int = 0,
+    train: Chromosomes | None = None,
+    test: Chromosomes | None = None,
+    train_size: int | None = None,
+) -> list[NamedSplit]:
     """Keep windows near one another together, or train on some chromosomes and test on others."""
-    chromosome = units.column("chromosome", "locus")
+    chromosome = samples.column("chromosome", "locus")
     if (train is None) != (test is None):
         raise FoldError("folds by chromosome need both parts", remedy="name chromosomes under train and under test")
-    if train is not None:
-        name, train, test = _by_chromosome(units, chromosome, train, test)
-        return [(name, sample(units, train, train_size, seed), test)]
+    if train is not None and test is not None:
+        name, to_train, to_test = _by_chromosome(samples, chromosome, train, test)
+        return [(name, nested_subset(samples, to_train, train_size, seed), to_test)]
     if train_size is not None:
         raise FoldError("train_size is for folds by chromosome", remedy="name chromosomes under train and under test")
-    return _dealt(units, k, seed, units.groups(_loci(units, gap, block)))
+    return _dealt(samples, k, seed, samples.groups(_loci(samples, gap, block)))
 
 
-def _loci(units, gap=None, block=0, **_):
-    """Return the locus of each unit; windows nearer than `gap`, by default the longest of them, share one."""
-    chromosome, position = units.column("chromosome", "locus"), units.column("position", "locus")
+def _loci(samples: Samples, gap: int | None = None, block: int = 0, **_: Any) -> Indices:
+    """Return the locus of each sample; windows nearer than `gap`, by default the longest of them, share one."""
+    chromosome, position = samples.column("chromosome", "locus"), samples.column("position", "locus")
     if gap is None:
-        if not hasattr(units.X, "lengths"):
+        if samples.X is None or not hasattr(samples.X, "lengths"):
             raise FoldError("the gap between loci is not known", remedy="give gap, at least the length of a window")
-        gap = int(units.X.lengths.max())
+        gap = int(samples.X.lengths.max())
     check_integer("gap", gap, 1)
     check_integer("block", block, 0)
     return locus_blocks(chromosome, position, gap, block)
 
 
-def _by_chromosome(units, chromosome, train, test):
+def _by_chromosome(
+    samples: Samples, chromosome: npt.NDArray[np.str_], train: Chromosomes, test: Chromosomes
+) -> NamedSplit:
     """Return the split that trains on some chromosomes and tests on others."""
     parts = [{str(name) for name in (part if isinstance(part, list | tuple) else [part])} for part in (train, test)]
     both = parts[0] & parts[1]
@@ -164,25 +185,26 @@ def _by_chromosome(units, chromosome, train, test):
     known = set(chromosome.tolist())
     for name in sorted(parts[0] | parts[1]):
         if name not in known:
-            raise unknown_name(f"chromosome in task {units.task!r}", name, known)
-    return ("1", *(np.flatnonzero(np.isin(chromosome, sorted(part))) for part in parts))
+            raise unknown_name(f"chromosome in task {samples.task!r}", name, known)
+    to_train, to_test = (np.flatnonzero(np.isin(chromosome, sorted(part))) for part in parts)
+    return "1", to_train, to_test
 
 
-def _leave_one_out(units):
-    """Test each unit (each set of linked units; of residues each chain) once, alone."""
-    groups = units.whole("leave-one-out")
-    return _each_group(np.arange(len(units)) if groups is None else groups, None)
+def _leave_one_out(samples: Samples) -> list[NamedSplit]:
+    """Test each sample (each set of linked samples; of residues each chain) once, alone."""
+    groups = samples.undivided("leave-one-out")
+    return _each_group(np.arange(len(samples)) if groups is None else groups, None)
 
 
-def _leave_one_group_out(units):
+def _leave_one_group_out(samples: Samples) -> list[NamedSplit]:
     """Test each group once, alone."""
-    groups = units.column("groups", "leave-one-group-out")
-    merged = units.groups(groups)
-    named = units.links is None
-    return _each_group(groups if named else merged, natural_key if named else None)
+    groups = samples.column("groups", "leave-one-group-out")
+    if samples.links is None:
+        return _each_group(groups, natural_key)
+    return _each_group(merge_groups(len(samples), groups, samples.links, samples.chains), None)
 
 
-def _each_group(groups, key):
+def _each_group(groups: npt.NDArray[Any], key: Callable[[object], list[int | str]] | None) -> list[NamedSplit]:
     """Return one split for each group: numbered, or sorted and named by `key`."""
     values, group = np.unique(groups, return_inverse=True)
     if len(values) < 2:
@@ -195,7 +217,7 @@ def _each_group(groups, key):
 
 
 # name: (splitter, whether a test part of one class is in the nature of the method)
-METHODS = {
+METHODS: dict[str, tuple[Callable[..., list[NamedSplit]], bool]] = {
     "stratified": (_stratified, False),
     "grouped": (_grouped, False),
     "five_by_two": (_five_by_two, False),
@@ -207,16 +229,18 @@ METHODS = {
 }
 
 
-def units_together(labels, X, window=None):
+def units_together(labels: Labels, X: Data, window: Window | None = None) -> Indices | None:
     """Return the groups that no fold within a set may divide, or None: those given, and loci where places are known.
 
-    Windows nearer to one another than their length, on whichever strand, are one locus. A unit without a chromosome
+    Windows nearer to one another than their length, on whichever strand, are one locus. A sample without a chromosome
     is alone.
 
     Parameters
     ----------
-    labels : Labels, n units
-    X : SequenceSet or FeatureTable, n units
+    labels : Labels, n samples
+        With groups and places, where they have any.
+    X : SequenceSet, FeatureTable or SimilarityTable, n samples
+        The data; only sequences have loci.
     window : Window, optional
         What was cut around the positions: on strand − it begins elsewhere than on strand +. Without it, the positions
         are taken to be at one place of all windows.
@@ -224,54 +248,94 @@ def units_together(labels, X, window=None):
     Returns
     -------
     ndarray of int64, shape (n,), or None
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.folds.methods import units_together
+    >>> from seqkern.sequences.labels import make_labels
+    >>> X = SequenceSet.from_strings(["CAGGTAAGT"] * 3, "dna", ids=["a", "b", "c"])
+    >>> labels = make_labels(X.ids, ["yes", "no", "yes"], chromosome=["chr1"] * 3, position=[100, 104, 900])
+    >>> units_together(labels, X).tolist()
+    [0, 0, 1]
     """
-    placed = labels.chromosome is not None and labels.position is not None and hasattr(X, "lengths") and len(X)
-    return Units(labels, X, "", None, None).groups(labels.groups, _own_loci(labels, X, window) if placed else None)
+    loci = None
+    if labels.chromosome is not None and labels.position is not None and hasattr(X, "lengths") and len(X):
+        begins = labels.position
+        if window is not None and labels.strand is not None:
+            begins = begins - np.where(labels.strand == "-", window.right, window.left)
+        loci = _own_loci(labels.chromosome, begins, int(X.lengths.max()))
+    return Samples(labels, X, "", None, None).groups(labels.groups, loci)
 
 
-def _own_loci(labels, X, window):
+def _own_loci(chromosome: npt.NDArray[np.str_], begins: Indices, gap: int) -> Indices:
     """Return the locus of each window by where it begins; one without a chromosome is a locus of its own."""
-    begins = labels.position
-    if window is not None and labels.strand is not None:
-        begins = begins - np.where(labels.strand == "-", window.right, window.left)
-    loci = locus_blocks(labels.chromosome, begins, int(X.lengths.max()))
-    bare = np.flatnonzero(labels.chromosome == "")
+    loci = locus_blocks(chromosome, begins, gap)
+    bare = np.flatnonzero(chromosome == "")
     loci[bare] = len(loci) + bare
     return loci
 
 
-def inner_groups(units, method, options):
+def inner_groups(samples: Samples, method: str, options: Mapping[str, Any]) -> Indices | None:
     """Return the groups that an inner loop must keep together too, or None: given, linked, of one locus.
 
     Where a task has parts of its own, a class with one given group only in the training part is an exception: its
-    units are single, since the inner loop could not divide it otherwise.
+    samples are single, since the inner loop could not divide it otherwise.
+
+    Parameters
+    ----------
+    samples : Samples
+        Of the task.
+    method : str
+        The fold method.
+    options : dict of str to object
+        Its options.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,), or None
     """
     # parts given by chromosome need no gap, so it may not be known
-    known = method == "locus" and (hasattr(units.X, "lengths") or "gap" in options)
-    loci = _loci(units, **options) if known else None
-    groups = units.labels.groups
-    if groups is not None and units.roles is not None:
-        groups = _divisible(groups, units.classes(), np.char.endswith(units.roles, "train"))
-    return units.groups(groups, loci)
+    known = method == "locus" and (hasattr(samples.X, "lengths") or "gap" in options)
+    loci = _loci(samples, **options) if known else None
+    given = samples.labels.groups
+    if given is None or samples.roles is None:
+        return samples.groups(given, loci)
+    return samples.groups(_divisible(given, samples.classes(), np.char.endswith(samples.roles, "train")), loci)
 
 
-def _divisible(groups, y, train):
-    """Return the groups as numbers, units of a class with fewer than two groups in the training part single."""
-    groups = np.unique(groups, return_inverse=True)[1]
+def _divisible(groups: npt.NDArray[np.str_], y: Indices, train: npt.NDArray[np.bool_]) -> Indices:
+    """Return the groups as numbers, samples of a class with fewer than two groups in the training part single."""
+    numbers: Indices = np.unique(groups, return_inverse=True)[1]
     for code in np.unique(y):
         rows = np.flatnonzero(train & (y == code))
-        if len(np.unique(groups[rows])) < 2:
-            groups[rows] = groups.max() + 1 + np.arange(len(rows))
-    return groups
+        if len(np.unique(numbers[rows])) < 2:
+            numbers[rows] = numbers.max() + 1 + np.arange(len(rows))
+    return numbers
 
 
-def options_of(method):
-    """Return the names of a fold method's options.
+def options_of(method: str) -> list[str]:
+    """Return the names of the options of a fold method.
+
+    Parameters
+    ----------
+    method : str
+        One of `METHODS`.
+
+    Returns
+    -------
+    list of str
 
     Raises
     ------
     ParameterError
         For an unknown method, with the nearest known one.
+
+    Examples
+    --------
+    >>> from seqkern.folds.methods import options_of
+    >>> options_of("stratified")
+    ['k', 'seed']
     """
     if not isinstance(method, str) or method not in METHODS:
         raise unknown_name("fold method", method, METHODS)

@@ -1,51 +1,79 @@
 """Pairs of sequences that overlap: one inside another (exact), or similar in an alignment (a screen)."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.progress import progress_bar
 from seqkern.sequences.alphabets import MASK
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:
+    from Bio.Align import PairwiseAligner  # costs start-up
+    from scipy.sparse import csr_array  # likewise
 
 CHUNK = 1 << 21
 POSTINGS = 64
 
 
-def chance_length(X):
+def chance_length(X: SequenceSet) -> int:
     """Return the least length at which fewer than one record is expected inside another by chance.
 
-    Of n records, each fits at no more than T places of T letters in all: n T / |A|^length < 1.
+    Of n records, each fits at no more than T places of T residues in all: n T / |A|^length < 1.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The records.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.folds.overlaps import chance_length
+    >>> chance_length(SequenceSet.from_strings(["ACGTACGTAC"] * 10, "dna"))
+    5
     """
     places = float(len(X)) * float(X.lengths.sum())
     return max(1, int(np.ceil(np.log(places + 1.0) / np.log(X.alphabet.size))))
 
 
 class _Rolling:
-    """Hashes of any stretch of a chunk of letters: Σ value(letter_i)·B^(i − start) modulo 2⁶⁴."""
+    """Hashes of any stretch of a chunk of residues: Σ value(residue_i)·B^(i − start) modulo 2⁶⁴."""
 
     base = 0x9E3779B97F4A7C15
     values = np.random.default_rng(1).integers(0, 2**63, 256).astype(np.uint64) * np.uint64(2) + np.uint64(1)
 
-    def __init__(self, size):
+    def __init__(self, size: int) -> None:
         inverse = pow(self.base, -1, 2**64)
         self.power, self.inverse = (self._powers(base, size + 1) for base in (self.base, inverse))
 
     @staticmethod
-    def _powers(base, size):
+    def _powers(base: int, size: int) -> npt.NDArray[np.uint64]:
         powers = np.full(size, base, dtype=np.uint64)
         powers[0] = 1
         return np.multiply.accumulate(powers)
 
-    def load(self, codes):
-        """Take the letters that `hash` refers to."""
+    def load(self, codes: npt.NDArray[np.uint8]) -> None:
+        """Take the residues that `hash` refers to."""
         self.sums = np.zeros(len(codes) + 1, dtype=np.uint64)
         np.cumsum(self.values[codes] * self.power[: len(codes)], out=self.sums[1:])
 
-    def hash(self, start, length):
-        """Return the hash of `length` letters from each of `start`."""
+    def hash(self, start: npt.NDArray[np.int64], length: npt.NDArray[np.int64] | int) -> npt.NDArray[np.uint64]:
+        """Return the hash of `length` residues from each of `start`."""
         return (self.sums[start + length] - self.sums[start]) * self.inverse[start]
 
 
-def _chunks(X):
-    """Yield (first, last) records of a compact set so that a chunk has about CHUNK letters."""
+def _chunks(X: SequenceSet) -> Iterator[tuple[int, int]]:
+    """Yield (first, last) records of a compact set so that a chunk has about CHUNK residues."""
     first = 0
     while first < len(X):
         last = max(first + 1, int(np.searchsorted(X.stops, X.starts[first] + CHUNK, side="right")))
@@ -53,11 +81,11 @@ def _chunks(X):
         first = last
 
 
-def contained_pairs(short, long, min_length):
+def contained_pairs(short: SequenceSet, long: SequenceSet, min_length: int) -> list[tuple[int, int]]:
     """Return the pairs (i, j) for which record i of `short` is a proper part of record j of `long`.
 
-    Every record of `short` is found by a hash of its first `min_length` letters at all places of `long`, the
-    places are narrowed by a hash of its whole length, and what remains is compared letter by letter.
+    Every record of `short` is found by a hash of its first `min_length` residues at all places of `long`, the
+    places are narrowed by a hash of its whole length, and what remains is compared residue by residue.
 
     Parameters
     ----------
@@ -70,6 +98,14 @@ def contained_pairs(short, long, min_length):
     -------
     list of (int, int)
         Sorted.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.folds.overlaps import contained_pairs
+    >>> X = SequenceSet.from_strings(["GATTACA", "CCGATTACATT", "TTTTTTT"], "dna")
+    >>> contained_pairs(X, X, min_length=5)
+    [(0, 1)]
     """
     lengths = short.lengths
     sought = np.flatnonzero((lengths >= min_length) & (lengths < long.lengths.max()))
@@ -87,7 +123,7 @@ def contained_pairs(short, long, min_length):
         (int(length), number[lengths[sought] == length], sought[lengths[sought] == length])
         for length in np.unique(lengths[sought])
     ]
-    pairs = set()
+    pairs: set[tuple[int, int]] = set()
     for first, last in _chunks(long):
         begin = long.starts[first]
         rolling.load(long.codes[begin : long.stops[last - 1]])
@@ -107,7 +143,9 @@ def contained_pairs(short, long, min_length):
     return sorted(pairs)
 
 
-def _anchored(rolling, anchors, long, first, last, width):
+def _anchored(
+    rolling: _Rolling, anchors: npt.NDArray[np.uint64], long: SequenceSet, first: int, last: int, width: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the places of a chunk that start with an anchor, their records, and which anchor it is."""
     begin = long.starts[first]
     heads = np.maximum(long.lengths[first:last] - width + 1, 0)
@@ -125,11 +163,11 @@ def _anchored(rolling, anchors, long, first, last, width):
     return place[near[good]], record[near[good]], which[good]
 
 
-def similar_pairs(own, other, identity):
+def similar_pairs(own: SequenceSet, other: SequenceSet, identity: float) -> list[tuple[int, int, float]]:
     """Return pairs of similar records.
 
-    The identity of a pair is the number of identical letters in the best alignment without end-gap costs
-    (match 1, mismatch and gap letter −1) over the length of the shorter record; letters outside the alphabet
+    The identity of a pair is the number of identical residues in the best alignment without end-gap costs
+    (match 1, mismatch and gapped residue −1) over the length of the shorter record; letters outside the alphabet
     are identical to nothing. This is a screen: only pairs are aligned that share at least half the distinct
     k-mers expected at that identity, so that pairs near the limit can be missed. k is chosen so that a k-mer
     lies in about `POSTINGS` records. Below an identity of a half many pairs pass, and it can take minutes.
@@ -145,8 +183,16 @@ def similar_pairs(own, other, identity):
     -------
     list of (int, int, float)
         Record of `own`, a later record of `other`, and their identity.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.folds.overlaps import similar_pairs
+    >>> X = SequenceSet.from_strings(["MKVLAAGIVGLPNVGK", "MKVLAAGIVALPNVGK", "WWHCDEQRTYSFMPNE"], "protein")
+    >>> similar_pairs(X, X, identity=0.9)
+    [(0, 1, 0.9375)]
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array  # loaded only where similarity is looked for: costs start-up
 
     size = own.alphabet.size
     k = max(2, int(np.ceil(np.log(max(own.lengths.sum() / POSTINGS, 2.0)) / np.log(size))))
@@ -164,9 +210,9 @@ def similar_pairs(own, other, identity):
     return _aligned(own, other, np.concatenate(pairs), identity)
 
 
-def _kmer_presence(X, k):
-    """Return a sparse 0/1 matrix, records × k-mers, of the k-mers without masked letters."""
-    from scipy.sparse import csr_array
+def _kmer_presence(X: SequenceSet, k: int) -> csr_array:
+    """Return a sparse 0/1 matrix, records × k-mers, of the k-mers without masked residues."""
+    from scipy.sparse import csr_array  # loaded only where similarity is looked for: costs start-up
 
     size = X.alphabet.size
     n_windows = len(X.codes) - k + 1
@@ -182,9 +228,11 @@ def _kmer_presence(X, k):
     return csr_array((ones, (entries[:, 0], entries[:, 1])), shape=(len(X), size**k))
 
 
-def _aligned(own, other, pairs, identity):
+def _aligned(
+    own: SequenceSet, other: SequenceSet, pairs: npt.NDArray[np.int64], identity: float
+) -> list[tuple[int, int, float]]:
     """Align candidate pairs; return those that reach the identity, as (i, j, identity)."""
-    from Bio.Align import PairwiseAligner
+    from Bio.Align import PairwiseAligner  # loaded only where similarity is looked for: costs start-up
 
     aligner = PairwiseAligner(
         mode="global", match_score=1, mismatch_score=-1, gap_score=-1, end_gap_score=0, wildcard="*"
@@ -197,8 +245,8 @@ def _aligned(own, other, pairs, identity):
     return found
 
 
-def _identity(aligner, a, b):
-    """Return the number of identical letters of the best alignment over the length of the shorter string."""
+def _identity(aligner: PairwiseAligner, a: str, b: str) -> float:
+    """Return the number of identical residues of the best alignment over the length of the shorter string."""
     same = 0
     for (from_a, to_a), (from_b, to_b) in zip(*aligner.align(a, b)[0].aligned, strict=True):
         one, two = (np.frombuffer(s.encode(), np.uint8) for s in (a[from_a:to_a], b[from_b:to_b]))

@@ -1,36 +1,48 @@
-"""Which units are held out together: the ways to divide a data set into training and test parts.
+"""Which samples are held out together: the ways to divide a data set into training and test parts.
 
 Every function here is pure: arrays in, arrays out. `folds` gives them names, checks what they return and
 keeps it in files. The k-fold routine is our own and not scikit-learn's StratifiedKFold and StratifiedGroupKFold: one
-routine serves single units and groups alike, is ten times as fast on groups, deals them more evenly, and gives the
+routine serves single samples and groups alike, is ten times as fast on groups, deals them more evenly, and gives the
 same folds for a seed with every version of scikit-learn.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+import numpy.typing as npt
+
+Indices = npt.NDArray[np.int64]
 
 
-def merge_groups(n: int, *partitions: ArrayLike | None, pairs: ArrayLike | None = None) -> np.ndarray:
-    """Merge partitions of n units: units that share a group in any, or a pair, share one in the result.
+def merge_groups(n: int, *partitions: npt.ArrayLike | None, pairs: npt.ArrayLike | None = None) -> Indices:
+    """Merge partitions of n samples: samples that share a group in any, or a pair, share one in the result.
 
     Parameters
     ----------
     n : int
+        The number of samples.
     *partitions : array_like of shape (n,), or None
-        The group of each unit; None is ignored.
+        The group of each sample; None is ignored.
     pairs : array_like of int, shape (m, 2), optional
-        Further units to keep together.
+        Further samples to keep together.
 
     Returns
     -------
     ndarray of int64, shape (n,)
-        Groups numbered in the order of their first units.
+        Groups numbered in the order of their first samples.
+
+    Examples
+    --------
+    >>> from seqkern.folds.splitters import merge_groups
+    >>> merge_groups(5, ["a", "b", "a", "c", "d"], pairs=[[1, 3]]).tolist()
+    [0, 1, 0, 1, 2]
     """
-    partitions = [np.asarray(partition) for partition in partitions if partition is not None]
-    group = _numbered(partitions[0]) if partitions else np.arange(n, dtype=np.int64)
-    # groups are joined, not units, of which there may be very many
+    given = [np.asarray(partition) for partition in partitions if partition is not None]
+    group = _numbered(given[0]) if given else np.arange(n, dtype=np.int64)
+    # groups are joined, not samples, of which there may be very many
     links = [] if pairs is None else [group[np.asarray(pairs, dtype=np.int64).reshape(-1, 2)]]
-    for partition in partitions[1:]:
+    for partition in given[1:]:
         _, first, other = np.unique(partition, return_index=True, return_inverse=True)
         links.append(np.stack((group, group[first[other]]), axis=1))
     if not n or not links:
@@ -44,14 +56,14 @@ def merge_groups(n: int, *partitions: ArrayLike | None, pairs: ArrayLike | None 
     return _numbered(connected_components(graph, directed=False)[1][group])
 
 
-def _numbered(partition):
-    """Return int64: the groups of a partition numbered in the order of their first units."""
+def _numbered(partition: npt.NDArray[Any]) -> Indices:
+    """Return int64: the groups of a partition numbered in the order of their first samples."""
     _, first, group = np.unique(partition, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[group]
 
 
-def _level(counts, units, totals):
-    """Return how many of `units` each fold gets so that its `counts` end as even as they can.
+def _level(counts: Indices, samples: int, totals: Indices) -> Indices:
+    """Return how many of `samples` each fold gets so that its `counts` end as even as they can.
 
     What is left after levelling goes to the folds with the smallest `totals`.
     """
@@ -59,8 +71,8 @@ def _level(counts, units, totals):
     level = counts[order]
     # the lowest a folds can be raised to the next one's height at this cost
     cost = np.append(level[1:] * np.arange(1, len(level)) - np.cumsum(level)[:-1], np.iinfo(np.int64).max)
-    a = int(np.searchsorted(cost, units, side="right")) + 1
-    height, left = divmod(units + int(level[:a].sum()), a)
+    a = int(np.searchsorted(cost, samples, side="right")) + 1
+    height, left = divmod(samples + int(level[:a].sum()), a)
     given = np.maximum(height - counts, 0)
     lowest = order[:a]
     favoured = lowest[np.lexsort((lowest, (totals + given)[lowest]))]
@@ -69,37 +81,54 @@ def _level(counts, units, totals):
 
 
 def deal(
-    y: np.ndarray, k: int, seed: int | list[int], groups: np.ndarray | None = None, *, largest_first: bool = True
-) -> np.ndarray:
-    """Deal units into k folds, each with its share of every class, no group divided.
+    y: npt.ArrayLike,
+    k: int,
+    seed: int | Sequence[int],
+    groups: npt.ArrayLike | None = None,
+    *,
+    largest_first: bool = True,
+) -> Indices:
+    """Deal samples into k folds, each with its share of every class, no group divided.
 
-    Groups of several units go first, from the largest to the smallest, each to the fold where its classes are
-    rarest; single units then level every class. Without groups the folds' counts of a class, and their sizes,
+    Groups of several samples go first, from the largest to the smallest, each to the fold where its classes are
+    rarest; single samples then level every class. Without groups the folds' counts of a class, and their sizes,
     differ by one at most. Order within equals is drawn with `seed`.
 
     Parameters
     ----------
     y : ndarray of int, shape (n,)
-        The class of each unit; zeros where there are no classes.
+        The class of each sample; zeros where there are no classes.
     k : int
+        The number of folds.
     seed : int or list of int
+        Of the random numbers.
     groups : ndarray of int, shape (n,), optional
+        The group of each sample.
     largest_first : bool
-        False takes groups of several units in an order drawn with `seed`: folds are less even, but each seed has its
+        False takes groups of several samples in an order drawn with `seed`: folds are less even, but each seed has its
         own even where no two groups are of one size.
 
     Returns
     -------
     ndarray of int64, shape (n,)
-        The fold of each unit, 0 to k − 1.
+        The fold of each sample, 0 to k − 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.folds.splitters import deal
+    >>> y = np.array([0, 0, 0, 0, 1, 1])
+    >>> fold = deal(y, 2, seed=1)
+    >>> [np.bincount(y[fold == f]).tolist() for f in range(2)]
+    [[2, 1], [2, 1]]
     """
     rng = np.random.default_rng(seed)
-    y = np.unique(y, return_inverse=True)[1]
-    n, n_classes = len(y), int(y.max()) + 1
+    classes: Indices = np.unique(y, return_inverse=True)[1]
+    n, n_classes = len(classes), int(classes.max()) + 1
     if groups is None:
         groups = np.arange(n)
     _, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    share = 1.0 / np.bincount(y, minlength=n_classes)
+    share = 1.0 / np.bincount(classes, minlength=n_classes)
     fold = np.full(n, -1, dtype=np.int64)
     counts = np.zeros((k, n_classes), dtype=np.int64)
 
@@ -109,7 +138,7 @@ def deal(
     order, ends = np.argsort(group, kind="stable"), np.cumsum(sizes)
     for g in several:
         members = order[ends[g] - sizes[g] : ends[g]]
-        inside = np.bincount(y[members], minlength=n_classes)
+        inside = np.bincount(classes[members], minlength=n_classes)
         totals = counts.sum(axis=1)
         crowding = (counts * share) @ (inside * share) + totals * (sizes[g] / n**2)
         best = np.lexsort((totals, crowding))[0]
@@ -118,14 +147,14 @@ def deal(
 
     single = sizes[group] == 1
     for c in range(n_classes):
-        units = rng.permutation(np.flatnonzero(single & (y == c)))
-        given = _level(counts[:, c], len(units), counts.sum(axis=1))
-        fold[units] = np.repeat(np.arange(k), given)
+        rows = rng.permutation(np.flatnonzero(single & (classes == c)))
+        given = _level(counts[:, c], len(rows), counts.sum(axis=1))
+        fold[rows] = np.repeat(np.arange(k), given)
         counts[:, c] += given
     return fold
 
 
-def locus_blocks(chromosome: ArrayLike, position: ArrayLike, gap: int, block: int = 0) -> np.ndarray:
+def locus_blocks(chromosome: npt.ArrayLike, position: npt.ArrayLike, gap: int, block: int = 0) -> Indices:
     """Cut chromosomes into blocks of windows, at least `gap` bases apart from one another.
 
     Windows nearer than `gap` to their neighbour on the chromosome stay with it, whatever their strands; a
@@ -134,6 +163,7 @@ def locus_blocks(chromosome: ArrayLike, position: ArrayLike, gap: int, block: in
     Parameters
     ----------
     chromosome : array_like of str, shape (n,)
+        The chromosome of each window.
     position : array_like of int, shape (n,)
         A position of the window, the same for all windows (its start or its site).
     gap : int
@@ -145,17 +175,23 @@ def locus_blocks(chromosome: ArrayLike, position: ArrayLike, gap: int, block: in
     -------
     ndarray of int64, shape (n,)
         The block of each window.
+
+    Examples
+    --------
+    >>> from seqkern.folds.splitters import locus_blocks
+    >>> locus_blocks(["chr1", "chr1", "chr1", "chr2"], [100, 150, 5000, 100], gap=200).tolist()
+    [0, 0, 1, 2]
     """
-    chromosome, position = np.asarray(chromosome), np.asarray(position, dtype=np.int64)
-    order = np.lexsort((position, chromosome))
+    chromosomes, places = np.asarray(chromosome), np.asarray(position, dtype=np.int64)
+    order = np.lexsort((places, chromosomes))
     cuts = np.zeros(len(order), dtype=np.int64)
     begin = None
     for rank in range(len(order)):
         here, before = order[rank], order[rank - 1]
-        if begin is None or chromosome[here] != chromosome[before]:
-            begin, cuts[rank] = position[here], rank > 0
-        elif position[here] - position[before] >= gap and position[before] - begin >= block:
-            begin, cuts[rank] = position[here], 1
+        if begin is None or chromosomes[here] != chromosomes[before]:
+            begin, cuts[rank] = places[here], rank > 0
+        elif places[here] - places[before] >= gap and places[before] - begin >= block:
+            begin, cuts[rank] = places[here], 1
     blocks = np.empty(len(order), dtype=np.int64)
     blocks[order] = np.cumsum(cuts)
     return blocks

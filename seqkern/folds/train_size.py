@@ -1,21 +1,48 @@
 """Training parts of a given size, smaller ones parts of larger ones: the learning curve of a method."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import FoldError
+from seqkern.folds.samples import NamedSplit, Samples
+from seqkern.folds.splitters import Indices
 
 
-def sample(units, rows, size, seed):
-    """Return `size` of the rows (None: all), with each class's share of them; smaller samples are parts of larger ones.
+def nested_subset(samples: Samples, rows: Indices, size: int | None, seed: int) -> Indices:
+    """Draw some of the rows, of each class its share; smaller subsets are parts of larger ones.
 
     The learning curve of a method is drawn with nested training parts.
+
+    Parameters
+    ----------
+    samples : Samples
+        Of the task.
+    rows : ndarray of int64, shape (m,)
+        What is drawn from.
+    size : int or None
+        How many rows, at least 2; None for all.
+    seed : int
+        Of the order in which they are drawn.
+
+    Returns
+    -------
+    ndarray of int64, shape (size,)
+        Sorted.
+
+    Raises
+    ------
+    ParameterError
+        If the size is not possible.
+    FoldError
+        If there are fewer rows.
     """
     if size is None:
         return rows
-    _check_size(units, rows, size)
+    _check_size(samples, rows, size)
     order = np.random.default_rng(seed).permutation(rows)
-    y = units.classes()[order]
+    y = samples.classes()[order]
     place = np.empty(len(order))
     for code in np.unique(y):
         members = np.flatnonzero(y == code)
@@ -23,22 +50,49 @@ def sample(units, rows, size, seed):
     return np.sort(order[np.argsort(place, kind="stable")[:size]])
 
 
-def smaller(units, splits, groups, size, seed):
-    """Return splits whose training parts hold up to `size` units (None: all), whole groups, where there are any.
+def with_train_size(
+    samples: Samples, splits: Sequence[NamedSplit], groups: Indices | None, size: int | None, seed: int
+) -> list[NamedSplit]:
+    """Return splits whose training parts hold up to a number of samples, whole groups, where there are any.
 
     Smaller training parts are parts of larger ones: one order of the groups, drawn once, serves all sizes and splits.
+
+    Parameters
+    ----------
+    samples : Samples
+        Of the task.
+    splits : sequence of (str, ndarray, ndarray)
+        Name, training rows and test rows of each.
+    groups : ndarray of int64, shape (n,), optional
+        The group of each sample.
+    size : int or None
+        Samples of a training part, at least 2; None for all.
+    seed : int
+        Of the order in which they are drawn.
+
+    Returns
+    -------
+    list of (str, ndarray, ndarray)
+        With the same test rows.
+
+    Raises
+    ------
+    ParameterError
+        If the size is not possible.
+    FoldError
+        If a training part has fewer samples.
     """
     if size is None:
-        return splits
+        return list(splits)
     if groups is None:
-        return [(name, sample(units, train, size, seed), test) for name, train, test in splits]
+        return [(name, nested_subset(samples, train, size, seed), test) for name, train, test in splits]
     order = np.random.default_rng(seed).permutation(int(groups.max()) + 1)
-    return [(name, _whole_groups(units, train, size, groups, order), test) for name, train, test in splits]
+    return [(name, _whole_groups(samples, train, size, groups, order), test) for name, train, test in splits]
 
 
-def _whole_groups(units, rows, size, groups, order):
+def _whole_groups(samples: Samples, rows: Indices, size: int, groups: Indices, order: Indices) -> Indices:
     """Return the rows of the first groups of an order that have up to `size` rows together, at least one group."""
-    _check_size(units, rows, size)
+    _check_size(samples, rows, size)
     counts = np.bincount(groups[rows], minlength=len(order))[order]
     present = order[counts > 0]
     taken = int(np.searchsorted(np.cumsum(counts[counts > 0]), size, side="right"))
@@ -47,11 +101,11 @@ def _whole_groups(units, rows, size, groups, order):
     return rows[chosen[groups[rows]]]
 
 
-def _check_size(units, rows, size):
-    """Raise an error unless a training part of `rows` has `size` units."""
+def _check_size(samples: Samples, rows: Indices, size: int) -> None:
+    """Raise an error unless a training part of `rows` has `size` samples."""
     check_integer("train_size", size, 2)
     if size > len(rows):
         raise FoldError(
-            f"the training part of task {units.task!r} has {len(rows)} units, train_size asks for {size}",
+            f"the training part of task {samples.task!r} has {len(rows)} units, train_size asks for {size}",
             remedy="give a smaller train_size",
         )

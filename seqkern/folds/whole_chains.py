@@ -1,16 +1,44 @@
 """Residues of one chain are in one part of a split, and in one group of the inner folds."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import FoldError
+from seqkern.core.types import Ids, PathLike
+from seqkern.folds.splitters import Indices
+
+if TYPE_CHECKING:
+    from seqkern.folds.foldset import Split  # imports this module: a circle
 
 
-def check_whole(split, chains, ids, file=None):
-    """Raise FoldError if a chain has residues in both parts of a split; `chains` may be None."""
+def check_whole(split: Split, chains: npt.ArrayLike | None, ids: Ids, file: PathLike | None = None) -> None:
+    """Check that a split divides no chain.
+
+    Parameters
+    ----------
+    split : Split
+        Of residues.
+    chains : array_like of int, shape (n,), or None
+        The chain of each residue; None where samples are not residues.
+    ids : sequence of str, length n
+        The ids of the residues.
+    file : path-like, optional
+        Named in messages.
+
+    Raises
+    ------
+    FoldError
+        If a chain has residues in both parts.
+    """
     if chains is None:
         return
-    chains = np.asarray(chains)
-    divided = split.test[np.isin(chains[split.test], chains[split.train])]
+    numbers = np.asarray(chains)
+    divided = split.test[np.isin(numbers[split.test], numbers[split.train])]
     if len(divided):
         raise FoldError(
             f"is tested in split {split.name!r}, while other residues of its chain are trained on",
@@ -20,8 +48,34 @@ def check_whole(split, chains, ids, file=None):
         )
 
 
-def groups_of_chains(splits, groups, chains, ids, path):
-    """Return the groups of residues, by default their chains; FoldError where residues of one chain are in several."""
+def groups_of_chains(
+    splits: Sequence[Split], groups: Indices | None, chains: Indices, ids: Ids, path: PathLike
+) -> Indices:
+    """Return the groups of residues, by default their chains.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+        Of residues.
+    groups : ndarray of int64, shape (n,), or None
+        The group of each residue, where there are groups.
+    chains : ndarray of int64, shape (n,)
+        The chain of each residue.
+    ids : sequence of str, length n
+        The ids of the residues.
+    path : path-like
+        Named in messages.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        −1 for a residue that is in no split.
+
+    Raises
+    ------
+    FoldError
+        If residues of one chain are in several groups.
+    """
     used = np.unique(np.concatenate([rows for split in splits for rows in (split.train, split.test)]))
     chains = chains[used]
     if groups is None:

@@ -9,7 +9,6 @@ Who calls whom::
 training part of a matrix: centring, normalising, repair.
 """
 
-from seqkern.gram.compute import assemble, compute_gram, compute_tile, count_tiles
-from seqkern.gram.matrix import GramMatrix, open_gram
+import lazy_loader
 
-__all__ = ["GramMatrix", "assemble", "compute_gram", "compute_tile", "count_tiles", "open_gram"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

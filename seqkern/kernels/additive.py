@@ -213,7 +213,9 @@ def matrix(
     """
     columns = kernel.prepare(support)
     rows = kernel.prepare(X, like=columns)
-    return fill(kernel, rows, columns, np.empty((len(rows), len(columns)))), rows.diagonal, columns.diagonal
+    values = np.empty((len(rows), len(columns)))
+    fill(kernel, rows, columns, values)
+    return values, rows.diagonal, columns.diagonal
 
 
 def word_weights(kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:

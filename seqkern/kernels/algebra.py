@@ -3,14 +3,14 @@
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, hstack, issparse
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, component, fixed, integer, numbers
+from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.additive import attributions, fold, matrix, row_attributions, word_weights
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
@@ -66,7 +66,7 @@ class SumKernel(PartParameters, CompositeKernel):
         from seqkern.kernels.specs import build_kernel
 
         parts = build_kernel("spectrum:k=3+spectrum:k=2,part=2:-2")
-        return [parts.set_params(normalize=True), build_kernel("0.25*linear+2*rbf:gamma=scale+0*linear")]
+        return [cast(Kernel, parts.set_params(normalize=True)), build_kernel("0.25*linear+2*rbf:gamma=scale+0*linear")]
 
     def _given(self) -> list[Kernel]:
         return as_parts(self.name, self.parts)
@@ -148,8 +148,9 @@ class SumKernel(PartParameters, CompositeKernel):
         -------
         list of str or None
         """
-        names = [known_names(part, records) for part in self.bases]
-        if any(own is None for own in names):
+        found = [known_names(part, records) for part in self.bases]
+        names = [own for own in found if own is not None]
+        if len(names) < len(found):
             return None
         if len(names) == 1:
             return names[0]
@@ -157,8 +158,9 @@ class SumKernel(PartParameters, CompositeKernel):
 
     def vector_form(self) -> VectorForm | None:
         """Return the vectors of all parts side by side; None if one is not linear on vectors, or the sum normalised."""
-        forms = [part.vector_form() for part in self.bases]
-        if self.normalize or any(form is None or form.kind != "linear" for form in forms):
+        found = [part.vector_form() for part in self.bases]
+        forms = [form for form in found if form is not None and form.kind == "linear"]
+        if self.normalize or len(forms) < len(found):
             return None
         factors = np.sqrt(self._weights())
         return VectorForm(
@@ -184,7 +186,9 @@ class SumKernel(PartParameters, CompositeKernel):
 
 def _side_by_side(features: list[Any]) -> Any:
     """Return one matrix of several with the same rows: sparse if one of them is."""
-    if any(map(issparse, features)):
+    if any(map(is_sparse, features)):
+        from scipy.sparse import csr_array, hstack  # only here: loaded already, or not needed
+
         return csr_array(hstack([csr_array(part) for part in features]))
     return np.hstack(features)
 

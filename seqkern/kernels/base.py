@@ -29,7 +29,10 @@ from seqkern.core.threads import given_threads
 from seqkern.core.types import Arrays, Header
 from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import fill
-from seqkern.kernels.implicit import normalised
+from seqkern.kernels.explicit import normalised_vectors
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.implicit import Implicit, normalised
+from seqkern.kernels.kernel_table import KERNELS
 from seqkern.kernels.operators import Operators
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.transformer import GramTransformer
@@ -41,8 +44,6 @@ from seqkern.sequences.tracks import track_option
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from seqkern.kernels.feature_blocks import FeatureBlocks
-    from seqkern.kernels.implicit import Implicit
     from seqkern.kernels.occurrences import WordWeights
     from seqkern.kernels.vector_form import VectorForm
     from seqkern.kernels.window_values import ScansWindows
@@ -545,10 +546,11 @@ class Kernel(Operators, GramTransformer, Parameters):
         self.check_parameters()
         self.check_fitted()
         X = self.coerce(X)
-        alphabet = getattr(X, "alphabet", None)
-        if like is not None and like.alphabet != alphabet:
+        alphabet: Any = getattr(X, "alphabet", None)
+        theirs: Any = None if like is None else like.alphabet
+        if like is not None and theirs != alphabet:
             raise SequenceError(
-                f"rows have the alphabet {alphabet.name}, columns {like.alphabet.name}",
+                f"rows have the alphabet {alphabet.name}, columns {theirs.name}",
                 remedy="read both with one alphabet",
             )
         payload = self._prepare(X, None if like is None else like.payload)
@@ -615,8 +617,6 @@ class Kernel(Operators, GramTransformer, Parameters):
         """Raise ParameterError unless the kernel has feature vectors for training without a Gram matrix."""
         if self.has_implicit():
             return
-        from seqkern.kernels import KERNELS
-
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_implicit())
         other = "its features, such as primal_svc" if self._gives_features() else "one, such as csvc"
         raise ParameterError(
@@ -650,8 +650,6 @@ class Kernel(Operators, GramTransformer, Parameters):
         ParameterError
             If the kernel has none.
         """
-        from seqkern.kernels import KERNELS
-
         able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_features())
         raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
 
@@ -682,11 +680,8 @@ class Kernel(Operators, GramTransformer, Parameters):
         # Loaded only where there are features: costs start-up.
         from scipy.sparse import csr_array, issparse
 
-        from seqkern.kernels.explicit import normalised_vectors
-        from seqkern.kernels.feature_blocks import FeatureBlocks
-
         X = self.coerce(X)
-        vectors = self.features(X)
+        vectors: Any = self.features(X)
         dtype = np.float32 if vectors.dtype == np.float32 else np.float64
         vectors = csr_array(vectors, dtype=dtype) if issparse(vectors) else np.asarray(vectors, dtype=dtype)
         return FeatureBlocks.of(normalised_vectors(self, X, vectors, counts))
@@ -762,7 +757,7 @@ class Kernel(Operators, GramTransformer, Parameters):
         Raises
         ------
         SequenceError
-            If they are of another kind, lack a track, or differ in length where the kernel compares position by position.
+            If they are of another kind, lack a track, or differ in length where one length is needed.
         """
         if self.accepts == "features":
             return as_features(X)
@@ -856,8 +851,8 @@ def _count(counts: dict[str, int], what: str, touched: npt.NDArray[np.bool_]) ->
 
 def _alphabet_name(alphabet: str | Alphabet) -> str:
     """Return the one text for an alphabet: its name, or the letters of one's own."""
-    alphabet = as_alphabet(alphabet)
-    return alphabet.name if ALPHABETS.get(alphabet.name) == alphabet else alphabet.letters
+    known = as_alphabet(alphabet)
+    return known.name if ALPHABETS.get(known.name) == known else known.letters
 
 
 def _plain(value: Any, execution: bool) -> Any:

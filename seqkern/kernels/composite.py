@@ -209,7 +209,7 @@ def add_counts(counts: Iterable[dict[str, int]]) -> dict[str, int]:
     -------
     dict of str to int
     """
-    total = {}
+    total: dict[str, int] = {}
     for one in counts:
         for what, count in one.items():
             total[what] = total.get(what, 0) + count

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, issparse
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.sparse_types import is_sparse
 
 if TYPE_CHECKING:
     from seqkern.kernels.base import Kernel
@@ -41,8 +41,11 @@ def feature_vectors(kernel: Kernel, X: Any, counts: dict[str, int] | None = None
     """
     X = kernel.coerce(X)
     vectors = kernel.features(X)
-    vectors = csr_array(vectors, dtype=np.float64) if issparse(vectors) else np.asarray(vectors, dtype=np.float64)
-    return normalised_vectors(kernel, X, vectors, counts)
+    if not is_sparse(vectors):
+        return normalised_vectors(kernel, X, np.asarray(vectors, dtype=np.float64), counts)
+    from scipy.sparse import csr_array  # only here: loaded already, or not needed
+
+    return normalised_vectors(kernel, X, csr_array(vectors, dtype=np.float64), counts)
 
 
 def normalised_vectors(kernel: Kernel, X: Any, vectors: Any, counts: dict[str, int] | None = None) -> Any:
@@ -69,7 +72,7 @@ def normalised_vectors(kernel: Kernel, X: Any, vectors: Any, counts: dict[str, i
     SequenceError
         As `Kernel.prepare`.
     """
-    if issparse(vectors):
+    if is_sparse(vectors):
         squares = vectors.power(2).sum(axis=1)
     else:
         squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
@@ -81,7 +84,7 @@ def normalised_vectors(kernel: Kernel, X: Any, vectors: Any, counts: dict[str, i
         return vectors
     factors = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
     factors = factors.astype(vectors.dtype)
-    if issparse(vectors):
+    if is_sparse(vectors):
         vectors = vectors.copy()
         vectors.data *= np.repeat(factors, np.diff(vectors.indptr))
         return vectors

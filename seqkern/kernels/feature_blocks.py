@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
 
+from seqkern.core.sparse_types import is_sparse
 from seqkern.core.threads import one_thread
 from seqkern.core.types import Rows
 
@@ -80,8 +80,8 @@ class FeatureBlocks:
         self.dtype = np.dtype(dtype)
         self._compute = compute
         self._times = times
-        self._rows = None  # all, or those taken
-        self._values = None  # of all, where they are stored
+        self._rows: npt.NDArray[np.int64] | None = None  # all, or those taken
+        self._values: Any = None  # of all, where they are stored
 
     @classmethod
     def of(cls, values: Any) -> Self:
@@ -96,7 +96,7 @@ class FeatureBlocks:
         -------
         FeatureBlocks
         """
-        if issparse(values):
+        if is_sparse(values):
             values = values.tocsr()
         blocks = cls(values.shape, values.dtype, values.__getitem__)
         blocks._values = values
@@ -139,7 +139,7 @@ class FeatureBlocks:
             C-ordered.
         """
         values = self._compute(self._given(start, stop))
-        values = values.toarray() if issparse(values) else values
+        values = values.toarray() if is_sparse(values) else values
         return np.ascontiguousarray(values, dtype=self.dtype)
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
@@ -189,7 +189,7 @@ class FeatureBlocks:
 
         def direct(rows):
             values = self._compute(rows)
-            if issparse(values):
+            if is_sparse(values):
                 return values @ weights
             return (filled(values, BLOCK_ROWS).astype(np.float64, copy=False) @ weights)[: len(values)]
 
@@ -208,7 +208,7 @@ class FeatureBlocks:
     @property
     def sparse(self) -> Any:
         """The features as a sparse matrix, where they are stored as one; else None."""
-        if not issparse(self._values):
+        if not is_sparse(self._values):
             return None
         return self._values if self._rows is None else self._values[self._rows]
 

@@ -48,7 +48,7 @@ class Implicit:
         self.squares = squares
         self.n_weights = int(n_weights)
         self.tables = object() if tables is None else tables
-        self.counts = {}
+        self.counts: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self.squares)

@@ -221,7 +221,7 @@ class KernelPattern(NamedTuple):
     """
 
     name: str
-    count: Callable[[SequenceSet], dict[str, int]]
+    count: Callable[[SequenceSet], dict[str, int]]  # type: ignore[assignment]  # a tuple's method of that name is not used
     parts: Parts = ()
 
 
@@ -266,17 +266,17 @@ def merge(parts: Iterable[tuple[Any, ...]]) -> WordWeights:
     >>> merge([(["AC", "GT"], np.array([1.0, 2.0])), (["AC"], np.array([0.5]))]).weights
     array([1.5, 2. ])
     """
-    parts = [WordWeights(*part) for part in parts]
-    if all(part.patterns is None for part in parts):
-        total = _totals(parts, [part.names for part in parts])
+    given = [WordWeights(*part) for part in parts]
+    if all(part.patterns is None for part in given):
+        total = _totals(given, [part.names for part in given])
         return WordWeights(list(total), _as_weights(total))
-    total = _totals(parts, [zip(part.names, part.found_by(), strict=True) for part in parts])
+    total = _totals(given, [zip(part.names, part.found_by(), strict=True) for part in given])
     return WordWeights([name for name, _ in total], _as_weights(total), [pattern for _, pattern in total])
 
 
 def _totals(parts: list[WordWeights], keys: Iterable[Iterable[Any]]) -> dict[Any, float]:
     """Return a dict with the sum of the weights of each key."""
-    total = {}
+    total: dict[Any, float] = {}
     for part, own in zip(parts, keys, strict=True):
         for key, weight in zip(own, part.weights.tolist(), strict=True):
             total[key] = total.get(key, 0.0) + weight

@@ -11,8 +11,8 @@ from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_named, parse_spec
 from seqkern.core.types import Arrays, Header
 from seqkern.core.words import parse_value
-from seqkern.kernels import KERNELS
 from seqkern.kernels.base import Kernel
+from seqkern.kernels.kernel_table import KERNELS
 
 __all__ = ["build_kernel", "check_kind", "kernel_from_state", "kernel_text", "parse_spec", "parse_value"]
 
@@ -144,7 +144,7 @@ def kernel_text(kernel: Kernel) -> str:
         or (isinstance(value, numbers.Real) and signature[name].kind is not inspect.Parameter.KEYWORD_ONLY)
     }
     text = ",".join(f"{name}={_value_text(value)}" for name, value in given.items())
-    return f"{kernel.name}:{text}" if text else kernel.name
+    return f"{kernel.name}:{text}" if text else str(kernel.name)
 
 
 def _value_text(value: Any) -> str:

@@ -32,7 +32,7 @@ class VectorForm:
     kind : {"linear", "polynomial", "rbf"}
         φ(x)·φ(y); (γ·φ(x)·φ(y) + coef0)^degree; exp(−γ·‖φ(x) − φ(y)‖²).
     vectors : callable
-        ``vectors(X, dtype)`` returns a table of the vectors of some samples, a `VectorTable`: it has ``len()``, ``width``
+        ``vectors(X, dtype)`` returns the vectors of some samples, a `VectorTable`: it has ``len()``, ``width``
         and ``gather(rows)``, which returns those of a slice or an integer array of rows, C-ordered (m, width).
     gamma : float or None
         γ; None where it is learned, and not yet.

@@ -7,7 +7,7 @@ kernel a `PositionWeights`; a kernel made of kernels what is here, a part of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -157,4 +157,5 @@ class SumOfValues:
         -------
         ndarray of float64, shape (n,)
         """
-        return sum(part.scan(codes, starts, n_threads) for part in self.parts)
+        total: Any = sum(part.scan(codes, starts, n_threads) for part in self.parts)
+        return total

@@ -11,23 +11,6 @@ sees to it for all layers of a chain; `base` is the contract; `specs` turns a co
 class is found by its name, ``from seqkern.layers import SegmentLayer``.
 """
 
-from seqkern.core.registry import Registry
+import lazy_loader
 
-LAYERS = Registry("layer", __name__, f"{__name__}.base:Layer")
-
-from seqkern.layers.chain import Decided, Layers, as_columns  # noqa: E402
-from seqkern.layers.specs import build_layer, build_layers, layer_from_state  # noqa: E402
-
-__all__ = ["LAYERS", "Decided", "Layers", "as_columns", "build_layer", "build_layers", "layer_from_state"]
-
-
-def __getattr__(name):
-    """Import the classes on first use."""
-    if name.endswith("Layer"):
-        return LAYERS.by_class_name(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    """List the public names, the classes among them."""
-    return sorted({*globals(), *LAYERS.class_names()})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

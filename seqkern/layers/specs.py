@@ -7,8 +7,8 @@ from typing import Any
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_spec
-from seqkern.layers import LAYERS
 from seqkern.layers.base import Layer
+from seqkern.layers.layer_table import LAYERS
 
 
 def build_layer(spec: Any) -> Layer:

@@ -71,7 +71,7 @@ def evaluate_fold(
     --------
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.sequences.labels import make_labels
-    >>> from seqkern.sequences import as_sequences
+    >>> from seqkern.sequences.sequence_set import as_sequences
     >>> X = as_sequences(["ACAC", "AACA", "GGTG", "TGGT", "CAAC", "GTTG"], "dna")
     >>> method = Method(SpectrumKernel(2), "csvc:C=1")
     >>> data = method.data(X, make_labels(X.ids, ["a", "a", "b", "b", "a", "b"]))

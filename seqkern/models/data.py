@@ -32,7 +32,7 @@ class Data:
     --------
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.sequences.labels import make_labels
-    >>> from seqkern.sequences import as_sequences
+    >>> from seqkern.sequences.sequence_set import as_sequences
     >>> X = as_sequences(["AC", "AA", "CC", "CA"], "dna")
     >>> data = Data(make_labels(X.ids, ["0", "0", "1", "1"]), {"spectrum": FittedKernel(SpectrumKernel(1), X)})
     >>> data.source("spectrum").learns
@@ -123,7 +123,7 @@ def make_source(
     Examples
     --------
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.sequences import as_sequences
+    >>> from seqkern.sequences.sequence_set import as_sequences
     >>> make_source(SpectrumKernel(2), as_sequences(["ACA", "CCA"], "dna"), gives="implicit").gives
     'implicit'
     """

@@ -1,11 +1,13 @@
 """What a model decides about units, and what follows from decision values."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from seqkern.core.errors import ModelError
-from seqkern.solvers.base import Solver
+
+if TYPE_CHECKING:
+    from seqkern.solvers.base import Solver
 
 
 class Decisions(NamedTuple):
@@ -64,7 +66,7 @@ def codes_of_decisions(kind: str, decisions: np.ndarray, threshold: float = 0.0)
     return (decisions > threshold).astype(np.int64)
 
 
-def check_predicts(solver: Solver) -> None:
+def check_predicts(solver: "Solver") -> None:
     """Raise ModelError for a solver that projects on components, and predicts nothing."""
     if not hasattr(solver, "predict"):
         raise ModelError("projects on components, and predicts nothing", remedy="take its decisions")

@@ -1,6 +1,8 @@
 """A trained model of a solver that takes features: it needs the kernel's features of new units, no training units."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -10,6 +12,9 @@ from seqkern.core.tsv import write_tsv
 from seqkern.kernels.explicit import feature_vectors
 from seqkern.models.model import Model
 from seqkern.models.selected_features import feature_rows, ranked_features
+
+if TYPE_CHECKING:
+    from seqkern.models.sources import Units
 
 CHUNK_ROWS = 1024
 
@@ -27,9 +32,9 @@ class FeatureModel(Model):
     """
 
     features: np.ndarray
-    names: tuple
+    names: tuple[str, ...]
 
-    def decision(self, X, *, n_threads=None):
+    def decision(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
         """Return the decision values of new units; see `Model.decision`."""
         X = self._coerced(X)
         shape = () if self.kind != "multiclass" else (len(self.classes),)
@@ -40,7 +45,7 @@ class FeatureModel(Model):
                 out[rows] = self.solver.decision_function(self._vectors(X.take(rows)))
         return out
 
-    def _vectors(self, X):
+    def _vectors(self, X: "Units") -> Any:
         """Return the features of some units that the solver takes; FeatureBlocks where it takes all of them so."""
         if self.solver.takes_blocks:
             blocks = self.kernel.feature_blocks(X)
@@ -54,7 +59,7 @@ class FeatureModel(Model):
         vectors = vectors[:, self.features]
         return vectors.toarray() if hasattr(vectors, "toarray") else np.ascontiguousarray(vectors)
 
-    def form(self):
+    def form(self) -> NoReturn:
         """Raise ParameterError: no sum over training units decides."""
         weights = "" if self.solver.selected_weights() is None else " and their weights"
         raise ParameterError(
@@ -63,11 +68,11 @@ class FeatureModel(Model):
         )
 
     @property
-    def n_columns(self):
+    def n_columns(self) -> int:
         """The number of features that the solver takes."""
         return len(self.features)
 
-    def write_features(self, path):
+    def write_features(self, path: str | Path) -> None:
         """Write the selected features as a table; see `feature_rows`.
 
         Raises
@@ -79,11 +84,11 @@ class FeatureModel(Model):
         rows = feature_rows(self.solver, [self.names[j] for j in columns], self.features[columns], self.classes)
         write_tsv(path, ("feature", "column", "rank", "weight", "class"), rows)
 
-    def own_state(self):
+    def own_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return (JSON dict, dict of arrays) of what it has besides a Model's."""
         return {"names": list(self.names)}, {"columns": self.features}
 
-    def check_own(self):
+    def check_own(self) -> None:
         """Raise ValueError if the features are no columns, each with a name."""
         columns = self.features
         good = columns.ndim == 1 and columns.dtype == np.int64 and len(columns) == len(self.names) > 0

@@ -48,7 +48,7 @@ class FeatureSource(Source):
     Examples
     --------
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.sequences import as_sequences
+    >>> from seqkern.sequences.sequence_set import as_sequences
     >>> X = as_sequences(["AC", "AA", "CC"], "dna")
     >>> source = FeatureSource(SpectrumKernel(1, normalize=False), X, sparse=False)
     >>> source.pair(np.array([0, 1]), np.array([2]))[1]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from seqkern.core.errors import ParameterError
 from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration
 from seqkern.evaluation.held_out import neighbours
 from seqkern.evaluation.selection import Choice
@@ -173,8 +174,13 @@ class FittedMethod:
         Raises
         ------
         ParameterError
-            If the source knows kernel values alone, without kernel and units.
+            If the source knows kernel values alone, without kernel and units, or layers follow the solver and the units
+            are no residues: only a predictor of residues has layers.
         """
+        if self.layers is not None and self.data.residues is None:
+            raise ParameterError(
+                "a model with layers predicts residues, and these units are none", remedy="leave out the layers"
+            )
         kernel = self.source.fitted_kernel(self.rows, self.y) if self.part.kernel is None else self.part.kernel
         X = self.source.units(self.rows)
         about: dict[str, Any] = {

@@ -3,6 +3,8 @@
 import contextlib
 import os
 import zipfile
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +12,14 @@ from seqkern.core.archive import load_archive, unnest
 from seqkern.core.errors import FileError, GramError, ModelError
 from seqkern.gram.transforms import transform_from_state
 from seqkern.kernels import kernel_from_state
-from seqkern.models.feature_model import FeatureModel
-from seqkern.models.lsgkm import is_lsgkm, read_lsgkm
+from seqkern.models.lsgkm_file import is_lsgkm
 from seqkern.models.model import DATA, FORMAT, VERSION, Model
 from seqkern.models.residue_model import ResidueModel
+from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import solver_from_state
 
 
-def load_model(path):
+def load_model(path: str | Path) -> Model | ResidueModel:
     """Read a model that `Model.save` wrote, or LS-GKM (`seqkern.models.lsgkm`).
 
     Parameters
@@ -37,6 +39,9 @@ def load_model(path):
         If there is no such file.
     """
     if is_lsgkm(path):
+        # loaded for such a file alone: its kernels and its solver cost start-up
+        from seqkern.models.lsgkm import read_lsgkm
+
         return read_lsgkm(path)
     try:
         _check_members(path)
@@ -57,14 +62,14 @@ def load_model(path):
         model = _model_from_state(header, arrays)
         _check_whole(model)
         if "residues" in header:
-            model = ResidueModel.from_state(model, header["residues"], unnest("residues", arrays))
+            return ResidueModel.from_state(model, header["residues"], unnest("residues", arrays))
     except Exception as error:  # whatever a damaged or hostile file makes go wrong is one thing to its user
         reason = getattr(error, "problem", None) or f"{type(error).__name__} {error}"
         raise ModelError(f"cannot be used here: {reason}", file=path, remedy="train it again") from error
     return model
 
 
-def _check_members(path):
+def _check_members(path: str | Path) -> None:
     """Raise ValueError for an archive that would unpack to more than its own size."""
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
@@ -73,11 +78,15 @@ def _check_members(path):
         raise ValueError("packed")
 
 
-def _model_from_state(header, arrays):
+def _model_from_state(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
     """Return the Model of a file's content."""
     transforms = [f"transform{i}" for i in range(header["n_transforms"])]
-    kind, own = Model, {}
+    kind: type[Model] = Model
+    own: dict[str, Any] = {}
     if "features" in header:
+        # loaded for such a file alone: sparse matrices cost start-up
+        from seqkern.models.feature_model import FeatureModel
+
         columns = unnest("features", arrays)["columns"]
         kind, own = FeatureModel, {"features": columns, "names": tuple(header["features"]["names"])}
     return kind(
@@ -94,7 +103,7 @@ def _model_from_state(header, arrays):
     )
 
 
-def _check_whole(model):
+def _check_whole(model: Model) -> None:
     """Raise an error if the parts do not fit together or do not work: compiled code trusts the columns."""
     X, solver = model.support, model.solver
     model.check_own()
@@ -125,8 +134,9 @@ def _check_whole(model):
         raise ValueError("its classes do not fit the solver")
 
 
-def _check_window(model):
+def _check_window(model: Model) -> None:
     """Raise an error if the window that the record names is none, or not that of the support."""
     window = model.window
-    if window is not None and np.any(model.support.lengths != window.length):
+    X = model.support
+    if window is not None and (not isinstance(X, SequenceSet) or np.any(X.lengths != window.length)):
         raise ValueError(f"its sequences are not windows {window}")

@@ -35,7 +35,6 @@ wgkmrbf       the same of ``wgkm``
 import gzip
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 
@@ -49,7 +48,6 @@ from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.solvers import CSVC, solver_from_state
 
-FIRST = "svm_type"
 KERNELS = {
     "gkm_cnt": ("count", False, False),
     "gkm_estfull": ("full", False, False),
@@ -64,17 +62,6 @@ AMBIGUOUS = str.maketrans(dict.fromkeys("RYSWKMBDHVN", "A"))
 LONGEST_WORD = 12  # its tables have 4^L entries
 MOST_MISMATCHES = 11
 LONGEST_SEQUENCE = 2047
-
-
-def is_lsgkm(path):
-    """Return whether a file, plain or compressed, begins as LS-GKM's models do."""
-    try:
-        if not Path(path).is_file():
-            return False
-        with open_lines(path) as (lines, _):
-            return next(lines).split()[:1] == [FIRST]
-    except (SeqkernError, OSError, ValueError):
-        return False
 
 
 def read_lsgkm(path):

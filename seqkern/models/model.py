@@ -11,27 +11,33 @@ features, it is taken from those, without the kernel of X with the support units
 """
 
 import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from seqkern.core.archive import nest, save_archive
 from seqkern.core.errors import ModelError, ParameterError, PolicyError
-from seqkern.evaluation.calibration import calibration_from_record
+from seqkern.evaluation.calibration import IsotonicCalibration, SigmoidCalibration, calibration_from_record
 from seqkern.gram.transforms import naming_rows
+from seqkern.gram.transforms.base import GramTransform
+from seqkern.kernels.base import Kernel, Prepared
 from seqkern.kernels.blocks import fill
-from seqkern.models.affine import affine_form
+from seqkern.models.affine import AffineForm, affine_form
 from seqkern.models.decisions import Decisions, check_predicts, codes_of_decisions
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import FeatureTable, as_features
-from seqkern.sequences.windows import as_window
+from seqkern.sequences.windows import Window, as_window
 from seqkern.solvers.thresholds import Threshold
 
 FORMAT = "seqkern model"
 VERSION = 1
 CHUNK_BYTES = 1 << 25
-DATA = {"sequences": SequenceSet, "features": FeatureTable}
+DATA: dict[str, type[SequenceSet] | type[FeatureTable]] = {"sequences": SequenceSet, "features": FeatureTable}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +67,17 @@ class Model:
         are any, the window around sites and the calibration.
     """
 
-    kernel: object
-    transforms: list
-    solver: object
-    support: object
+    kernel: Kernel
+    transforms: list[GramTransform]
+    solver: Any  # a Solver; what it has besides, `predict` and `classes_`, depends on its kind
+    support: SequenceSet | FeatureTable
     diagonal: np.ndarray
     kind: str
-    classes: tuple
-    policies: dict
-    record: dict
+    classes: tuple[str, ...]
+    policies: dict[str, str]
+    record: dict[str, Any]
 
-    def decision(self, X, *, n_threads=None):
+    def decision(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
         """Return the decision values of new units.
 
         Parameters
@@ -106,11 +112,11 @@ class Model:
         return out
 
     @property
-    def projects(self):
+    def projects(self) -> bool:
         """Whether decisions are coordinates, as those of kernel PCA, from which no prediction follows."""
         return not hasattr(self.solver, "predict")
 
-    def _by_matrix(self, rows, n_threads=None):
+    def _by_matrix(self, rows: Prepared, n_threads: int | None = None) -> np.ndarray:
         """Return the decisions of Prepared rows by their kernel with the support units."""
         K, diagonal = np.empty((len(rows), len(self.columns))), rows.diagonal
         fill(self.kernel, rows, self.columns, K, n_threads=n_threads)
@@ -119,7 +125,7 @@ class Model:
         return self.solver.decision_function(K)
 
     @cached_property
-    def _folded(self):
+    def _folded(self) -> Callable[[Prepared], np.ndarray] | None:
         """What decides without the kernel matrix, see `AffineForm.fold`; None if there is no such thing."""
         try:
             form = self.form()
@@ -127,26 +133,26 @@ class Model:
             return None
         return form.fold(self.columns)
 
-    def form(self):
+    def form(self) -> AffineForm:
         """Return the AffineForm of the decision; ParameterError if it is no weighted sum of kernel values."""
         return affine_form(self.kernel, self.support, self.solver, self.transforms)
 
     @property
-    def n_columns(self):
+    def n_columns(self) -> int:
         """The number of columns that the solver takes."""
         return len(self.columns)
 
-    def own_state(self):
+    def own_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
         """Return (JSON dict, dict of arrays) of what a kind of model has besides; None for a plain one."""
         return None
 
-    def check_own(self):
+    def check_own(self) -> None:
         """Raise ValueError unless there are units, and their diagonal, for the columns."""
         good = len(self.support) > 0 and self.diagonal.shape == (len(self.support),)
         if not good or self.diagonal.dtype != np.float64:
             raise ValueError("its parts do not fit together")
 
-    def predict(self, X, *, n_threads=None):
+    def predict(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
         """Return the predicted class name of each unit, or for real labels the number, shape (n,).
 
         Raises
@@ -157,7 +163,7 @@ class Model:
         check_predicts(self.solver)
         return self.classify(self.decision(X, n_threads=n_threads))
 
-    def decide(self, X, *, n_threads=None):
+    def decide(self, X: Any, *, n_threads: int | None = None) -> Decisions:
         """Return what is decided about new units: decision values, codes into `classes`, and probabilities.
 
         Parameters
@@ -179,16 +185,16 @@ class Model:
         probabilities = None if self.calibration is None else self.calibration.probabilities(decisions)
         return Decisions(decisions, self._codes(decisions), probabilities)
 
-    def classify(self, decisions):
+    def classify(self, decisions: np.ndarray) -> np.ndarray:
         """Return the predictions that follow from decision values, shape (n,)."""
         codes = self._codes(decisions)
         return codes if self.kind == "real" else np.array(self.classes)[codes]
 
-    def _codes(self, decisions):
+    def _codes(self, decisions: np.ndarray) -> np.ndarray:
         """Return the codes of the classes that follow from decision values; of real labels the numbers."""
         return codes_of_decisions(self.kind, decisions, 0.0 if self.threshold is None else self.threshold.value)
 
-    def save(self, path):
+    def save(self, path: str | Path) -> None:
         """Write the model to one file.
 
         Parameters
@@ -202,7 +208,9 @@ class Model:
         """
         save_archive(path, *self.state())
 
-    def state(self, **more):
+    def state(
+        self, **more: tuple[dict[str, Any], dict[str, np.ndarray]]
+    ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what the file of the model holds.
 
         Parameters
@@ -223,7 +231,7 @@ class Model:
             ("support", self.support.state()),
         ]
         parts += [(f"transform{i}", transform.state()) for i, transform in enumerate(self.transforms)]
-        header = {
+        header: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "data": next(name for name, cls in DATA.items() if isinstance(self.support, cls)),
@@ -242,37 +250,37 @@ class Model:
         return header, arrays
 
     @cached_property
-    def calibration(self):
+    def calibration(self) -> SigmoidCalibration | IsotonicCalibration | None:
         """What turns decisions into `probabilities`; None if the model was trained without."""
         stored = self.record.get("calibration")
         return None if stored is None else calibration_from_record(stored)
 
     @cached_property
-    def threshold(self):
+    def threshold(self) -> Threshold | None:
         """The Threshold above which a decision means the positive class; None if it is 0."""
         stored = self.record.get("threshold")
         return None if stored is None else Threshold(**stored)
 
     @property
-    def window(self):
+    def window(self) -> Window | None:
         """The Window around sites that the model was trained on; None if there is none."""
         stored = self.record.get("window")
         return None if stored is None else as_window(stored)
 
     @property
-    def alphabet(self):
+    def alphabet(self) -> Alphabet | None:
         """The Alphabet of the sequences, or None for features."""
         return getattr(self.support, "alphabet", None)
 
     @cached_property
-    def columns(self):
+    def columns(self) -> Prepared:
         """The support units as the kernel wants them, checked against the diagonal that training found."""
         columns = self.kernel.prepare(self.support)
         if not np.allclose(columns.diagonal, self.diagonal, rtol=1e-9, atol=0):
             raise ModelError("this version of seqkern computes other kernel values than the one that trained it")
         return columns
 
-    def _coerced(self, X):
+    def _coerced(self, X: Any) -> SequenceSet | FeatureTable:
         """Return new units as the kind of data that the model was trained on."""
         if isinstance(self.support, SequenceSet):
             X = X if isinstance(X, SequenceSet) else as_sequences(X, self.support.alphabet)
@@ -294,7 +302,7 @@ class Model:
 
 
 @contextlib.contextmanager
-def _remedy_after_training():
+def _remedy_after_training() -> Iterator[None]:
     """Say of a unit that the kernel's policies refuse what can be done where they cannot be chosen any more."""
     try:
         yield

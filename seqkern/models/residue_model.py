@@ -1,15 +1,20 @@
 """A trained predictor of the state of each residue: a model of windows, and layers after it."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from seqkern.core.archive import nest, save_archive, unnest
 from seqkern.core.errors import ModelError
+from seqkern.kernels.base import Kernel
 from seqkern.layers.chain import Decided, Layers, as_columns
 from seqkern.models.model import Model
 from seqkern.residues import Residues, check_window, residue_units
 from seqkern.residues.confidence import confidence
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,36 +36,36 @@ class ResidueModel:
     layers: Layers | None = None
 
     @property
-    def classes(self):
+    def classes(self) -> tuple[str, ...]:
         """Tuple of str: the states."""
         return self.windows.classes
 
     @property
-    def kind(self):
+    def kind(self) -> str:
         """``"binary"`` or ``"multiclass"``."""
         return self.windows.kind
 
     @property
-    def kernel(self):
+    def kernel(self) -> Kernel:
         """The Kernel of windows, fitted."""
         return self.windows.kernel
 
     @property
-    def alphabet(self):
+    def alphabet(self) -> Alphabet | None:
         """The Alphabet of the chains."""
         return self.windows.alphabet
 
     @property
-    def policies(self):
+    def policies(self) -> dict[str, str]:
         """How the chains were read that it was trained on."""
         return self.windows.policies
 
     @property
-    def record(self):
+    def record(self) -> dict[str, Any]:
         """How the model was made."""
         return self.windows.record
 
-    def decide(self, chains, *, n_threads=None):
+    def decide(self, chains: SequenceSet, *, n_threads: int | None = None) -> tuple[Residues, Decided]:
         """Return what is predicted of every residue.
 
         Parameters
@@ -90,7 +95,7 @@ class ResidueModel:
         return residues, Decided(as_columns(decisions), predicted, probabilities)
 
     @staticmethod
-    def confidence(decided):
+    def confidence(decided: Decided) -> np.ndarray | None:
         """Return how sure each prediction is, float64 (n,) from 0 to 1; None without probabilities.
 
         Margins of decisions have no scale that does not depend on the residues beside; see
@@ -100,20 +105,21 @@ class ResidueModel:
             return None
         return confidence(decided.probabilities, decided.predicted, probabilities=True)
 
-    def save(self, path):
+    def save(self, path: str | Path) -> None:
         """Write the model to one file; FileError if that cannot be written."""
         save_archive(path, *self.state())
 
-    def state(self):
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what the file of the model holds, as `Model.state`."""
-        header, arrays = {"window": int(self.window), "layers": None}, {}
+        header: dict[str, Any] = {"window": int(self.window), "layers": None}
+        arrays: dict[str, np.ndarray] = {}
         if self.layers is not None:
             header["layers"], own = self.layers.state()
             arrays = nest("layers", own)
         return self.windows.state(residues=(header, arrays))
 
     @classmethod
-    def from_state(cls, windows, header, arrays):
+    def from_state(cls, windows: Model, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "ResidueModel":
         """Return the model of what `save` wrote besides the Model of windows.
 
         Raises
@@ -123,7 +129,8 @@ class ResidueModel:
         """
         check_window(header["window"])
         made = cls(windows, header["window"])
-        if len(windows.support) and np.any(windows.support.lengths != made.window):
+        X = windows.support
+        if not isinstance(X, SequenceSet) or np.any(X.lengths != made.window):
             raise ModelError("its windows have other lengths")
         if header["layers"] is None:
             return made
@@ -131,7 +138,7 @@ class ResidueModel:
         if any(layer.classes_ != windows.classes for layer in layers.layers_):
             raise ModelError("its layers are of other classes")
         # weights that are not finite, or of another shape, are found before they reach a prediction
-        nothing = Residues.of_chains(windows.support.take(slice(0, 0)), made.window)
+        nothing = Residues.of_chains(X.take(slice(0, 0)), made.window)
         layers.decide(np.zeros((0, len(windows.classes))), nothing)
         if not all(np.isfinite(array).all() for array in arrays.values() if array.dtype.kind == "f"):
             raise ModelError("its layers hold numbers that are not finite")

@@ -3,7 +3,7 @@
 Where the kernel has weights at positions (`seqkern.kernels.window_values`) a candidate is decided by those, without
 the support sequences; else its window is cut out and the model applied to it. Who calls whom::
 
-    Scanner.scan(source) ─▶ iter_pieces ─▶ AtHand.add, decide ─▶ Scanner.values
+    Scanner.scan(source) ─▶ iter_pieces ─▶ ScanBuffer.add, decide ─▶ Scanner.values
 
 The convention of positions and strands is that of `seqkern.sequences.sequence_set.windows`.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.kernels.window_values import WindowValues
-from seqkern.sequences.candidates import FORWARD, REVERSE, AtHand
+from seqkern.sequences.candidates import FORWARD, REVERSE, ScanBuffer
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.streaming import BLOCK, iter_pieces
 from seqkern.sequences.windows import Window, as_window, site_codes
@@ -109,15 +109,15 @@ class Scanner:
             As `seqkern.sequences.streaming.iter_pieces`.
         """
         self.counts, self.bare = Counter(), []
-        at_hand, done = AtHand(self), 0
+        buffer, done = ScanBuffer(self), 0
         for piece in iter_pieces(source, self.model.alphabet, ids=ids, block=block):
-            at_hand.add(piece)
-            if at_hand.fresh >= block:
-                yield from at_hand.decide()
+            buffer.add(piece)
+            if buffer.fresh >= block:
+                yield from buffer.decide()
             done += len(piece.codes)
             if progress is not None:
                 progress(done)
-        yield from at_hand.decide()
+        yield from buffer.decide()
 
     def values(self, codes, starts, names):
         """Return the decisions about windows without masked letters, ``codes[start:start + length]``, starts ascending.

@@ -1,21 +1,23 @@
 """The features that a fitted solver selected, and the coefficients of all of them, as rows of tables."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqkern.kernels.explicit import known_names
-from seqkern.models.feature_source import FeatureSource
-from seqkern.solvers.base import Solver
+
+if TYPE_CHECKING:
+    from seqkern.models.feature_source import FeatureSource
+    from seqkern.solvers.base import Solver
 
 MOST_LISTED = 2000
 """Of a solver that selects no features so many are listed, if they have names."""
 
 
 def chosen_features(
-    source: FeatureSource,
-    solver: Solver,
+    source: "FeatureSource",
+    solver: "Solver",
     train: np.ndarray,
     y_train: np.ndarray | None,
     classes: Sequence[str] = (),
@@ -54,7 +56,7 @@ def chosen_features(
 
 
 def interval_rows(
-    source: FeatureSource, solver: Solver, train: np.ndarray, y_train: np.ndarray | None, classes: Sequence[str]
+    source: "FeatureSource", solver: "Solver", train: np.ndarray, y_train: np.ndarray | None, classes: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return the confidence intervals that a fitted solver has for the coefficients of the features, as a table.
 
@@ -85,7 +87,7 @@ def interval_rows(
 
 
 def feature_rows(
-    solver: Solver, names: Sequence[str], columns: np.ndarray, classes: Sequence[str] = ()
+    solver: "Solver", names: Sequence[str], columns: np.ndarray, classes: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """Return the features that a fitted solver selected, as rows of a table.
 
@@ -115,7 +117,7 @@ def feature_rows(
     ]
 
 
-def ranked_features(solver: Solver) -> tuple[np.ndarray, list[Any]]:
+def ranked_features(solver: "Solver") -> tuple[np.ndarray, list[Any]]:
     """Return the columns that a fitted solver selected, the best first, and their weights.
 
     Returns

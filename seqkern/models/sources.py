@@ -235,7 +235,7 @@ class StoredGram(GramSource):
     Examples
     --------
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.sequences import as_sequences
+    >>> from seqkern.sequences.sequence_set import as_sequences
     >>> gram = compute_gram(SpectrumKernel(1, normalize=False), as_sequences(["AC", "AA", "CC"], "dna"))
     >>> StoredGram(gram).pair(np.array([0, 1]), np.array([2]))
     (array([[2., 2.],
@@ -331,7 +331,7 @@ class FittedKernel(GramSource):
     Examples
     --------
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.sequences import as_sequences
+    >>> from seqkern.sequences.sequence_set import as_sequences
     >>> source = FittedKernel(SpectrumKernel(1, normalize=False), as_sequences(["AC", "AA", "CC"], "dna"))
     >>> source.pair(np.array([0, 1]), np.array([2]))[1]
     array([[2., 0.]])
@@ -417,7 +417,7 @@ class ImplicitSource(Source):
     Examples
     --------
     >>> from seqkern.kernels import SpectrumKernel
-    >>> from seqkern.sequences import as_sequences
+    >>> from seqkern.sequences.sequence_set import as_sequences
     >>> source = ImplicitSource(SpectrumKernel(1), as_sequences(["AC", "AA", "CC"], "dna"))
     >>> [len(part) for part in source.pair(np.array([0, 1]), np.array([2]))]
     [2, 1]

@@ -112,7 +112,7 @@ def train_model(
     --------
     >>> from seqkern.kernels import SpectrumKernel
     >>> from seqkern.sequences.labels import make_labels
-    >>> from seqkern.sequences import as_sequences
+    >>> from seqkern.sequences.sequence_set import as_sequences
     >>> X = as_sequences(["ACAC", "AACA", "GGTG", "TGGT"], "dna")
     >>> model = train_model(X, make_labels(X.ids, ["a", "a", "b", "b"]), SpectrumKernel(2), "csvc:C=1")
     >>> model.predict(["CACA", "GTTG"])

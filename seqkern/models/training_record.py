@@ -2,6 +2,7 @@
 
 import math
 import platform
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -38,14 +39,11 @@ def search_record(choice: Choice, metric: str, folds: int, kind: str, rule: str)
 
 def versions() -> dict[str, str]:
     """Return the versions of what computed the model."""
-    import scipy
-    import sklearn
-
     return {
         "seqkern": __version__,
         "build": build_digest(),
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
+        "scipy": version("scipy"),
+        "scikit-learn": version("scikit-learn"),
     }

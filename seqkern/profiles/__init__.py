@@ -1,1 +1,1 @@
-"""Profiles: which letters a family has at each position of a sequence; read from files, or built by search."""
+"""Profiles: which residues a family has at each position of a sequence; read from files, or built by search."""

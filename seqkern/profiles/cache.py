@@ -8,27 +8,55 @@ from collections import OrderedDict
 from pathlib import Path
 from threading import Lock
 
+import numpy as np
+import numpy.typing as npt
+
 from seqkern.core.archive import load_archive, save_archive
+from seqkern.core.cache import cache_dir
 from seqkern.core.errors import FileError
+from seqkern.core.types import PathLike
 
 MOST_BYTES = 1 << 26
 
+Found = tuple[npt.NDArray[np.float32], int]
+"""Probabilities, float32 (residues, 20), and the number of relatives that they come from."""
+
 
 class Memory:
-    """What was used latest, up to so many bytes."""
+    """The profiles used last, up to `MOST_BYTES` bytes."""
 
-    def __init__(self):
-        self._found, self._bytes, self._lock = OrderedDict(), 0, Lock()
+    def __init__(self) -> None:
+        self._found: OrderedDict[str, Found] = OrderedDict()
+        self._bytes, self._lock = 0, Lock()
 
-    def get(self, key):
-        """Return what was kept under a key, or None."""
+    def get(self, key: str) -> Found | None:
+        """Return what is kept under a key.
+
+        Parameters
+        ----------
+        key : str
+            The name of a profile.
+
+        Returns
+        -------
+        tuple of ndarray and int, or None
+            Probabilities and the number of relatives; None if nothing is kept under the key.
+        """
         with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)
             return self._found.get(key)
 
-    def put(self, key, found):
-        """Keep (probabilities, number of relatives), and forget what was not used for longest."""
+    def put(self, key: str, found: Found) -> None:
+        """Keep a profile, and drop those that have not been used for longest.
+
+        Parameters
+        ----------
+        key : str
+            The name of the profile.
+        found : tuple of ndarray and int
+            Probabilities, float32 (residues, 20), and the number of relatives.
+        """
         with self._lock:
             if key not in self._found:
                 self._found[key] = found
@@ -36,8 +64,8 @@ class Memory:
             while self._bytes > MOST_BYTES:
                 self._bytes -= self._found.popitem(last=False)[1][0].nbytes
 
-    def clear(self):
-        """Forget everything."""
+    def clear(self) -> None:
+        """Drop everything."""
         with self._lock:
             self._found.clear()
             self._bytes = 0
@@ -47,22 +75,46 @@ MEMORY = Memory()
 
 
 class ProfileCache:
-    """Probabilities of profiles, float32 (letters, 20), and numbers of relatives, by key.
+    """Profiles on disk: probabilities, float32 (residues, 20), and numbers of relatives, by key.
 
     Parameters
     ----------
     folder : path-like, optional
-        By default that of the cache; made when something is put in.
+        By default ``profiles`` in the cache of seqkern; made when something is put in.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from seqkern.profiles.cache import ProfileCache
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cache = ProfileCache(folder)
+    ...     cache.put("ab12", (np.full((7, 20), 0.05, dtype=np.float32), 3))
+    ...     probabilities, relatives = cache.get("ab12", length=7)
+    >>> probabilities.shape, relatives
+    ((7, 20), 3)
     """
 
-    def __init__(self, folder=None):
-        from seqkern.core.cache import cache_dir
-
+    def __init__(self, folder: PathLike | None = None) -> None:
         self.folder = cache_dir() / "profiles" if folder is None else Path(folder)
         self.writable = True
 
-    def get(self, key, length):
-        """Return (probabilities, number of relatives) of a sequence of `length` letters, or None."""
+    def get(self, key: str, length: int) -> Found | None:
+        """Return the profile of a sequence.
+
+        Parameters
+        ----------
+        key : str
+            The name of the profile.
+        length : int
+            Residues of the sequence.
+
+        Returns
+        -------
+        tuple of ndarray and int, or None
+            Probabilities, float32 (length, 20), and the number of relatives; None where nothing, or nothing usable, is
+            kept.
+        """
         known = MEMORY.get(key)
         if known is not None:
             return known
@@ -77,8 +129,16 @@ class ProfileCache:
         MEMORY.put(key, found)
         return found
 
-    def put(self, key, found):
-        """Keep (probabilities, number of relatives); a folder that cannot be written to is left alone."""
+    def put(self, key: str, found: Found) -> None:
+        """Keep a profile; a folder that cannot be written to is left alone.
+
+        Parameters
+        ----------
+        key : str
+            The name of the profile.
+        found : tuple of ndarray and int
+            Probabilities, float32 (residues, 20), and the number of relatives.
+        """
         MEMORY.put(key, found)
         if self.writable:
             try:
@@ -86,5 +146,5 @@ class ProfileCache:
             except FileError:
                 self.writable = False
 
-    def _path(self, key):
+    def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.npz"

@@ -1,7 +1,7 @@
 """Profiles from files: one file, a folder of them, or a tar archive, which is read without unpacking it to disk.
 
 A record finds its profile by its id, which is the name of the file (with or without the ending), or the name in the
-HMM; else by its letters. Ids are compared with names that were found, and never become paths.
+HMM; else by its residues. Ids are compared with names that were found, and never become paths.
 """
 
 import io
@@ -11,18 +11,24 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import FileError, SequenceError
 from seqkern.core.text_files import open_text
+from seqkern.core.types import PathLike
 from seqkern.profiles.hmmer import parse_hmmer
 from seqkern.profiles.hmmer_files import looks_like_hmmer
 from seqkern.profiles.profile import Profile, add_profiles, from_scores, protein_only
 from seqkern.profiles.psiblast import looks_like_psiblast, parse_psiblast
 from seqkern.sequences.alphabets import PROTEIN, to_bytes
+from seqkern.sequences.sequence_set import SequenceSet
 
 FORMATS = ("psiblast", "hmmer")
 MOST_LETTERS = 1 << 28  # characters of one file: a PSSM of titin has 10 million
+
+# residues, scores, probabilities (None where they follow from the scores), the file's name for messages
+_Entry = tuple[str, npt.NDArray[np.float32], npt.NDArray[np.float32] | None, str]
 
 
 class ProfileFiles:
@@ -31,8 +37,9 @@ class ProfileFiles:
     Parameters
     ----------
     source : path-like
+        The file, plain or compressed, the folder, or the archive.
     format : {None, "psiblast", "hmmer"}
-        By default told by the first line of each file.
+        By default detected from the first line of each file.
 
     Raises
     ------
@@ -40,15 +47,16 @@ class ProfileFiles:
         If something cannot be read, or is of another format.
     """
 
-    def __init__(self, source, format=None):
+    def __init__(self, source: PathLike, format: str | None = None) -> None:
         check_choice("format", format, (None, *FORMATS))
         self.source, self.format = Path(source), format
-        self._by_name, self._by_letters = {}, {}
-        self._unread = {}
+        self._by_name: dict[str, _Entry] = {}
+        self._by_letters: dict[str, _Entry] = {}
+        self._unread: dict[str, Path] = {}
+        self._stems: dict[str, str] = {}
         if self.source.is_dir():
-            # A folder may hold many more profiles than are wanted: files are read when their record asks for them.
+            # A folder may hold many more profiles than are wanted: a file is read when its record is looked up.
             self._unread = {path.name: path for path in folder_files(self.source)}
-            self._stems = {}
             for name in self._unread:
                 self._stems.setdefault(_stem(name), name)
         elif _is_tar(self.source):
@@ -59,19 +67,45 @@ class ProfileFiles:
         if not self._by_name and not self._unread:
             raise FileError("holds no profiles", file=self.source, remedy="check the path")
 
-    def add_to(self, X):
-        """Return a SequenceSet with the tracks ``pssm`` and ``profile`` besides its own.
+    def add_to(self, X: SequenceSet) -> SequenceSet:
+        """Return a set of sequences with the tracks ``pssm`` and ``profile`` besides its own.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Proteins.
+
+        Returns
+        -------
+        SequenceSet
 
         Raises
         ------
         SequenceError
-            If a record has no profile, or its profile other letters or another length.
+            If a record has no profile, or its profile other residues or another length.
         """
         protein_only(X)
         return add_profiles(X, (self.find(X, i) for i in range(len(X))))
 
-    def find(self, X, i):
-        """Return the Profile of record i; SequenceError if there is none."""
+    def find(self, X: SequenceSet, i: int) -> Profile:
+        """Return the profile of one record: by its id, else by its residues.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Proteins.
+        i : int
+            The record, from 0.
+
+        Returns
+        -------
+        Profile
+
+        Raises
+        ------
+        SequenceError
+            If there is none.
+        """
         record = X.ids[i]
         entry = self._named(record)
         if entry is None:
@@ -87,39 +121,40 @@ class ProfileFiles:
         letters, pssm, profile, file = entry
         return Profile(letters, pssm, from_scores(pssm) if profile is None else profile, file)
 
-    def _remedy(self):
+    def _remedy(self) -> str:
         """Return how a profile is added to what this source is."""
         if self.source.is_dir() or _is_tar(self.source):
             return "add a file whose name is the id and an ending, as .pssm or .hmm"
         return "add a model whose NAME is the id, if it is a file of HMMER, or give a folder or a tar archive of files"
 
-    def _named(self, record):
+    def _named(self, record: str) -> _Entry | None:
         """Return what is named after a record, or None; of a folder no other file is read."""
         if self._unread:
-            name = record if record in self._unread else self._stems.get(record)
+            name = record if record in self._unread else self._stems.get(record, record)
             if name in self._unread:
                 self._read(name)
         return self._by_name.get(record)
 
-    def _read(self, name):
+    def _read(self, name: str) -> None:
         """Read one file of a folder."""
         path = self._unread.pop(name)
         with open_text(path) as (text, shown):
             self._add(name, text.read(MOST_LETTERS), shown)
 
-    def _read_all(self):
+    def _read_all(self) -> None:
         """Read what is left of a folder."""
         for name in list(self._unread):
             self._read(name)
 
-    def _read_tar(self):
+    def _read_tar(self) -> None:
         """Read all files of a tar archive."""
         try:
             with tarfile.open(self.source) as archive:
                 for member in archive:
                     name = PurePosixPath(member.name).name
-                    if member.isfile() and not name.startswith("."):
-                        packed = io.BytesIO(archive.extractfile(member).read(MOST_LETTERS))
+                    file = archive.extractfile(member) if member.isfile() and not name.startswith(".") else None
+                    if file is not None:
+                        packed = io.BytesIO(file.read(MOST_LETTERS))
                         packed.name = f"{self.source}: {member.name}"
                         with open_text(packed) as (text, shown):
                             self._add(name, text.read(MOST_LETTERS), shown)
@@ -128,7 +163,7 @@ class ProfileFiles:
         except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
             raise FileError(f"is damaged: {error}", file=self.source, remedy="copy or download it again") from error
 
-    def _add(self, name, text, shown):
+    def _add(self, name: str, text: str, shown: str) -> None:
         """Enter the profiles of one file."""
         wanted = self.format or _format_of(text)
         if wanted is None:
@@ -137,35 +172,45 @@ class ProfileFiles:
                 file=shown,
                 remedy="leave other files out of the folder, or make it with psiblast -out_ascii_pssm",
             )
+        found: list[tuple[list[str], str, _Entry]] = []  # names in the file, residues, entry
         if wanted == "psiblast":
             letters, pssm = parse_psiblast(text, shown)
-            names, found = (name, _stem(name)), [((), letters, (letters, pssm, None, shown))]
+            found.append(([], letters, (letters, pssm, None, shown)))
         else:
-            # Which letters the query had an HMM does not say, only which are the likeliest.
-            names, found = (), []
+            # An HMM does not say which residues the query had, only which are the likeliest.
             for hmm, consensus, pssm, profile in parse_hmmer(text, shown):
-                found.append(((hmm,), consensus, ("X" * len(pssm), pssm, profile, shown)))
-            if len(found) == 1:
-                names = name, _stem(name)
+                found.append(([hmm], consensus, ("X" * len(pssm), pssm, profile, shown)))
+        names = [name, _stem(name)] if len(found) == 1 else []
         for own, letters, entry in found:
             for key in (*own, *names):
                 self._by_name.setdefault(key, entry)
             self._by_letters.setdefault(_as_record(letters), entry)
 
 
-def folder_files(folder):
-    """Return the paths of a folder's files, sorted, without hidden ones and folders."""
+def folder_files(folder: PathLike) -> list[Path]:
+    """Return the files of a folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        One that exists.
+
+    Returns
+    -------
+    list of Path
+        Sorted, without hidden files and folders.
+    """
     return sorted(path for path in Path(folder).iterdir() if path.is_file() and not path.name.startswith("."))
 
 
-def _format_of(text):
+def _format_of(text: str) -> str | None:
     """Return the format that a text begins like, or None."""
     if looks_like_psiblast(text):
         return "psiblast"
     return "hmmer" if looks_like_hmmer(text) else None
 
 
-def _stem(name):
+def _stem(name: str) -> str:
     """Return a file's name without its ending, and that of a compressed one."""
     path = PurePosixPath(name)
     if path.suffix in (".gz", ".bz2", ".xz"):
@@ -173,15 +218,15 @@ def _stem(name):
     return path.stem
 
 
-def _as_record(letters):
+def _as_record(letters: str) -> str:
     """Return letters as `SequenceSet.string` shows them, masked ones as ``*``."""
     shown = np.full(256, ord("*"), dtype=np.uint8)
     shown[: PROTEIN.size] = np.frombuffer(PROTEIN.letters.encode(), dtype=np.uint8)
     return shown[PROTEIN.encode(to_bytes(letters))].tobytes().decode()
 
 
-def _is_tar(path):
-    """Tell whether a file is a tar archive, compressed or not."""
+def _is_tar(path: Path) -> bool:
+    """Return whether a file is a tar archive, compressed or not."""
     try:
         return path.is_file() and tarfile.is_tarfile(path)
     except OSError:

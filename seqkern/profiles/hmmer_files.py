@@ -4,22 +4,39 @@ HMMER is given text, never a path: of a path that ends in ``.gz`` it makes a she
 name and ``.h3m`` is beside it, it reads that one.
 """
 
+from __future__ import annotations
+
 import io
+from typing import TYPE_CHECKING
 
 from seqkern.core.errors import FileError
 
-
-def looks_like_hmmer(text):
-    """Tell whether a text begins as HMMER's files do."""
-    return text.startswith(("HMMER3/", "HMMER2"))
+if TYPE_CHECKING:
+    from pyhmmer.plan7 import HMM  # costs start-up
 
 
-def parse_hmms(text, name, remedy="make it with hmmbuild"):
-    """Return the HMMs of a text.
+def looks_like_hmmer(text: str) -> bool:
+    """Return whether a text begins as HMMER's files do.
 
     Parameters
     ----------
     text : str
+        The file, or its beginning.
+
+    Returns
+    -------
+    bool
+    """
+    return text.startswith(("HMMER3/", "HMMER2"))
+
+
+def parse_hmms(text: str, name: str, remedy: str = "make it with hmmbuild") -> list[HMM]:
+    """Return the HMMs of a file.
+
+    Parameters
+    ----------
+    text : str
+        The whole file.
     name : str
         Of the file, for messages.
     remedy : str
@@ -35,6 +52,7 @@ def parse_hmms(text, name, remedy="make it with hmmbuild"):
     FileError
         If it is of another format, damaged, or cut off, or its HMMs have several alphabets.
     """
+    # loaded only where a file is read: costs start-up
     from pyhmmer.errors import AlphabetMismatch
     from pyhmmer.plan7 import HMMFile
 
@@ -43,7 +61,7 @@ def parse_hmms(text, name, remedy="make it with hmmbuild"):
         raise FileError("is empty: it has no HMM", file=name, remedy=remedy)
     if not looks_like_hmmer(text):
         raise FileError("is not a HMMER file", file=name, remedy=remedy)
-    found = []
+    found: list[HMM] = []
     try:
         with HMMFile(io.BytesIO(f"{text}\n".encode())) as file:
             found.extend(file)
@@ -62,6 +80,6 @@ def parse_hmms(text, name, remedy="make it with hmmbuild"):
     return found
 
 
-def _next(found):
-    """Return which HMM is the next after those that were read."""
+def _next(found: list[HMM]) -> str:
+    """Return what messages call the HMM after those that were read."""
     return f"HMM {len(found) + 1}"

@@ -8,9 +8,11 @@ pseudocounts included, so that none is zero. One gives the other: q_a ∝ p_a·e
 sum Σ_a p_a·exp(λ·s_a), which should be 1, is 1.000 on average (1.05 with half bits, λ = ln 2 / 2).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.sequences.alphabets import MASK, PROTEIN, to_bytes
@@ -31,26 +33,41 @@ SUM_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Which letters a family has at each position of one sequence.
+    """Which residues a family has at each position of one sequence.
 
     Attributes
     ----------
     letters : str
         The sequence; letters outside the alphabet agree with any.
     pssm : ndarray of float32, shape (length, size)
-        Log-odds of each letter against the background, in the units of PSI-BLAST.
+        Log-odds of each residue against the background, in the units of PSI-BLAST.
     profile : ndarray of float32, shape (length, size)
-        Probability of each letter; all greater than 0, each row sums to 1.
+        Probability of each residue; all greater than 0, each row sums to 1.
     file : str, optional
         Where it comes from, for messages.
+
+    Raises
+    ------
+    SequenceError
+        If there is not one row for each residue.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.profiles.profile import Profile, from_scores
+    >>> pssm = np.full((2, 20), -2.0, dtype=np.float32)
+    >>> pssm[0, 8] = pssm[1, 9] = 6.0  # L and M, in the order of the alphabet
+    >>> profile = Profile("LM", pssm, from_scores(pssm))
+    >>> len(profile), profile.profile.argmax(axis=1).tolist()
+    (2, [8, 9])
     """
 
     letters: str
-    pssm: np.ndarray
-    profile: np.ndarray
+    pssm: npt.NDArray[np.float32]
+    profile: npt.NDArray[np.float32]
     file: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in TRACKS:
             values = getattr(self, name)
             if values.ndim != 2 or len(values) != len(self.letters):
@@ -60,23 +77,28 @@ class Profile:
                     remedy="give one row for each letter",
                 )
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.letters)
 
 
-def add_profiles(X, profiles):
-    """Return a SequenceSet with the tracks ``pssm`` and ``profile`` besides its own.
+def add_profiles(X: SequenceSet, profiles: Iterable[Profile]) -> SequenceSet:
+    """Return a set of sequences with the tracks ``pssm`` and ``profile`` besides its own.
 
     Parameters
     ----------
     X : SequenceSet, n records
+        The sequences.
     profiles : iterable of Profile, n
-        One for each record, in order; they may be made while they are asked for.
+        One for each record, in order; a generator may make them one by one.
+
+    Returns
+    -------
+    SequenceSet
 
     Raises
     ------
     SequenceError
-        If a profile has another length than its sequence, or another letter where neither is masked.
+        If a profile has another length than its sequence, or another residue where neither is masked.
     """
     tracks = {name: np.zeros((len(X.codes), X.alphabet.size), dtype=np.float32) for name in TRACKS}
     for i, profile in zip(range(len(X)), profiles, strict=True):
@@ -86,8 +108,23 @@ def add_profiles(X, profiles):
     return X.replace(tracks={**X.tracks, **tracks})
 
 
-def check_agreement(X, i, profile):
-    """Raise SequenceError unless a profile has the letters of record i, masked ones aside."""
+def check_agreement(X: SequenceSet, i: int, profile: Profile) -> None:
+    """Check that a profile is of the sequence of a record; masked residues agree with any.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The sequences.
+    i : int
+        The record, from 0.
+    profile : Profile
+        What is to be its profile.
+
+    Raises
+    ------
+    SequenceError
+        If lengths, alphabets or residues differ.
+    """
     where = {"file": profile.file, "record": X.ids[i]}
     length = int(X.stops[i] - X.starts[i])
     if len(profile) != length:
@@ -114,9 +151,22 @@ def check_agreement(X, i, profile):
         )
 
 
-def check_tracks(X, names):
-    """Raise SequenceError unless the tracks `names` of profiles can be used: shape, finite, probabilities."""
-    positions = None  # those of many windows once
+def check_tracks(X: SequenceSet, names: Iterable[str]) -> None:
+    """Check that tracks of profiles can be used: their shapes, finite numbers, probabilities.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The sequences.
+    names : iterable of str
+        The tracks: ``pssm``, ``profile``.
+
+    Raises
+    ------
+    SequenceError
+        If one of them cannot.
+    """
+    used = None  # those of many windows once
     for name in names:
         track = X.tracks[name]
         if track.ndim != 2 or track.shape[1] != X.alphabet.size:
@@ -125,10 +175,10 @@ def check_tracks(X, names):
                 f"the track {name!r} has {columns} columns, the alphabet {X.alphabet.name} {X.alphabet.size} letters",
                 remedy="give one column for each letter of the alphabet",
             )
-        if positions is None:
-            positions, starts = X.used_positions()
+        used = used or X.used_positions()
+        positions, starts = used
         values = track[positions]
-        good = np.isfinite(values).all(axis=1)
+        good = np.asarray(np.isfinite(values).all(axis=1))
         if name == "profile":
             good &= (values > 0).all(axis=1) & (np.abs(values.sum(axis=1, dtype=np.float64) - 1) <= SUM_TOLERANCE)
         if not good.all():
@@ -150,26 +200,74 @@ def check_tracks(X, names):
             )
 
 
-def from_scores(pssm, background=BACKGROUND):
-    """Return float32 probabilities p_a·exp(λ·s_a), each row divided by its sum, of scores s."""
+def from_scores(pssm: npt.ArrayLike, background: npt.NDArray[np.float64] = BACKGROUND) -> npt.NDArray[np.float32]:
+    """Return the probabilities q_a ∝ p_a·exp(λ·s_a) of scores s.
+
+    Parameters
+    ----------
+    pssm : array_like, shape (length, size)
+        The scores, in the units of PSI-BLAST.
+    background : ndarray of float64, shape (size,)
+        The frequencies p of the residues.
+
+    Returns
+    -------
+    ndarray of float32, shape (length, size)
+        Each row sums to 1.
+    """
     scores = SCALE * np.asarray(pssm, dtype=np.float64)
     return normalised(background * np.exp(scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
 
 
-def to_scores(profile, background=BACKGROUND):
-    """Return the float32 scores ln(q_a / p_a) / λ of probabilities q."""
+def to_scores(profile: npt.ArrayLike, background: npt.NDArray[np.float64] = BACKGROUND) -> npt.NDArray[np.float32]:
+    """Return the scores ln(q_a / p_a) / λ of probabilities q.
+
+    Parameters
+    ----------
+    profile : array_like, shape (length, size)
+        The probabilities.
+    background : ndarray of float64, shape (size,)
+        The frequencies p of the residues.
+
+    Returns
+    -------
+    ndarray of float32, shape (length, size)
+        In the units of PSI-BLAST.
+    """
     return (np.log(np.asarray(profile, dtype=np.float64) / background) / SCALE).astype(np.float32)
 
 
-def normalised(weights):
-    """Return `weights` as float32 probabilities, none below the smallest normal float32."""
-    weights = np.asarray(weights, dtype=np.float64)
-    shares = weights / weights.sum(axis=1, keepdims=True)
+def normalised(weights: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """Return weights as probabilities.
+
+    Parameters
+    ----------
+    weights : array_like, shape (length, size)
+        Not negative; the sum of each row is positive.
+
+    Returns
+    -------
+    ndarray of float32, shape (length, size)
+        None below the smallest normal float32.
+    """
+    given = np.asarray(weights, dtype=np.float64)
+    shares = given / given.sum(axis=1, keepdims=True)
     return np.maximum(shares, np.finfo(np.float32).tiny).astype(np.float32)
 
 
-def protein_only(X):
-    """Raise SequenceError unless `X`, a SequenceSet, holds proteins."""
+def protein_only(X: object) -> None:
+    """Check that sequences are proteins.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        What is checked; another kind of data is refused too.
+
+    Raises
+    ------
+    SequenceError
+        If they are not.
+    """
     if not isinstance(X, SequenceSet) or X.alphabet != PROTEIN:
         name = X.alphabet.name if isinstance(X, SequenceSet) else type(X).__name__
         raise SequenceError(f"profiles are of proteins, these are {name}", remedy="read them with the alphabet protein")

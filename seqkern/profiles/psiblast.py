@@ -9,6 +9,7 @@ Altschul et al.: Gapped BLAST and PSI-BLAST. Nucleic Acids Research 25, 1997.
 import re
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import FileError
 from seqkern.sequences.alphabets import PROTEIN
@@ -23,24 +24,35 @@ WHOLE = re.compile("-?[0-9]+")
 LARGEST_SCORE = 10_000  # those of PSI-BLAST are a hundredth of it at most
 
 
-def looks_like_psiblast(text):
-    """Tell whether a text begins as PSI-BLAST's ASCII PSSMs do."""
+def looks_like_psiblast(text: str) -> bool:
+    """Return whether a text begins as PSI-BLAST's ASCII PSSMs do.
+
+    Parameters
+    ----------
+    text : str
+        The file, or its beginning.
+
+    Returns
+    -------
+    bool
+    """
     return text.lstrip()[: len(FIRST_LINE)] == FIRST_LINE
 
 
-def parse_psiblast(text, name):
+def parse_psiblast(text: str, name: str) -> tuple[str, npt.NDArray[np.float32]]:
     """Read one PSSM.
 
     Parameters
     ----------
     text : str
+        The whole file.
     name : str
         Of the file, for messages.
 
     Returns
     -------
     letters : str
-        The sequence that it is of.
+        The sequence of the query, upper case.
     pssm : ndarray of float32, shape (length, 20)
         Columns in the order of the alphabet.
 
@@ -56,6 +68,7 @@ def parse_psiblast(text, name):
     columns = lines[head + 1].split()[:SCORES]
     if sorted(columns) != sorted(PROTEIN.letters):
         raise FileError(f"line {head + 2} does not name the 20 amino acids", file=name, remedy=REMEDY)
+    rows: npt.ArrayLike
     letters, rows = _in_columns(lines, head + 2) or _in_fields(lines, head + 2, name)
     if not len(letters):
         raise FileError("has no positions", file=name, remedy=REMEDY)
@@ -63,7 +76,7 @@ def parse_psiblast(text, name):
     return letters.upper(), np.asarray(rows, dtype=np.float32)[:, order]
 
 
-def _in_columns(lines, first):
+def _in_columns(lines: list[str], first: int) -> tuple[str, npt.NDArray[np.int16]] | None:
     """Return (letters, scores) of the lines from `first` on where all stand as PSI-BLAST sets them, else None.
 
     These are ``%5d %c  `` and 20 times ``%3d``, which are read at once. What looks otherwise is left to `_in_fields`,
@@ -92,7 +105,7 @@ def _in_columns(lines, first):
     return cells[:, 6].tobytes().decode(), np.where((signs == MINUS) | (tens == MINUS), -size, size)
 
 
-def _in_fields(lines, first, name):
+def _in_fields(lines: list[str], first: int, name: str) -> tuple[str, list[list[float]]]:
     """Return (letters, scores) of the lines from `first` on, read one by one.
 
     Raises
@@ -100,7 +113,8 @@ def _in_fields(lines, first, name):
     FileError
         If one is not as it should be.
     """
-    letters, rows = [], []
+    letters: list[str] = []
+    rows: list[list[float]] = []
     for number, line in enumerate(lines[first:], start=first + 1):
         fields = line.split(None, SCORES + 2)
         if not fields or not fields[0].isdecimal():
@@ -117,7 +131,7 @@ def _in_fields(lines, first, name):
     return "".join(letters), rows
 
 
-def _scores(line, fields):
+def _scores(line: str, fields: list[str]) -> list[float] | None:
     """Return the scores of a line as floats, infinite ones too, or None if there are not 20 whole numbers."""
     cells = fields[2 : SCORES + 2]
     if not _whole(cells) and not line[SCORES_END : SCORES_END + 1].strip():
@@ -125,6 +139,6 @@ def _scores(line, fields):
     return list(map(float, cells)) if len(cells) == SCORES and _whole(cells) else None
 
 
-def _whole(cells):
-    """Tell whether all cells are whole numbers, of any size."""
+def _whole(cells: list[str]) -> bool:
+    """Return whether all cells are whole numbers, of any size."""
     return all(map(WHOLE.fullmatch, cells))

@@ -1,11 +1,11 @@
 """Profiles built by iterated search, as jackhmmer does (Johnson, Eddy, Portugaly: BMC Bioinformatics 11, 2010).
 
-A profile HMM of the query (BLOSUM62 around each letter) is searched against a database; of the query and what is found
-another HMM is built, and so on. Its match states are the letters of the query, and their emissions, with HMMER's
-mixture Dirichlet priors, the profile. A query without relatives keeps the HMM of itself alone. Sequences that are the
-query itself tell nothing, and are left out: so it makes no difference whether the query is in the database.
+A profile HMM of the query (BLOSUM62 around each residue) is searched against a database; of the query and what is found
+another HMM is built, and so on. Its match states are the residues of the query, and their emissions, with HMMER's
+mixture Dirichlet priors, the profile. A query without relatives keeps the HMM of itself alone. Sequences identical to
+the query add nothing, and are left out: so it makes no difference whether the query is in the database.
 
-Every query has a pipeline of its own with a seed of its own, so that a profile depends on nothing but the letters of
+Every query has a pipeline of its own with a seed of its own, so that a profile depends on nothing but the residues of
 the query, the database in its order, and the options: never on threads or on other queries. HMMER fits the statistics
 of each HMM by simulation; that is a tenth of the time, and left as HMMER has it, except for the last HMM, which is not
 searched with. Most of the time goes into the effective number of sequences of each new HMM, found by bisection.
@@ -14,24 +14,34 @@ Threads run side by side: pyhmmer gives up the interpreter's lock while it searc
 threads wait less than a hundredth of their time for it.
 """
 
+from __future__ import annotations
+
 import hashlib
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.errors import SequenceError
 from seqkern.core.progress import progress_bar
+from seqkern.core.threads import available_threads
 from seqkern.profiles.cache import ProfileCache
 from seqkern.profiles.hmmer import of_hmm
 from seqkern.profiles.profile import Profile, add_profiles, protein_only, to_scores
 from seqkern.sequences.alphabets import PROTEIN
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:
+    from pyhmmer.easel import AA, DigitalMSA, DigitalSequence, DigitalSequenceBlock  # costs start-up
 
 FORMAT = 1  # of what the cache holds
-FEWEST = {"EmN": 10, "EvN": 10, "EfN": 10}  # simulated sequences for an HMM that is not searched with
-LONGEST = 6000  # letters of a sequence that is searched with or for; memory grows with the product of two lengths
-SECONDS_PER_QUERY, SECONDS_PER_CELL = 0.03, 1.5e-10  # of one iteration; a cell is a letter of the query and a target's
+FEWEST = 10  # simulated sequences for an HMM that is not searched with
+LONGEST = 6000  # residues of a sequence that is searched with or for; memory grows with the product of two lengths
+SECONDS_PER_QUERY, SECONDS_PER_CELL = 0.03, 1.5e-10  # of one iteration; a cell is a residue of each of two sequences
 
 
 class ProfileSearch:
@@ -50,10 +60,29 @@ class ProfileSearch:
     ----------
     digest : str
         Of everything but the query that a profile depends on.
+    too_long : int
+        Sequences of the database that are not searched, since they are longer than `LONGEST`.
+
+    Raises
+    ------
+    ParameterError
+        If an option is outside its domain.
+    SequenceError
+        If the database does not hold proteins.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.profiles.search import ProfileSearch
+    >>> from seqkern.sequences.alphabets import PROTEIN
+    >>> database = SequenceSet.from_strings(["MKVLAAGIVGLPNVGKSTLF", "MKALAAGIVGLPNVGKSSLF"], "protein")
+    >>> profile, relatives = ProfileSearch(database).build(PROTEIN.encode(b"MKVLAAGIVG").tobytes())
+    >>> profile.shape
+    (10, 20)
     """
 
-    def __init__(self, database, *, iterations=3, inclusion=0.001):
-        import pyhmmer
+    def __init__(self, database: SequenceSet, *, iterations: int = 3, inclusion: float = 0.001) -> None:
+        import pyhmmer  # loaded only where profiles are searched for: costs start-up
 
         check_integer("iterations", iterations, 1)
         check_real("inclusion", inclusion, 0, open_low=True)
@@ -62,7 +91,7 @@ class ProfileSearch:
         strings = _strings(database)
         self._strings = [string for string in strings if 0 < len(string) <= LONGEST]
         self.too_long = sum(len(string) > LONGEST for string in strings)
-        self._sequences = None
+        self._sequences: DigitalSequenceBlock[AA] | None = None
         options = {"iterations": iterations, "inclusion": self.inclusion, "longest": LONGEST, "seed": 42}
         digest = hashlib.blake2b(digest_size=16)
         digest.update(canonical_json([FORMAT, pyhmmer.__version__, options]).encode())
@@ -70,13 +99,23 @@ class ProfileSearch:
             digest.update(len(string).to_bytes(8, "little") + string)
         self.digest = digest.hexdigest()
 
-    def seconds(self, X):
-        """Return about how many CPU seconds the profiles of `X` take, none of them in the cache."""
+    def seconds(self, X: SequenceSet) -> float:
+        """Return about how many CPU seconds profiles take, none of them in the cache.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The queries.
+
+        Returns
+        -------
+        float
+        """
         cells = float(X.lengths.sum()) * sum(map(len, self._strings))
         return self.iterations * (SECONDS_PER_QUERY * len(X) + SECONDS_PER_CELL * cells)
 
-    def add_to(self, X, *, n_threads=None, cache=None):
-        """Return a SequenceSet with the tracks ``pssm`` and ``profile`` besides its own.
+    def add_to(self, X: SequenceSet, *, n_threads: int | None = None, cache: ProfileCache | None = None) -> SequenceSet:
+        """Return a set of sequences with the tracks ``pssm`` and ``profile`` besides its own.
 
         Parameters
         ----------
@@ -85,14 +124,19 @@ class ProfileSearch:
         n_threads : int, optional
             By default all cores.
         cache : ProfileCache, optional
-            Profiles that are found there are not built again, and those that are built are put there one by one: so
-            work that was interrupted goes on where it stopped.
+            Profiles that are found there are not built again, and those that are built are put there one by one, so
+            that interrupted work goes on where it stopped. By default that of the user.
 
         Returns
         -------
         SequenceSet
             Its counts say how many sequences were too long: they have the profile of themselves alone, and are nobody's
             relatives.
+
+        Raises
+        ------
+        SequenceError
+            If the sequences are not proteins.
         """
         protein_only(X)
         cache = ProfileCache() if cache is None else cache
@@ -108,7 +152,9 @@ class ProfileSearch:
         counts = X.counts | {what: count for what, count in counts.items() if count}
         return add_profiles(X, profiles).replace(counts=counts)
 
-    def _found(self, queries, n_threads, cache):
+    def _found(
+        self, queries: Iterable[bytes], n_threads: int | None, cache: ProfileCache
+    ) -> Iterator[tuple[bytes, npt.NDArray[np.float32]]]:
         """Yield (query, probabilities) of distinct queries, from the cache or built in threads."""
         missing = []
         for query in queries:
@@ -119,8 +165,6 @@ class ProfileSearch:
                 yield query, known[0]
         if not missing:
             return
-        from seqkern.core.threads import available_threads
-
         self._load()
         with ThreadPoolExecutor(available_threads(n_threads)) as pool:
             waiting = [pool.submit(self.build, query) for query in missing]
@@ -133,50 +177,58 @@ class ProfileSearch:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def _key(self, query):
+    def _key(self, query: bytes) -> str:
         """Return the name of a query's profile in the cache."""
         return hashlib.blake2b(self.digest.encode() + query, digest_size=16).hexdigest()
 
-    def _load(self):
-        """Make pyhmmer's sequences of the database."""
-        from pyhmmer.easel import Alphabet, DigitalSequenceBlock
+    def _load(self) -> DigitalSequenceBlock[AA]:
+        """Return the database as pyhmmer's sequences, made once."""
+        from pyhmmer.easel import Alphabet, DigitalSequenceBlock  # loaded only where there is a search: costs start-up
 
         if self._sequences is None:
             named = [_digital(str(i), string) for i, string in enumerate(self._strings)]
             self._sequences = DigitalSequenceBlock(Alphabet.amino(), named)
+        return self._sequences
 
-    def build(self, query):
+    def build(self, query: bytes) -> tuple[npt.NDArray[np.float32], int]:
         """Search with one query.
 
         Parameters
         ----------
         query : bytes
-            Codes of letters.
+            The codes of its residues.
 
         Returns
         -------
-        profile : ndarray of float32, shape (letters, 20)
+        profile : ndarray of float32, shape (residues, 20)
+            The probabilities.
         relatives : int
             How many sequences of the database went into it.
+
+        Raises
+        ------
+        SequenceError
+            If HMMER makes an HMM of another length.
         """
+        # loaded only where there is a search: costs start-up
         from pyhmmer.easel import Alphabet
         from pyhmmer.plan7 import Background, Builder, Pipeline, Trace
 
         if not query:
             return np.zeros((0, PROTEIN.size), dtype=np.float32), 0
-        self._load()
+        sequences = self._load()
         alphabet, sequence = Alphabet.amino(), _digital("query", query)
         background = Background(alphabet)
         searching = Builder(alphabet, architecture="hand")
-        last = Builder(alphabet, architecture="hand", **FEWEST)
+        last = Builder(alphabet, architecture="hand", EmN=FEWEST, EvN=FEWEST, EfN=FEWEST)
         if len(query) > LONGEST or not self._strings:
             return of_hmm(last.build(sequence, background)[0])[1], 0
         hmm, _, optimised = searching.build(sequence, background)
         same = {i for i, string in enumerate(self._strings) if string == query}
-        relatives = set()
+        relatives: set[int] = set()
         for iteration in range(self.iterations):
             pipeline = Pipeline(alphabet, incE=self.inclusion, incdomE=self.inclusion)
-            hits = pipeline.search_hmm(optimised, self._sequences)
+            hits = pipeline.search_hmm(optimised, sequences)
             for hit in hits:
                 if int(hit.name) in same:
                     hit.included = False
@@ -184,8 +236,9 @@ class ProfileSearch:
             if found <= relatives:
                 break
             relatives |= found
-            own = {"sequences": [sequence], "traces": [Trace.from_sequence(sequence)]}
-            aligned = hits.to_msa(alphabet, **own, digitize=True, all_consensus_cols=True)
+            traces = [Trace.from_sequence(sequence)]
+            msa = hits.to_msa(alphabet, [sequence], traces, digitize=True, all_consensus_cols=True)
+            aligned = cast("DigitalMSA[AA]", msa)
             aligned.name = "query"
             builder = last if iteration + 1 == self.iterations else searching
             hmm, _, optimised = builder.build_msa(aligned, background)
@@ -199,27 +252,28 @@ class ProfileSearch:
         return profile, len(relatives)
 
 
-def _strings(X):
+def _strings(X: SequenceSet) -> list[bytes]:
     """Return the codes of each sequence, a list of bytes."""
     return [X.codes[start:stop].tobytes() for start, stop in zip(X.starts, X.stops, strict=True)]
 
 
-def _digital(name, codes):
-    """Return a pyhmmer sequence of codes, masked letters as X."""
-    from pyhmmer.easel import Alphabet, TextSequence
+def _digital(name: str, codes: bytes) -> DigitalSequence[AA]:
+    """Return a pyhmmer sequence of codes, masked residues as X."""
+    from pyhmmer.easel import Alphabet, TextSequence  # loaded only where there is a search: costs start-up
 
     return TextSequence(name=name, sequence=_text(codes)).digitize(Alphabet.amino())
 
 
-def _text(codes):
-    """Return codes (bytes) as letters."""
+def _text(codes: bytes) -> str:
+    """Return codes as letters."""
     table = bytearray(b"X" * 256)
     table[: PROTEIN.size] = PROTEIN.letters.encode()
     return codes.translate(bytes(table)).decode()
 
 
-def _background():
+def _background() -> npt.NDArray[np.float64]:
     """Return the frequencies that HMMER's scores are odds against, float64 (20,)."""
+    # loaded only where there is a search: costs start-up
     from pyhmmer.easel import Alphabet
     from pyhmmer.plan7 import Background
 

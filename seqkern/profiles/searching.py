@@ -1,17 +1,26 @@
 """What kernels on profiles share: they come as tracks, or are built by searching the training part."""
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.parameters import Parameters, choice, integer, real
+from seqkern.core.threads import GIVEN_THREADS
+from seqkern.core.types import Arrays, Header
 from seqkern.profiles.profile import check_tracks
 from seqkern.profiles.search import ProfileSearch
 from seqkern.sequences.sequence_set import SequenceSet
 
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel as _Base  # a higher room: what the mixin is mixed into
+else:
+    _Base = Parameters
+
 SAMPLE_RECORDS = 8  # to predict from, where every record takes a search
 
 
-class ProfileTracks(Parameters):
+class ProfileTracks(_Base):
     """Mixed into a kernel that reads tracks of profiles; comes before the base in the list of bases.
 
     The kernel names the tracks it reads in `profile_tracks`, and calls `with_profiles` where it reads them.
@@ -31,21 +40,21 @@ class ProfileTracks(Parameters):
     )
 
     @property
-    def tracks(self):
+    def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # an attribute of the class in other kernels
         """Names of the tracks that the sequences must carry: none, where profiles are built by search."""
         return self.profile_tracks if self.search is None else ()
 
     @property
-    def data_dependent(self):
+    def data_dependent(self) -> bool:  # type: ignore[override]  # likewise
         """Whether `fit` keeps the training sequences, to search them."""
         return self.search is not None
 
-    def _fit(self, X, y):
+    def _fit(self, X: SequenceSet, y: npt.ArrayLike | None) -> None:
         super()._fit(X, y)
         if self.search is not None:
             self.database_ = X.replace(tracks={}).compact()
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays) of the sequences to be searched."""
         header, arrays = super().fitted_state()
         if not hasattr(self, "database_"):
@@ -53,25 +62,49 @@ class ProfileTracks(Parameters):
         database, own = self.database_.state()
         return header | {"database": database}, arrays | nest("database", own)
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         super().restore_fitted(header, arrays)
         if "database" in header:
             self.database_ = SequenceSet.from_state(header["database"], unnest("database", arrays))
 
-    def _searched(self):
+    def _searched(self) -> ProfileSearch:
         """Return the ProfileSearch of the training part."""
         return ProfileSearch(self.database_, iterations=self.iterations, inclusion=self.inclusion)
 
-    def with_profiles(self, X):
-        """Return `X` with the tracks of its profiles, checked; built, in threads, where the kernel searches."""
+    def with_profiles(self, X: SequenceSet) -> SequenceSet:
+        """Return sequences with the tracks of their profiles, checked; built, in threads, where the kernel searches.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Proteins; with the tracks, where the kernel does not search.
+
+        Returns
+        -------
+        SequenceSet
+
+        Raises
+        ------
+        SequenceError
+            If a track cannot be used.
+        """
         if self.search is None:
             check_tracks(X, self.profile_tracks)
             return X
-        from seqkern.core.threads import GIVEN_THREADS
-
         return self._searched().add_to(X, n_threads=GIVEN_THREADS.get() or self.n_threads)
 
-    def search_seconds(self, *sets):
-        """Return about how many CPU seconds the searches for sets of sequences take, none of them in the cache."""
+    def search_seconds(self, *sets: SequenceSet) -> float:
+        """Return about how many CPU seconds searches take, none of the profiles in the cache.
+
+        Parameters
+        ----------
+        *sets : SequenceSet
+            The queries.
+
+        Returns
+        -------
+        float
+            0 for a kernel that does not search.
+        """
         return 0.0 if not hasattr(self, "database_") else sum(map(self._searched().seconds, sets))

@@ -5,16 +5,21 @@ file; ``{search: all, transductive: true}`` searches the sequences themselves, t
 """
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ConfigError
 from seqkern.core.public_files import is_public, local_path
 from seqkern.core.text_files import file_sha256
+from seqkern.core.types import PathLike
 from seqkern.profiles.files import FORMATS, ProfileFiles, folder_files
 from seqkern.profiles.profile import protein_only
 from seqkern.profiles.search import ProfileSearch
+from seqkern.sequences.fasta import read_fasta
+from seqkern.sequences.sequence_set import SequenceSet
 
 KEYS = {"files": ("format",), "search": ("iterations", "inclusion", "transductive")}
 ALL = "all"
@@ -26,7 +31,7 @@ class ProfileSource:
     Parameters
     ----------
     entry : dict
-        As above.
+        The entry ``profiles`` of a data set: ``files`` or ``search``, with their options.
     base_dir : path-like
         Where relative paths start.
     data_dir : path-like, optional
@@ -38,13 +43,25 @@ class ProfileSource:
         If the entry is not possible.
     """
 
-    def __init__(self, entry, base_dir=".", data_dir=None):
+    def __init__(self, entry: Mapping[str, Any], base_dir: PathLike = ".", data_dir: PathLike | None = None) -> None:
         check_profiles(entry)
         self.entry, self.base_dir, self.data_dir = dict(entry), Path(base_dir), data_dir
-        self._opened = None
+        self._files: ProfileFiles | None = None
+        self._database: ProfileSearch | None = None
 
-    def add_to(self, X, *, n_threads=None):
-        """Return a SequenceSet with the tracks ``pssm`` and ``profile`` besides its own.
+    def add_to(self, X: SequenceSet, *, n_threads: int | None = None) -> SequenceSet:
+        """Return a set of sequences with the tracks ``pssm`` and ``profile`` besides its own.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Proteins.
+        n_threads : int, optional
+            For searches; by default all cores.
+
+        Returns
+        -------
+        SequenceSet
 
         Raises
         ------
@@ -53,29 +70,27 @@ class ProfileSource:
         """
         protein_only(X)
         if "files" in self.entry:
-            self._opened = self._opened or ProfileFiles(self._path("files"), self.entry.get("format"))
-            return self._opened.add_to(X)
+            self._files = self._files or ProfileFiles(self._path("files"), self.entry.get("format"))
+            return self._files.add_to(X)
         return self._search(X).add_to(X, n_threads=n_threads)
 
-    def _search(self, X):
-        """Return the ProfileSearch for `X`; that of a file is opened once."""
+    def _search(self, X: SequenceSet) -> ProfileSearch:
+        """Return the ProfileSearch for `X`; that of a file is made once."""
         options = {key: self.entry[key] for key in ("iterations", "inclusion") if key in self.entry}
         if self.entry["search"] == ALL:
             return ProfileSearch(X, **options)
-        if self._opened is None:
-            from seqkern.sequences.fasta import read_fasta
-
+        if self._database is None:
             database = read_fasta(self._path("search"), "protein", unknown="mask", ids="number", empty="skip")
-            self._opened = ProfileSearch(database, **options)
-        return self._opened
+            self._database = ProfileSearch(database, **options)
+        return self._database
 
-    def _path(self, key):
+    def _path(self, key: str) -> Path:
         """Return the path that the entry names."""
         given = str(self.entry[key])
         return local_path(given, self.data_dir) if is_public(given) else self.base_dir / given
 
-    def note(self):
-        """Return what is told of the profiles: the entry, with the SHA-256 of its file.
+    def note(self) -> dict[str, Any]:
+        """Return what a data set records of its profiles: the entry, with the SHA-256 of its file.
 
         Of a folder it is that of the names and SHA-256s of its files.
         """
@@ -89,8 +104,19 @@ class ProfileSource:
         return note | ({"sha256": file_sha256(path)} if path.is_file() else {})
 
 
-def check_profiles(entry):
-    """Raise ConfigError or ParameterError unless a data set's entry ``profiles`` is possible."""
+def check_profiles(entry: Mapping[str, Any]) -> None:
+    """Check the entry ``profiles`` of a data set.
+
+    Parameters
+    ----------
+    entry : dict
+        As for `ProfileSource`.
+
+    Raises
+    ------
+    ConfigError, ParameterError
+        If the entry is not possible.
+    """
     given = [key for key in KEYS if key in entry]
     if len(given) != 1:
         raise ConfigError(
@@ -109,20 +135,38 @@ def check_profiles(entry):
         )
 
 
-def profile_files(entry):
-    """Return the paths of the local files that a data set's entry ``profiles`` names, as it names them.
+def profile_files(entry: Mapping[str, Any]) -> list[str]:
+    """Return the paths of the local files that the entry ``profiles`` of a data set names.
 
-    Those in a folder take its place: where one of them changes the folder does not.
+    Parameters
+    ----------
+    entry : dict
+        As for `ProfileSource`.
+
+    Returns
+    -------
+    list of str
+        As the entry names them. The files in a folder take its place, since a folder does not change where one of
+        them does.
     """
     named = [entry[key] for key in KEYS if key in entry and entry[key] != ALL]
     local = [path for path in named if not is_public(path)]
     return [file for path in local for file in (map(str, folder_files(path)) if Path(path).is_dir() else [path])]
 
 
-def differs(note, other):
-    """Tell whether profiles were made otherwise: by a search of another database, with other options, or not by one.
+def differs(note: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether profiles were made differently: by a search of another database or with other options, or not.
 
-    Of two sources of files that cannot be told: other sequences have other files.
+    Two sources of files never differ in this sense: other sequences have other files.
+
+    Parameters
+    ----------
+    note, other : dict
+        As `ProfileSource.note` returns them.
+
+    Returns
+    -------
+    bool
     """
     if ("files" in note) != ("files" in other):
         return True
@@ -130,10 +174,26 @@ def differs(note, other):
     return "search" in note and any(note.get(key, usual) != other.get(key, usual) for key, usual in compared.items())
 
 
-def describe(note):
-    """Return one sentence about where profiles come from, for readers; `note` as `ProfileSource.note` has it."""
+def describe(note: Mapping[str, Any]) -> str:
+    """Return one sentence about where profiles come from.
+
+    Parameters
+    ----------
+    note : dict
+        As `ProfileSource.note` returns it.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from seqkern.profiles.sources import describe
+    >>> describe({"files": "pssm/", "format": "psiblast"})
+    "read from files: PSI-BLAST's PSSMs, pssm/"
+    """
     if "files" in note:
-        kind = {"psiblast": "PSI-BLAST's PSSMs, ", "hmmer": "HMMER's models, "}.get(note.get("format"), "")
+        kind = {"psiblast": "PSI-BLAST's PSSMs, ", "hmmer": "HMMER's models, "}.get(note.get("format", ""), "")
         return f"read from files: {kind}{note['files']}"
     how = f"built by iterated search, up to {note.get('iterations', 3)} times, E-value {note.get('inclusion', 0.001)}"
     if note["search"] == ALL:

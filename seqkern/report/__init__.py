@@ -3,6 +3,6 @@
 results (what is on disk) ─▶ tables, curves (numbers) ─▶ figures (SVG), sections (HTML) ─▶ page
 """
 
-from seqkern.report.page import build_report
+import lazy_loader
 
-__all__ = ["build_report"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

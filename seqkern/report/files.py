@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from seqkern.core.errors import FileError
 
@@ -55,15 +56,7 @@ def read_json(path):
     FileError
         If it is no JSON object.
     """
-    try:
-        value = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise FileError(f"cannot be read: {error}", file=path, remedy="make it again") from error
-    if not isinstance(value, dict):
-        raise FileError("is not a JSON object", file=path, remedy="make it again")
-    return value
+    return _mapping(path, json.loads, "cannot be read", "is not a JSON object", "make it again")
 
 
 def read_laps(path, columns):
@@ -92,17 +85,20 @@ def read_config(path):
     FileError
         If it is no YAML mapping.
     """
-    import yaml
+    return _mapping(path, yaml.safe_load, "is not YAML", "holds no keys", "run the workflow again") or {}
 
+
+def _mapping(path, parse, unread, other, remedy):
+    """Return the dict in a file, None where there is no such file; FileError if it cannot be read or holds no dict."""
     try:
-        config = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        value = parse(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return {}
+        return None
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise FileError(f"is not YAML: {error}", file=path, remedy="run the workflow again") from error
-    if not isinstance(config, dict):
-        raise FileError("holds no keys", file=path, remedy="run the workflow again")
-    return config
+        raise FileError(f"{unread}: {error}", file=path, remedy=remedy) from error
+    if not isinstance(value, dict):
+        raise FileError(other, file=path, remedy=remedy)
+    return value
 
 
 def numbers(column):

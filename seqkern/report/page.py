@@ -2,35 +2,37 @@
 
 from pathlib import Path
 
+import yaml
+
 from seqkern.core.archive import atomic_write
 from seqkern.core.markup import join, tag
 from seqkern.core.tsv import write_tsv
 from seqkern.figures.page import whole_page
-from seqkern.report.choices import choices_section
 from seqkern.report.comparisons import COLUMNS
-from seqkern.report.cost import cost_section
-from seqkern.report.dataset_summary import about_section
-from seqkern.report.eigenvalues import eigenvalues_section
-from seqkern.report.families import families_section
-from seqkern.report.findings import findings_section
-from seqkern.report.fits import fits_section
-from seqkern.report.importance import importance_section
-from seqkern.report.intervals import COLUMNS as INTERVAL_COLUMNS
-from seqkern.report.intervals import interval_rows
-from seqkern.report.overview import make_overview, overview_section
-from seqkern.report.plots import curves_section, gram_section
-from seqkern.report.predictions import confusion_section, hard_section
-from seqkern.report.provenance import made_section, numbers_section
-from seqkern.report.reliability import reliability_section
-from seqkern.report.residues import residues_section
 from seqkern.report.results import StudyResults
-from seqkern.report.scores import scores_section, units_section
-from seqkern.report.selected_features import features_section, selection_bias_section
-from seqkern.report.splits import folds_section, leakage_section
+from seqkern.report.sections.choices import choices_section
+from seqkern.report.sections.cost import cost_section
+from seqkern.report.sections.dataset_summary import about_section
+from seqkern.report.sections.eigenvalues import eigenvalues_section
+from seqkern.report.sections.families import families_section
+from seqkern.report.sections.findings import findings_section
+from seqkern.report.sections.fits import fits_section
+from seqkern.report.sections.importance import importance_section
+from seqkern.report.sections.intervals import COLUMNS as INTERVAL_COLUMNS
+from seqkern.report.sections.intervals import interval_rows
+from seqkern.report.sections.overview import make_overview, overview_section
+from seqkern.report.sections.plots import curves_section, gram_section
+from seqkern.report.sections.predictions import confusion_section, hard_section
+from seqkern.report.sections.provenance import made_section, numbers_section
+from seqkern.report.sections.reliability import reliability_section
+from seqkern.report.sections.residues import residues_section
+from seqkern.report.sections.scores import scores_section, units_section
+from seqkern.report.sections.selected_features import features_section, selection_bias_section
+from seqkern.report.sections.splits import folds_section, leakage_section
+from seqkern.report.sections.verdicts import comparisons_section
+from seqkern.report.sections.weights import weights_section
 from seqkern.report.tables import families_table, metrics_table, summary_table, write_tables
-from seqkern.report.verdicts import comparisons_section
 from seqkern.report.view import View, paragraph
-from seqkern.report.weights import weights_section
 
 LINKS = (
     ("scores", "scores"),
@@ -124,8 +126,6 @@ def build_report(results_dir, out_dir, config=None):
 
 def config_text(study):
     """Return the configuration as YAML."""
-    import yaml
-
     return yaml.safe_dump(study.to_dict(), sort_keys=False, allow_unicode=True)
 
 

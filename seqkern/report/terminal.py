@@ -7,10 +7,16 @@ from seqkern.evaluation.comparison import least_p
 from seqkern.evaluation.contests import metrics_with_test
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval
 from seqkern.report.comparisons import LEVEL, ComparedChains, Contested, lead, told_apart
-from seqkern.report.rank_diagram import groups, shown_p
-from seqkern.report.single_task_tests import caveat, contest_notes, pairs_sentence, several_metrics, test_sentences
+from seqkern.report.sections.rank_diagram import groups, shown_p
+from seqkern.report.sections.single_task_tests import (
+    caveat,
+    contest_notes,
+    pairs_sentence,
+    several_metrics,
+    test_sentences,
+)
+from seqkern.report.sections.verdicts import dependence
 from seqkern.report.verdict_words import contrary, verdict
-from seqkern.report.verdicts import dependence
 from seqkern.report.words import metric
 
 WIDTH = 100

@@ -1,9 +1,8 @@
-"""Residue tasks: every residue of a chain is a unit, and has a state.
+"""Residue tasks: every residue of a chain is a sample, and has a state.
 
-`residues` tells which residue each unit is, `windows` cuts the window around each that kernels compare.
+`residues` says which residue each sample is, `windows` cuts the window around each that kernels compare.
 """
 
-from seqkern.residues.residues import STATES, WINDOW, Residues, check_window
-from seqkern.residues.windows import residue_units, residue_windows
+import lazy_loader
 
-__all__ = ["STATES", "WINDOW", "Residues", "check_window", "residue_units", "residue_windows"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,9 +1,10 @@
 """How sure a prediction is of the state of each residue."""
 
 import numpy as np
+import numpy.typing as npt
 
 
-def confidence(values, predicted, probabilities=False):
+def confidence(values: npt.ArrayLike, predicted: npt.ArrayLike, probabilities: bool = False) -> npt.NDArray[np.float64]:
     """Return how far the predicted state lies above the next one.
 
     Parameters
@@ -21,27 +22,44 @@ def confidence(values, predicted, probabilities=False):
     -------
     ndarray of float64, shape (n,)
         From 0 to 1.
+
+    Examples
+    --------
+    >>> from seqkern.residues.confidence import confidence
+    >>> confidence([[0.75, 0.25, 0.0], [0.25, 0.25, 0.5]], [0, 2], probabilities=True).tolist()
+    [0.5, 0.25]
     """
-    values, predicted = np.asarray(values, dtype=np.float64), np.asarray(predicted, dtype=np.int64)
-    if values.ndim == 1:
-        values = np.column_stack([1 - values if probabilities else -values, values])
-    rows = np.arange(len(values))
-    others = values.copy()
-    others[rows, predicted] = -np.inf
-    margin = values[rows, predicted] - others.max(axis=1, initial=-np.inf)
+    scores, states = np.asarray(values, dtype=np.float64), np.asarray(predicted, dtype=np.int64)
+    if scores.ndim == 1:
+        scores = np.column_stack([1 - scores if probabilities else -scores, scores])
+    rows = np.arange(len(scores))
+    others = scores.copy()
+    others[rows, states] = -np.inf
+    margin = scores[rows, states] - others.max(axis=1, initial=-np.inf)
     if probabilities:
         return np.clip(margin, 0.0, 1.0)
-    from scipy.stats import rankdata
+    from scipy.stats import rankdata  # loaded only for decision values: costs start-up
 
     return (rankdata(margin) - 1) / max(len(margin) - 1, 1)
 
 
-def digits(sure):
-    """Return confidence as uint8 digits 0 to 9.
+def digits(sure: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+    """Return confidence as digits.
 
     Parameters
     ----------
     sure : array_like of float, shape (n,)
-        From 0 to 1.
+        From 0 to 1, as `confidence` returns it.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n,)
+        0 to 9.
+
+    Examples
+    --------
+    >>> from seqkern.residues.confidence import digits
+    >>> digits([0.0, 0.55, 1.0]).tolist()
+    [0, 5, 9]
     """
     return np.minimum(np.floor(10 * np.asarray(sure)), 9).astype(np.uint8)

@@ -8,8 +8,10 @@ some points (Cuff and Barton, Proteins 34:508, 1999): scores compare under one r
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ConfigError, unknown_name
+from seqkern.core.types import PathLike
 
 HELIX, STRAND, COIL = (ord(letter) for letter in "HEC")
 
@@ -21,9 +23,10 @@ class Reduction:
     Attributes
     ----------
     name : str
+        What configurations call it.
     helix, strand : str
         The letters that become H and E; all others become C.
-    shortest : tuple of int
+    shortest : tuple of (int, int)
         Shorter runs of helix, and of strand, become coil after that.
     source : str
         Who reduces like this.
@@ -33,7 +36,7 @@ class Reduction:
     helix: str
     strand: str
     source: str
-    shortest: tuple = (1, 1)
+    shortest: tuple[int, int] = (1, 1)
 
 
 REDUCTIONS = {
@@ -76,8 +79,17 @@ REDUCTIONS = {
 }
 
 
-def find_reduction(name):
-    """Return the Reduction called `name`.
+def find_reduction(name: str) -> Reduction:
+    """Return the reduction of a name.
+
+    Parameters
+    ----------
+    name : str
+        One of `REDUCTIONS`.
+
+    Returns
+    -------
+    Reduction
 
     Raises
     ------
@@ -89,7 +101,13 @@ def find_reduction(name):
     return REDUCTIONS[name]
 
 
-def reduce_states(states, stops, name, file=None, needed=True):
+def reduce_states(
+    states: npt.NDArray[np.uint8],
+    stops: npt.ArrayLike,
+    name: str,
+    file: PathLike | None = None,
+    needed: bool = True,
+) -> npt.NDArray[np.uint8]:
     """Return states reduced to H, E and C.
 
     Parameters
@@ -109,6 +127,7 @@ def reduce_states(states, stops, name, file=None, needed=True):
     Returns
     -------
     ndarray of uint8, shape (total,)
+        ASCII letters H, E and C; 0 where the state is not known.
 
     Raises
     ------
@@ -116,6 +135,16 @@ def reduce_states(states, stops, name, file=None, needed=True):
         If there is no such reduction.
     ConfigError
         If `needed` and there is nothing to reduce: H, E and C are all that occurs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.residues.reductions import reduce_states
+    >>> states = np.frombuffer(b"SHHHHHTEEBGG", dtype=np.uint8)
+    >>> bytes(reduce_states(states, [12], "HGI_EB")).decode()
+    'CHHHHHCEEEHH'
+    >>> bytes(reduce_states(states, [12], "frishman_argos")).decode()
+    'CHHHHHCCCCCC'
     """
     reduction = find_reduction(name)
     eight = np.isin(states, [0, HELIX, STRAND, COIL], invert=True)

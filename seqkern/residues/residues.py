@@ -1,26 +1,31 @@
-"""Which residue of which chain each unit is, and what its state is.
+"""Which residue of which chain each sample is, and what its state is.
 
 The windows that kernels compare know nothing of states; these are kept here, beside the whole chains.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
+from seqkern.core.types import Arrays, Header, Rows
 from seqkern.sequences.sequence_set import SequenceSet
 
 STATES = "states"
 """Name of the track of states, ASCII letters; 0 is a residue whose state is not known."""
 WINDOW = 15
-"""Letters of the window around a residue, where no other number is asked for."""
+"""Residues of a window, where no other number is given."""
 
 
 @dataclass(frozen=True, eq=False)
 class Residues:
-    """The residues that n units are.
+    """The residues that n samples are.
 
     Attributes
     ----------
@@ -28,19 +33,37 @@ class Residues:
         Whole chains; the track ``states`` holds the true state of each residue as an ASCII letter (uint8), 0 where it
         is not known. Without the track, no state is known.
     record : ndarray of int64, shape (n,)
-        The chain of each unit.
+        The chain of each sample.
     place : ndarray of int64, shape (n,)
         Its residue, from 0.
     window : int
-        Letters of the window around each residue, an odd number.
+        Residues of the window around each, an odd number.
+
+    Raises
+    ------
+    ParameterError
+        If `window` is even.
+    SequenceError
+        If the arrays differ in length, or a residue lies outside its chain.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.residues import Residues
+    >>> chains = SequenceSet.from_strings(["MKVLA", "GIV"], "protein", ids=["1abc", "2xyz"])
+    >>> residues = Residues.of_chains(chains, window=3)
+    >>> len(residues), residues.to_terminus().tolist()
+    (8, [0, 1, 2, 1, 0, 0, 1, 0])
+    >>> residues.neighbours(1)[:2].tolist()
+    [[-1, 0, 1], [0, 1, 2]]
     """
 
     chains: SequenceSet
-    record: np.ndarray
-    place: np.ndarray
+    record: npt.NDArray[np.int64]
+    place: npt.NDArray[np.int64]
     window: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_window(self.window)
         for name in ("record", "place"):
             values = np.ascontiguousarray(getattr(self, name), dtype=np.int64).view()
@@ -53,47 +76,68 @@ class Residues:
         if not inside or np.any((self.place < 0) | (self.place >= self.chains.lengths[self.record])):
             raise SequenceError("a residue lies outside its chain", remedy="make the file again")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.record)
 
     @classmethod
-    def of_chains(cls, chains, window):
+    def of_chains(cls, chains: SequenceSet, window: int) -> Residues:
         """Return all residues of whole chains, chain after chain.
 
         Parameters
         ----------
         chains : SequenceSet
+            The chains, with the track ``states`` where states are known.
         window : int
+            Residues of a window, an odd number.
+
+        Returns
+        -------
+        Residues
+
+        Raises
+        ------
+        ParameterError
+            If `window` is even.
         """
         lengths = chains.lengths
         record = np.repeat(np.arange(len(chains)), lengths)
         place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         return cls(chains, record, place, window)
 
-    def take(self, rows):
-        """Return the residues `rows` (integer array, boolean mask or slice) of the same chains."""
+    def take(self, rows: Rows) -> Residues:
+        """Return some of the residues, of the same chains.
+
+        Parameters
+        ----------
+        rows : array of int, boolean mask or slice
+            Which of the n residues.
+
+        Returns
+        -------
+        Residues
+        """
         return Residues(self.chains, self.record[rows], self.place[rows], self.window)
 
-    def positions(self):
+    def positions(self) -> npt.NDArray[np.int64]:
         """Return int64 (n,): where each residue stands in the codes and tracks of `chains`."""
         return self.chains.starts[self.record] + self.place
 
-    def states(self):
+    def states(self) -> npt.NDArray[np.uint8]:
         """Return uint8 (n,): the true state of each residue as an ASCII letter, 0 where it is not known."""
         if STATES not in self.chains.tracks:
             return np.zeros(len(self), dtype=np.uint8)
         return self.chains.tracks[STATES][self.positions()]
 
-    def lengths(self):
-        """Return int64 (n,): the length of each unit's chain."""
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Return int64 (n,): the length of the chain of each sample."""
         return self.chains.lengths[self.record]
 
-    def to_terminus(self):
-        """Return int64 (n,): residues between each residue and the nearer end of its chain, 0 at the end."""
+    def to_terminus(self) -> npt.NDArray[np.int64]:
+        """Return int64 (n,): residues between each residue and the nearer terminus of its chain, 0 at the terminus."""
         return np.minimum(self.place, self.lengths() - 1 - self.place)
 
-    def neighbours(self, half):
-        """Return the units around each unit in its chain.
+    def neighbours(self, half: int) -> npt.NDArray[np.int64]:
+        """Return the samples around each sample in its chain.
 
         Parameters
         ----------
@@ -103,38 +147,90 @@ class Residues:
         Returns
         -------
         ndarray of int64, shape (n, 2 * half + 1)
-            Rows of this view; −1 where there is no residue, or it is not among the units.
+            Rows of this view; −1 where there is no residue, or it is not among the samples.
+
+        Raises
+        ------
+        ParameterError
+            If `half` is negative.
         """
         check_integer("half", half, 0)
         chains = self.chains
-        # every chain is followed by `half` places without a unit, which also stand before the next one
+        # every chain is followed by `half` places without a sample, which also stand before the next one
         first = half + np.concatenate(([0], np.cumsum(chains.lengths + half)))
         row = np.full(first[-1], -1, dtype=np.int64)
         centre = first[self.record] + self.place
         row[centre] = np.arange(len(self))
         return row[centre[:, None] + np.arange(-half, half + 1)]
 
-    def chain_rows(self):
-        """Yield (chain, int64 rows of its units in the order of their places) of each chain that has units."""
+    def chain_rows(self) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+        """Group the samples by chain.
+
+        Yields
+        ------
+        chain : int
+            Each that has samples, from 0.
+        rows : ndarray of int64
+            Its samples, in the order of their places.
+        """
         order = np.lexsort((self.place, self.record))
         chains, first = np.unique(self.record[order], return_index=True)
         yield from zip(chains.tolist(), np.split(order, first)[1:], strict=True)
 
-    def state(self):
+    def state(self) -> tuple[Header, Arrays]:
         """Return what `from_state` needs: a JSON dict and a dict of arrays."""
         header, arrays = self.chains.state()
         places = {"record": self.record, "place": self.place}
         return {"chains": header, "window": int(self.window)}, nest("chains", arrays) | places
 
     @classmethod
-    def from_state(cls, header, arrays):
-        """Return the residues whose `state` this was; SequenceError if it was tampered with."""
+    def from_state(cls, header: Header, arrays: Arrays) -> Residues:
+        """Return the residues whose `state` this was.
+
+        Parameters
+        ----------
+        header : dict
+            The first part of the state.
+        arrays : dict of str to ndarray
+            The second part.
+
+        Returns
+        -------
+        Residues
+
+        Raises
+        ------
+        SequenceError
+            If the state is damaged.
+        """
         chains = SequenceSet.from_state(header["chains"], unnest("chains", arrays))
         return cls(chains, arrays["record"], arrays["place"], header["window"])
 
 
-def check_window(window, name="window"):
-    """Raise ParameterError unless `window` is an odd whole number: the residue itself is in the middle."""
+def check_window(window: int, name: str = "window") -> None:
+    """Check that a window has a middle, where the residue itself stands.
+
+    Parameters
+    ----------
+    window : int
+        Residues of the window.
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    ParameterError
+        If `window` is not an odd whole number.
+
+    Examples
+    --------
+    >>> from seqkern.residues import check_window
+    >>> check_window(15)
+    >>> check_window(14)
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ParameterError: window=14 is even, so no residue is in the middle; take 13 or 15
+    """
     check_integer(name, window, 1)
     if window % 2 == 0:
         raise ParameterError(

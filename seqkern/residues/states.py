@@ -1,20 +1,25 @@
-"""States of residues as text: the letters that are known, and files with one state for each letter of a sequence.
+"""States of residues as text: the letters that are known, and files with one state for each residue of a sequence.
 
-Two forms are read: FASTA whose records hold states in place of letters, with the ids of the sequences; and files with
-letters and states together, as JPred's (``>id``, a line of letters, a line of states of the same length; both may be
+Two forms are read: FASTA whose records hold states in place of residues, with the ids of the sequences; and files with
+residues and states together, as JPred's (``>id``, a line of residues, a line of states of the same length; both may be
 broken into several lines).
 """
 
 import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_lines, source_name
+from seqkern.core.types import Source
 from seqkern.residues.residues import STATES
 from seqkern.sequences.alphabets import MASK, to_bytes
-from seqkern.sequences.fasta import read_records
+from seqkern.sequences.fasta import Reading, read_records
+from seqkern.sequences.sequence_set import SequenceSet
 
 DSSP = "HECGIBTSP"
 """The known states, in the order in which they are classes."""
@@ -23,24 +28,57 @@ COIL = "L-_."
 UNKNOWN = "?"
 REMEDY = "states are H, E and C, or DSSP's H B E G I T S P; coil is also - _ L or .; ? is a state that is not known"
 OF_PROTEINS = frozenset("ADFKMNQRVWY")
-"""Amino acids whose letters are no states: some of them tell that a text is a sequence."""
+"""Amino acids whose letters are not states: where some of them occur, a text is a sequence."""
 LEFT_OUT = "chains of the file of states without a sequence left out"
 
 
 @dataclass(frozen=True)
 class StateRecord:
-    """One record of a file of states: its header line without ``>``, and the lines behind it."""
+    """One record of a file of states.
+
+    Attributes
+    ----------
+    header : str
+        The header line without ``>``.
+    lines : tuple of str
+        The lines below it.
+
+    Examples
+    --------
+    >>> from seqkern.residues.states import StateRecord
+    >>> record = StateRecord("1abc globin", ("MKVLA", "CEEEC"))
+    >>> record.id, record.halves("states.fa")
+    ('1abc', ('MKVLA', 'CEEEC'))
+    """
 
     header: str
-    lines: tuple
+    lines: tuple[str, ...]
 
     @property
-    def id(self):
+    def id(self) -> str:
         """The first word of the header."""
         return self.header.split(None, 1)[0] if self.header.strip() else ""
 
-    def halves(self, file):
-        """Return (letters, states) of a record that holds both; SequenceError if they are not of one length."""
+    def halves(self, file: str | None) -> tuple[str, str]:
+        """Return residues and states of a record that holds both.
+
+        Parameters
+        ----------
+        file : str
+            Named in messages.
+
+        Returns
+        -------
+        letters : str
+            One letter for each residue.
+        states : str
+            One state for each residue.
+
+        Raises
+        ------
+        SequenceError
+            If they are not of one length.
+        """
         text = "".join(self.lines)
         letters, states = self.lines if len(self.lines) == 2 else (text[: len(text) // 2], text[len(text) // 2 :])
         if letters.endswith("*") and states.endswith("*"):  # as RS126 closes both
@@ -57,15 +95,27 @@ class StateRecord:
         return letters, states
 
 
-def read_state_records(source):
-    """Return the StateRecords of a file, and what it is called in messages.
+def read_state_records(source: Source) -> tuple[list[StateRecord], str]:
+    """Read the records of a file of states.
+
+    Parameters
+    ----------
+    source : path-like or file object
+        Plain text or compressed.
+
+    Returns
+    -------
+    records : list of StateRecord
+        In the order of the file.
+    name : str
+        What messages call the file.
 
     Raises
     ------
     FileError, SequenceError
         If the file cannot be read, is empty, or does not begin with ``>``.
     """
-    records = []
+    records: list[tuple[str, list[str]]] = []
     with open_lines(source) as (lines, name):
         for line in map(str.strip, lines):
             if line.startswith(">"):
@@ -79,16 +129,17 @@ def read_state_records(source):
     return [StateRecord(header, tuple(lines)) for header, lines in records], name
 
 
-def read_letters_and_states(source, *, classes=(), **policies):
-    """Read a file of letters and states together.
+def read_letters_and_states(source: Source, *, classes: Iterable[object] = (), **policies: Any) -> Reading:
+    r"""Read a file of residues and states together.
 
     Parameters
     ----------
     source : path-like or file object
+        Plain text or compressed.
     classes : iterable of str
         Letters that are states besides the known ones.
-    **policies
-        As in `seqkern.sequences.fasta.read_records`.
+    **policies : str
+        `alphabet`, `unknown`, `ids` and `empty`, as in `seqkern.sequences.fasta.read_records`.
 
     Returns
     -------
@@ -98,11 +149,19 @@ def read_letters_and_states(source, *, classes=(), **policies):
     Raises
     ------
     FileError, SequenceError
-        If the file cannot be read, letters and states differ in length, or a letter or state is not known.
+        If the file cannot be read, residues and states differ in length, or a letter or state is not known.
+
+    Examples
+    --------
+    >>> import io
+    >>> from seqkern.residues.states import read_letters_and_states
+    >>> X = read_letters_and_states(io.StringIO(">1abc\nMKVLA\n-EEE-\n"), alphabet="protein").sequences
+    >>> X.strings(), bytes(X.tracks["states"]).decode()
+    (['MKVLA'], 'CEEEC')
     """
     records, name = read_state_records(source)
     halves = [record.halves(name) for record in records]
-    # the number of the record tells which were kept
+    # the number of a record shows whether it was kept
     headers = [f"{record.header} {row}" for row, record in enumerate(records)]
     text = io.StringIO("".join(f">{header}\n{pair[0]}\n" for header, pair in zip(headers, halves, strict=True)))
     text.name = name
@@ -112,30 +171,72 @@ def read_letters_and_states(source, *, classes=(), **policies):
     return replace(reading, sequences=X, headers=[records[row].header for row in kept])
 
 
-def add_states(X, source, *, left_out=(), classes=()):
-    """Return a SequenceSet with the track ``states``, from a file.
+def add_states(
+    X: SequenceSet, source: Source, *, left_out: Iterable[str] = (), classes: Iterable[object] = ()
+) -> SequenceSet:
+    r"""Return a set of sequences with the track ``states``, from a file.
 
     Parameters
     ----------
     X : SequenceSet
+        Proteins.
     source : path-like or file object
-        FASTA of states with the ids of `X`, or letters and states together, which are then compared with those of `X`.
-        Records of other ids are left out and counted.
+        FASTA of states with the ids of `X`, or residues and states together, which are then compared with those of
+        `X`. Records of other ids are left out and counted.
     left_out : iterable of str
         Ids that are not counted: those of sequences that were left out.
     classes : iterable of str
         Letters that are states besides the known ones.
 
+    Returns
+    -------
+    SequenceSet
+
     Raises
     ------
     FileError, SequenceError
-        If the file cannot be read, a sequence has no states, lengths or letters do not agree, or a state is not known.
+        If the file cannot be read, a sequence has no states, lengths or residues do not agree, or a state is not known.
+
+    Examples
+    --------
+    >>> import io
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.residues.states import add_states
+    >>> X = SequenceSet.from_strings(["MKVLA"], "protein", ids=["1abc"])
+    >>> bytes(add_states(X, io.StringIO(">1abc\nCEEEC\n")).tracks["states"]).decode()
+    'CEEEC'
     """
     return match_states(X, *read_state_records(source), left_out=left_out, classes=classes)
 
 
-def match_states(X, records, file, *, left_out=(), classes=()):
-    """Return what `add_states` does, from the StateRecords of a file that is called `file`."""
+def match_states(
+    X: SequenceSet,
+    records: Sequence[StateRecord],
+    file: str,
+    *,
+    left_out: Iterable[str] = (),
+    classes: Iterable[object] = (),
+) -> SequenceSet:
+    """Return what `add_states` does, from records that are read already.
+
+    Parameters
+    ----------
+    X, left_out, classes
+        As in `add_states`.
+    records : sequence of StateRecord
+        The records of a file of states.
+    file : str
+        What messages call it.
+
+    Returns
+    -------
+    SequenceSet
+
+    Raises
+    ------
+    SequenceError
+        As `add_states`.
+    """
     found = {record.id: record for record in records}
     if len(found) < len(records):
         ids = [record.id for record in records]
@@ -161,8 +262,8 @@ def match_states(X, records, file, *, left_out=(), classes=()):
     return X.replace(counts=X.counts | {LEFT_OUT: len(strange)}) if strange else X
 
 
-def _states_of(X, i, record, file):
-    """Return the states of record i; letters beside them are compared with its own."""
+def _states_of(X: SequenceSet, i: int, record: StateRecord, file: str) -> str:
+    """Return the states of record i; residues beside them are compared with its own."""
     text, length = "".join(record.lines), int(X.stops[i] - X.starts[i])
     two_lines = len(record.lines) == 2 and len(record.lines[0]) == length
     stars = 2 * text.endswith("*")
@@ -190,23 +291,31 @@ def _states_of(X, i, record, file):
     return text
 
 
-def with_states(X, texts, file=None, classes=()):
-    """Return a SequenceSet with the track ``states`` besides its own.
+def with_states(
+    X: SequenceSet, texts: Sequence[str], file: Source | None = None, classes: Iterable[object] = ()
+) -> SequenceSet:
+    """Return a set of sequences with the track ``states`` besides its own.
 
     Parameters
     ----------
     X : SequenceSet, n records
-    texts : list of str, length n
-        One character for each letter of each record.
+        Proteins.
+    texts : sequence of str, length n
+        One character for each residue of each record.
     file : path-like, optional
         Named in messages.
     classes : iterable of str
         Letters that are states besides the known ones.
 
+    Returns
+    -------
+    SequenceSet
+        The track is uint8, ASCII letters; 0 where the state is not known.
+
     Raises
     ------
     SequenceError
-        If a record has another number of states than letters, or a state is not known.
+        If a record has another number of states than residues, or a state is not known.
     """
     table = state_table(classes)
     track = np.zeros(len(X.codes), dtype=np.uint8)
@@ -231,13 +340,34 @@ def with_states(X, texts, file=None, classes=()):
     return X.replace(tracks={**X.tracks, STATES: track})
 
 
-def looks_like_letters(text):
-    """Tell whether a text, which should be of states, is a sequence of amino acids."""
+def looks_like_letters(text: str) -> bool:
+    """Return whether a text, which should be of states, is a sequence of amino acids.
+
+    Parameters
+    ----------
+    text : str
+        States, or amino acids.
+
+    Returns
+    -------
+    bool
+    """
     return len(OF_PROTEINS.intersection(text.upper())) > 2
 
 
-def state_table(classes=()):
-    """Return uint8 (256,): the state that a character means; 0 is one that is not known, `MASK` no state."""
+def state_table(classes: Iterable[object] = ()) -> npt.NDArray[np.uint8]:
+    """Return the state that each character stands for.
+
+    Parameters
+    ----------
+    classes : iterable of str
+        Letters that are states besides the known ones.
+
+    Returns
+    -------
+    ndarray of uint8, shape (256,)
+        An ASCII letter; 0 for a state that is not known, `MASK` for a character that is not a state.
+    """
     table = np.full(256, MASK, dtype=np.uint8)
     for letter in DSSP:
         table[ord(letter)] = table[ord(letter.lower())] = ord(letter)
@@ -250,7 +380,25 @@ def state_table(classes=()):
     return table
 
 
-def state_classes(states):
-    """Return the states that occur as a list of letters: H, E and C first, then DSSP's others, then any."""
+def state_classes(states: npt.ArrayLike) -> list[str]:
+    """Return the states that occur.
+
+    Parameters
+    ----------
+    states : array_like of uint8
+        ASCII letters; 0 is left out.
+
+    Returns
+    -------
+    list of str
+        H, E and C first, then DSSP's others, then any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.residues.states import state_classes
+    >>> state_classes(np.frombuffer(b"CCTTHHEE", dtype=np.uint8))
+    ['H', 'E', 'C', 'T']
+    """
     found = [chr(code) for code in np.unique(states) if code]
     return sorted(found, key=lambda letter: (DSSP.find(letter) % 256, letter))

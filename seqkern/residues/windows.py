@@ -1,21 +1,23 @@
 """Windows around every residue, the ends of the chain included."""
 
 import numpy as np
+import numpy.typing as npt
 
+from seqkern.core.types import Arrays
 from seqkern.residues.residues import STATES, Residues, check_window
 from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.sequence_set import SequenceSet
 
 
-def residue_units(chains, window):
-    """Return every residue of each chain as a unit: its window, and where it stands.
+def residue_units(chains: SequenceSet, window: int) -> tuple[SequenceSet, Residues]:
+    """Return every residue of each chain as a sample: its window, and where it stands.
 
     Parameters
     ----------
     chains : SequenceSet
         With the track ``states``, where states are known, and with profiles, where there are any.
     window : int
-        Letters of a window, an odd number; the residue is in the middle.
+        Residues of a window, an odd number; the sample itself is in the middle.
 
     Returns
     -------
@@ -28,6 +30,17 @@ def residue_units(chains, window):
     ------
     ParameterError
         If `window` is even.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.residues import residue_units
+    >>> chains = SequenceSet.from_strings(["MKVLA"], "protein", ids=["1abc"])
+    >>> chains = chains.replace(tracks={"states": np.frombuffer(b"CEEEC", dtype=np.uint8)})
+    >>> windows, residues = residue_units(chains, window=3)
+    >>> windows.strings(), bytes(residues.states()).decode()
+    (['*MK', 'MKV', 'KVL', 'VLA', 'LA*'], 'CEEEC')
     """
     check_window(window)
     seen = {name: track for name, track in chains.tracks.items() if name != STATES}
@@ -36,29 +49,38 @@ def residue_units(chains, window):
     return windows, Residues.of_chains(chains.replace(tracks=known), window)
 
 
-def residue_windows(X, half):
+def residue_windows(X: SequenceSet, half: int) -> SequenceSet:
     """Return one window for each residue of each record, with its tracks.
 
     Parameters
     ----------
     X : SequenceSet
+        Whole chains.
     half : int
         Residues before and after the one in the middle.
 
     Returns
     -------
     SequenceSet
-        Windows of 2·half + 1 letters, record after record, named ``id:position``, positions from 1. Beyond the ends of
-        a chain letters are masked and tracks 0. The windows are views: they share one copy of the letters and tracks.
+        Windows of 2·half + 1 residues, record after record, named ``id:position``, positions from 1. Beyond the termini
+        of a chain residues are masked and tracks 0. The windows are views: they share one copy of codes and tracks.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.residues import residue_windows
+    >>> windows = residue_windows(SequenceSet.from_strings(["MKVLA"], "protein", ids=["1abc"]), half=2)
+    >>> windows.ids[:2], windows.strings()[:2]
+    (['1abc:1', '1abc:2'], ['**MKV', '*MKVL'])
     """
     lengths = X.lengths
-    # every record is followed by `half` masked letters, which also stand before the next one
+    # every record is followed by `half` masked residues, which also stand before the next one
     starts = half + np.concatenate(([0], np.cumsum(lengths + half)))[:-1]
     places = np.repeat(starts, lengths) + np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     positions, total = X.positions(), half + int(np.sum(lengths + half))
-    codes = np.full(total, MASK, dtype=np.uint8)
+    codes: npt.NDArray[np.uint8] = np.full(total, MASK, dtype=np.uint8)
     codes[places] = X.codes[positions]
-    tracks = {}
+    tracks: Arrays = {}
     for name, track in X.tracks.items():
         tracks[name] = np.zeros((total, *track.shape[1:]), dtype=track.dtype)
         tracks[name][places] = track[positions]

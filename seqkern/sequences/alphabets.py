@@ -5,12 +5,15 @@ alignment touches a masked letter.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import LetterError, ParameterError, SequenceError
+from seqkern.core.types import PathLike
 
 MASK = 255
 NOT_A_LETTER = "\x7f"
@@ -33,6 +36,12 @@ class Alphabet:
         The letters in order of their codes, upper case.
     complement : str, optional
         The complement of each letter, in the same order.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> DNA.encode(b"GATTACA").tolist()
+    [2, 0, 3, 3, 0, 1, 0]
     """
 
     name: str
@@ -40,12 +49,12 @@ class Alphabet:
     complement: str | None = None
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Number of letters."""
         return len(self.letters)
 
     @cached_property
-    def code_table(self):
+    def code_table(self) -> npt.NDArray[np.uint8]:
         """uint8 (256,): the code of each byte, lower case as upper case, `MASK` for letters outside."""
         table = np.full(256, MASK, dtype=np.uint8)
         for code, letter in enumerate(self.letters):
@@ -53,12 +62,23 @@ class Alphabet:
         table.flags.writeable = False
         return table
 
-    def encode(self, text):
-        """Return the codes of `text` (bytes, from `to_bytes`), uint8 (length,)."""
+    def encode(self, text: bytes) -> npt.NDArray[np.uint8]:
+        """Return the codes of a text.
+
+        Parameters
+        ----------
+        text : bytes
+            One byte for each letter, as `to_bytes` returns it.
+
+        Returns
+        -------
+        ndarray of uint8, shape (length,)
+            `MASK` for a letter outside the alphabet.
+        """
         return np.frombuffer(text.translate(self.code_table.tobytes()), dtype=np.uint8)
 
     @property
-    def complement_codes(self):
+    def complement_codes(self) -> npt.NDArray[np.uint8]:
         """uint8 (256,): the code of each code's complement; raises ParameterError if there is none."""
         if self.complement is None:
             raise ParameterError(
@@ -76,7 +96,7 @@ PROTEIN = Alphabet("protein", "ACDEFGHIKLMNPQRSTVWY")
 ALPHABETS = {alphabet.name: alphabet for alphabet in (DNA, RNA, PROTEIN)}
 
 
-def as_alphabet(alphabet):
+def as_alphabet(alphabet: str | Alphabet) -> Alphabet:
     """Return the Alphabet meant by a name, by a string of letters, or by an Alphabet.
 
     Parameters
@@ -84,10 +104,22 @@ def as_alphabet(alphabet):
     alphabet : str or Alphabet
         ``"dna"``, ``"rna"``, ``"protein"``, or the letters of your own in upper case, such as ``"HEC"``.
 
+    Returns
+    -------
+    Alphabet
+
     Raises
     ------
     ParameterError
         If letters repeat, or are not printable upper-case ASCII.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.alphabets import as_alphabet
+    >>> as_alphabet("DNA").letters
+    'ACGT'
+    >>> as_alphabet("HEC").size
+    3
     """
     if isinstance(alphabet, Alphabet):
         return alphabet
@@ -104,13 +136,34 @@ def as_alphabet(alphabet):
     return Alphabet(letters, letters)
 
 
-def to_bytes(text):
-    """Return a string as bytes, one for each character: ASCII, and DEL (in no alphabet) for anything else."""
+def to_bytes(text: str) -> bytes:
+    """Return a string as bytes, one for each character.
+
+    Parameters
+    ----------
+    text : str
+        Any characters.
+
+    Returns
+    -------
+    bytes
+        ASCII as it is, and DEL, which is in no alphabet, for anything else.
+    """
     return (text if text.isascii() else NOT_ASCII.sub(NOT_A_LETTER, text)).encode("ascii")
 
 
-def count_letters(text):
-    """Return int64 (256,): how often each byte occurs in `text` (bytes), lower case counted as upper case."""
+def count_letters(text: bytes) -> npt.NDArray[np.int64]:
+    """Count how often each byte occurs, lower case as upper case.
+
+    Parameters
+    ----------
+    text : bytes
+        One byte for each letter, as `to_bytes` returns it.
+
+    Returns
+    -------
+    ndarray of int64, shape (256,)
+    """
     block = 1 << 20  # bincount makes int64 of its input
     codes = np.frombuffer(text, dtype=np.uint8)
     counts = np.zeros(256, dtype=np.int64)
@@ -122,18 +175,33 @@ def count_letters(text):
     return counts
 
 
-def guess_alphabet(strings):
-    """Return the alphabet, dna, rna or protein, that `strings` are most likely written in.
+def guess_alphabet(strings: Iterable[str]) -> Alphabet:
+    """Return the alphabet, dna, rna or protein, that sequences are most likely written in.
+
+    Parameters
+    ----------
+    strings : iterable of str
+        The sequences.
+
+    Returns
+    -------
+    Alphabet
 
     Raises
     ------
     SequenceError
         As `guess_by_counts`.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.alphabets import guess_alphabet
+    >>> guess_alphabet(["GATTACA", "ACGTN"]).name, guess_alphabet(["MKVLAAGIV"]).name
+    ('dna', 'protein')
     """
     return guess_by_counts(count_letters(to_bytes("".join(strings))))
 
 
-def guess_by_counts(counts, file=None):
+def guess_by_counts(counts: npt.NDArray[np.int64], file: PathLike | None = None) -> Alphabet:
     """Return the alphabet, dna, rna or protein, that letters with these counts are most likely from.
 
     DNA or RNA: no letters but bases and N, or nine tenths bases. Else protein, if nine tenths are amino acids.
@@ -146,6 +214,10 @@ def guess_by_counts(counts, file=None):
     file : path-like, optional
         Named in messages.
 
+    Returns
+    -------
+    Alphabet
+
     Raises
     ------
     SequenceError
@@ -154,7 +226,7 @@ def guess_by_counts(counts, file=None):
     seen = {chr(byte) for byte in np.flatnonzero(counts)}
     total = max(int(counts.sum()), 1)
 
-    def share(letters):
+    def share(letters: str) -> float:
         return counts[[ord(letter) for letter in letters]].sum() / total
 
     for alphabet in (DNA, RNA):
@@ -172,17 +244,28 @@ def guess_by_counts(counts, file=None):
     )
 
 
-def letter_error(letter, position, alphabet, *, file=None, record=None):
+def letter_error(
+    letter: str, position: int, alphabet: Alphabet, *, file: PathLike | None = None, record: str | None = None
+) -> LetterError:
     """Return a LetterError for a letter outside the alphabet, with what it probably is.
 
     Parameters
     ----------
     letter : str
+        The letter as it was read.
     position : int
-        Counted from 1.
+        Its position in the record, from 1.
     alphabet : Alphabet
-    file, record : optional
-        Where.
+        The alphabet that lacks it.
+    file : path-like, optional
+        The file it was read from.
+    record : str, optional
+        The id of its record.
+
+    Returns
+    -------
+    LetterError
+        Its remedy says what the letter probably is.
     """
     upper = letter.upper()
     shown = f"{letter!r}" if letter.isascii() and letter != NOT_A_LETTER else "that is not ASCII"

@@ -1,16 +1,26 @@
-"""Candidate sites among the letters at hand: where some letters stand, and the windows around them.
+"""Candidate sites in a stream of residues: where the letters of a site stand, and the windows around them.
 
-No more is held than a piece of the sequences and the letters of a window; of short records many are taken at once. What
-decides is a `seqkern.models.scan.Scanner`.
+No more is held than a piece of the sequences and the residues of a window; short records are scored many at once. The
+decisions are those of a `seqkern.models.scan.Scanner`.
 """
 
+from __future__ import annotations
+
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from seqkern.sequences.alphabets import MASK
+from seqkern.core.types import Rows
+from seqkern.sequences.alphabets import MASK, Alphabet
+from seqkern.sequences.streaming import Piece
+
+if TYPE_CHECKING:
+    from seqkern.models.scan import Scanner  # a higher room: it scans with what stands here
 
 FORWARD, REVERSE = 0, 1
 
@@ -22,53 +32,89 @@ class Candidates:
     Attributes
     ----------
     record : str
+        The id of the record.
     starts : ndarray of int64, shape (n,)
         Where the letters of each candidate begin in the record as it is written, from 0.
     reverse : ndarray of bool, shape (n,)
         True on strand −.
     decisions : ndarray of float64, shape (n,) or (n, classes)
+        The decision values of the scanner's model.
     width : int
-        The number of those letters.
+        The number of letters of a candidate.
+
+    Examples
+    --------
+    A site ``AG`` at bases 4 and 5 of a record: on strand − its own first letter is the second of the two.
+
+    >>> import numpy as np
+    >>> from seqkern.sequences.candidates import Candidates
+    >>> found = Candidates("chr1", np.array([3, 3]), np.array([False, True]), np.array([0.8, -0.2]), width=2)
+    >>> found.positions.tolist()
+    [4, 5]
     """
 
     record: str
-    starts: np.ndarray
-    reverse: np.ndarray
-    decisions: np.ndarray
+    starts: npt.NDArray[np.int64]
+    reverse: npt.NDArray[np.bool_]
+    decisions: npt.NDArray[np.float64]
     width: int
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.starts)
 
     @property
-    def positions(self):
+    def positions(self) -> npt.NDArray[np.int64]:
         """int64 (n,): the position, from 1, of each candidate's own first letter."""
         return self.starts + np.where(self.reverse, self.width, 1)
 
-    def take(self, rows):
-        """Return the candidates `rows`."""
+    def take(self, rows: Rows) -> Candidates:
+        """Return some of the candidates.
+
+        Parameters
+        ----------
+        rows : array of int, boolean mask or slice
+            Which of the n candidates.
+
+        Returns
+        -------
+        Candidates
+        """
         return Candidates(self.record, self.starts[rows], self.reverse[rows], self.decisions[rows], self.width)
 
 
-class AtHand:
-    """Letters not yet decided about, of one record or several, and those before them that belong to their windows."""
+class ScanBuffer:
+    """Residues not yet scored, of one record or several, and those before them that belong to their windows.
 
-    def __init__(self, scanner):
+    Parameters
+    ----------
+    scanner : Scanner
+        What decides about candidates; its `counts` and `bare` are added to.
+    """
+
+    def __init__(self, scanner: Scanner) -> None:
         self.scanner = scanner
-        self._forget()
+        self._clear()
 
-    def _forget(self):
-        """Begin anew, with nothing at hand."""
-        self.codes, self.lower = [], []  # pieces
-        self.names, self.starts = [], []  # the records, and where each begins among the letters at hand
+    def _clear(self) -> None:
+        """Start again with an empty buffer."""
+        self.codes: list[npt.NDArray[np.uint8]] = []  # one array for each piece
+        self.lower: list[npt.NDArray[np.bool_]] = []
+        self.names: list[str] = []  # the records, and where each begins in the buffer
+        self.starts: list[int] = []
         self.size = self.fresh = 0
         self.ended = True  # whether the last record has been read to its end
-        self.before = 0  # letters of the first record that are no longer at hand
+        self.before = 0  # residues of the first record that have left the buffer
         self.next = 0  # where the next candidate may begin
-        self.bare = True  # whether the first record had masked letters only, so far
+        self.bare = True  # whether the first record had masked residues only, so far
 
-    def add(self, piece):
-        """Take in the next piece."""
+    def add(self, piece: Piece) -> None:
+        """Append the next piece.
+
+        Parameters
+        ----------
+        piece : Piece
+            As `seqkern.sequences.streaming.iter_pieces` yields them, in order.
+        """
         if self.ended:
             self.names.append(piece.record)
             self.starts.append(self.size)
@@ -78,27 +124,33 @@ class AtHand:
         self.fresh += len(piece.codes)
         self.ended = piece.last
 
-    def decide(self):
-        """Yield the Candidates that can be decided about now, record by record; forget what is no longer needed."""
+    def decide(self) -> Iterator[Candidates]:
+        """Score what can be scored now, and drop what is no longer needed.
+
+        Yields
+        ------
+        Candidates
+            Of one record after the other; never none.
+        """
         if not self.names:
             return
         window, width = self.scanner.window, len(self.scanner.site)
         codes, lower = np.concatenate(self.codes), np.concatenate(self.lower)
         starts = np.array(self.starts, dtype=np.int64)
-        begins = starts.copy()  # where the records begin, also of what is no longer at hand
+        begins = starts.copy()  # where the records begin, also of residues that have left the buffer
         begins[0] -= self.before
         stops = np.append(starts[1:], self.size)
         last = self.size if self.ended else max(starts[-1], self.size - max(window.right, window.left + width - 1))
         last = max(self.next, int(last))
-        stretch = Stretch(self.scanner, codes, lower, np.array(self.names, dtype=object), starts, begins, stops)
-        yield from stretch.decide(self.next, last)
+        segment = Segment(self.scanner, codes, lower, np.array(self.names, dtype=object), starts, begins, stops)
+        yield from segment.decide(self.next, last)
 
-        bare = stretch.bare()
+        bare = segment.bare()
         bare[0] &= self.bare
         n_read = len(self.names) - (not self.ended)
         self.scanner.bare += [self.names[i] for i in np.flatnonzero(bare[:n_read])]
         if self.ended:
-            self._forget()
+            self._clear()
             return
         cut = max(int(starts[-1]), last - max(window.left, window.right + 1 - width))
         self.codes, self.lower = [codes[cut:].copy()], [lower[cut:].copy()]
@@ -107,36 +159,63 @@ class AtHand:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
-    """Letters of records one after the other: record i is ``codes[starts[i]:stops[i]]``, and begins at `begins[i]`."""
+class Segment:
+    """Residues of consecutive records.
 
-    scanner: object
-    codes: np.ndarray
-    lower: np.ndarray
-    names: np.ndarray
-    starts: np.ndarray
-    begins: np.ndarray
-    stops: np.ndarray
+    Attributes
+    ----------
+    scanner : Scanner
+        What decides about candidates.
+    codes : ndarray of uint8, shape (residues,)
+        Record i is ``codes[starts[i]:stops[i]]``.
+    lower : ndarray of bool, shape (residues,)
+        Where the letters are in lower case.
+    names : ndarray of object, shape (records,)
+        The ids of the records.
+    starts, stops : ndarray of int64, shape (records,)
+        Where each record starts and stops in `codes`.
+    begins : ndarray of int64, shape (records,)
+        Where each record began; less than its start where residues have left the buffer.
+    """
+
+    scanner: Scanner
+    codes: npt.NDArray[np.uint8]
+    lower: npt.NDArray[np.bool_]
+    names: npt.NDArray[np.object_]
+    starts: npt.NDArray[np.int64]
+    begins: npt.NDArray[np.int64]
+    stops: npt.NDArray[np.int64]
 
     @cached_property
-    def masked(self):
-        """int32 (letters + 1,): the number of masked letters before each; None if there are none."""
+    def masked(self) -> npt.NDArray[np.int64] | None:
+        """int64 (residues + 1,): the number of masked residues before each; None if there are none."""
         masked = self.codes == MASK
         return np.concatenate(([0], np.cumsum(masked, dtype=np.int32))) if masked.any() else None
 
-    def bare(self):
-        """Return bool (records,): which have masked letters only."""
+    def bare(self) -> npt.NDArray[np.bool_]:
+        """Return bool (records,): which records have masked residues only."""
         if self.masked is None:
             return self.starts == self.stops
         return self.masked[self.stops] - self.masked[self.starts] == self.stops - self.starts
 
-    def decide(self, first, stop):
-        """Yield the Candidates that begin from `first` to before `stop`, record by record."""
+    def decide(self, first: int, stop: int) -> Iterator[Candidates]:
+        """Score the candidates that begin in a range.
+
+        Parameters
+        ----------
+        first, stop : int
+            The range, as places in `codes`: from `first` to before `stop`.
+
+        Yields
+        ------
+        Candidates
+            Of one record after the other; never none.
+        """
         scanner = self.scanner
         width, length = len(scanner.site), scanner.window.length
-        places, decisions = [], []
+        place_parts, decision_parts = [], []
         for strand in scanner.strands:
-            site = scanner.site if strand == FORWARD else turned(scanner.site, scanner.model.alphabet)
+            site = scanner.site if strand == FORWARD else reverse_complement_codes(scanner.site, scanner.model.alphabet)
             here = occurrences(self.codes, site, first, min(stop, len(self.codes) - width + 1))
             ahead = scanner.window.left if strand == FORWARD else scanner.window.right + 1 - width
             here, record = self._allowed(here, here - ahead)
@@ -147,10 +226,10 @@ class Stretch:
             if scanner.masked == "skip" and hidden.any():
                 scanner.counts["candidates with masked letters left out"] += int(np.count_nonzero(hidden))
                 here, begin, record, hidden = here[~hidden], begin[~hidden], record[~hidden], hidden[~hidden]
-            places.append(here)
-            decisions.append(self._score(begin, hidden, self.names[record], strand))
-        reverse = np.repeat(np.array(scanner.strands, dtype=bool), [len(here) for here in places])
-        places, decisions = np.concatenate(places), np.concatenate(decisions)
+            place_parts.append(here)
+            decision_parts.append(self._score(begin, hidden, self.names[record], strand))
+        reverse = np.repeat(np.array(scanner.strands, dtype=bool), [len(here) for here in place_parts])
+        places, decisions = np.concatenate(place_parts), np.concatenate(decision_parts)
         order = np.argsort(2 * places + reverse, kind="stable")
         places, reverse, decisions = places[order], reverse[order], decisions[order]
         cuts = np.searchsorted(places, [*self.starts, self.stops[-1]])
@@ -159,11 +238,13 @@ class Stretch:
                 some = slice(low, high)
                 yield Candidates(self.names[i], places[some] - self.begins[i], reverse[some], decisions[some], width)
 
-    def _allowed(self, here, begin):
-        """Return those of the places `here` that have their windows, from `begin` on, in one record, and it."""
+    def _allowed(
+        self, here: npt.NDArray[np.int64], begin: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the places among `here` whose windows, from `begin` on, lie in one record, and those records."""
         scanner, width = self.scanner, len(self.scanner.site)
         record = np.searchsorted(self.starts, here, side="right") - 1
-        whole = here + width <= self.stops[record]  # letters of two records are no candidate
+        whole = here + width <= self.stops[record]  # a site does not span two records
         inside = (begin >= self.begins[record]) & (begin + scanner.window.length <= self.stops[record])
         scanner.counts["candidates too near an end left out"] += int(np.count_nonzero(whole & ~inside))
         kept = whole & inside
@@ -175,11 +256,17 @@ class Stretch:
             kept = low
         return here[kept], record[kept]
 
-    def _score(self, begin, hidden, names, strand):
-        """Return the decisions about the windows that begin at `begin`; `hidden` are those with masked letters."""
+    def _score(
+        self,
+        begin: npt.NDArray[np.int64],
+        hidden: npt.NDArray[np.bool_],
+        names: npt.NDArray[np.object_],
+        strand: int,
+    ) -> npt.NDArray[np.float64]:
+        """Return the decisions about the windows that begin at `begin`; `hidden` are those with masked residues."""
         scanner, codes = self.scanner, self.codes
         if strand == REVERSE:
-            codes = turned(codes, scanner.model.alphabet) if len(begin) else codes
+            codes = reverse_complement_codes(codes, scanner.model.alphabet) if len(begin) else codes
             begin, hidden, names = (len(codes) - scanner.window.length - begin)[::-1], hidden[::-1], names[::-1]
         if not hidden.any():
             values = scanner.values(codes, begin, names)
@@ -192,8 +279,32 @@ class Stretch:
         return values[::-1] if strand == REVERSE else values
 
 
-def occurrences(codes, site, first, stop):
-    """Return the places from `first` to before `stop` where the codes `site` stand, int64."""
+def occurrences(
+    codes: npt.NDArray[np.uint8], site: npt.NDArray[np.uint8], first: int, stop: int
+) -> npt.NDArray[np.int64]:
+    """Return the places at which a site's codes stand.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8, shape (residues,)
+        The codes to search.
+    site : ndarray of uint8, shape (width,)
+        The codes of the site, at least one.
+    first, stop : int
+        Places from `first` to before `stop` are searched; ``stop + width - 1`` is at most the number of residues.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Ascending.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> from seqkern.sequences.candidates import occurrences
+    >>> occurrences(DNA.encode(b"AGTAGAG"), DNA.encode(b"AG"), 1, 6).tolist()
+    [3, 5]
+    """
     if stop <= first:
         return np.zeros(0, dtype=np.int64)
     hits = codes[first:stop] == site[0]
@@ -202,6 +313,23 @@ def occurrences(codes, site, first, stop):
     return np.flatnonzero(hits) + first
 
 
-def turned(codes, alphabet):
-    """Return the codes of the reverse complement."""
+def reverse_complement_codes(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+    """Return the codes of the reverse complement.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8, shape (bases,)
+        Masked ones stay masked.
+    alphabet : Alphabet
+        One that has a complement.
+
+    Returns
+    -------
+    ndarray of uint8, shape (bases,)
+
+    Raises
+    ------
+    ParameterError
+        If the alphabet has no complement.
+    """
     return np.frombuffer(codes[::-1].tobytes().translate(alphabet.complement_codes.tobytes()), dtype=np.uint8)

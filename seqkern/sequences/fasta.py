@@ -5,29 +5,42 @@ The policies: `unknown` (letters outside the alphabet), `empty` (records without
 """
 
 import itertools
-from collections import namedtuple
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_lines, source_name
+from seqkern.core.types import Source
 from seqkern.sequences.alphabets import (
     MASK,
     PROTEIN,
+    Alphabet,
     as_alphabet,
     count_letters,
     guess_by_counts,
     letter_error,
     to_bytes,
 )
-from seqkern.sequences.sequence_set import SequenceSet, unique_ids
+from seqkern.sequences.record_ids import unique_ids
+from seqkern.sequences.sequence_set import SequenceSet
 
 CHUNK = 1 << 22
 RECORD_COST = 64  # letters that a record counts for besides its own, so that chunks of short ones are bounded too
 
-Policies = namedtuple("Policies", ["unknown", "ids", "empty"])
+Sources = Source | list[Source] | tuple[Source, ...]
+
+
+class Policies(NamedTuple):
+    """What to do about unusual records; the values are those of `read_fasta`."""
+
+    unknown: str
+    ids: str
+    empty: str
 
 
 @dataclass(frozen=True)
@@ -46,13 +59,20 @@ class Reading:
     """
 
     sequences: SequenceSet
-    headers: list
-    sources: np.ndarray
-    left_out: list
+    headers: list[str]
+    sources: npt.NDArray[np.int64]
+    left_out: list[str]
 
 
-def read_fasta(source, alphabet=None, *, unknown="error", ids="header", empty="error"):
-    """Read and encode FASTA.
+def read_fasta(
+    source: Sources,
+    alphabet: str | Alphabet | None = None,
+    *,
+    unknown: str = "error",
+    ids: str = "header",
+    empty: str = "error",
+) -> SequenceSet:
+    r"""Read and encode FASTA.
 
     Parameters
     ----------
@@ -80,23 +100,65 @@ def read_fasta(source, alphabet=None, *, unknown="error", ids="header", empty="e
     FileError
         If a file is missing, truncated, damaged or not text.
     SequenceError
-        If a file is empty or no FASTA, or holds a record that the policies do not allow.
+        If a file is empty or not FASTA, or holds a record that the policies do not allow.
+
+    Examples
+    --------
+    >>> import io
+    >>> from seqkern import read_fasta
+    >>> X = read_fasta(io.StringIO(">donor1 chr1\nCAGGTAAGT\n>donor2 chr2\nAAGGTNAGT\n"), "dna", unknown="mask")
+    >>> X
+    SequenceSet(2 sequences, alphabet 'dna', 18 letters)
+    >>> X.ids, X.strings(), X.counts
+    (['donor1', 'donor2'], ['CAGGTAAGT', 'AAGGT*AGT'], {'masked letters': 1})
     """
     return _read(source, alphabet, _policies(unknown, ids, empty), keep_headers=False).sequences
 
 
-def read_records(source, alphabet=None, *, unknown="error", ids="header", empty="error"):
-    """Read FASTA as `read_fasta` does, and keep the header lines.
+def read_records(
+    source: Sources,
+    alphabet: str | Alphabet | None = None,
+    *,
+    unknown: str = "error",
+    ids: str = "header",
+    empty: str = "error",
+) -> Reading:
+    r"""Read FASTA as `read_fasta` does, and keep the header lines.
+
+    Parameters
+    ----------
+    source, alphabet, unknown, ids, empty
+        As in `read_fasta`.
 
     Returns
     -------
     Reading
+
+    Raises
+    ------
+    FileError, SequenceError
+        As `read_fasta`.
+
+    Examples
+    --------
+    >>> import io
+    >>> from seqkern.sequences.fasta import read_records
+    >>> read_records(io.StringIO(">d1ux8a_ a.1.1.1\nMKVLAAG\n"), "protein").headers
+    ['d1ux8a_ a.1.1.1']
     """
     return _read(source, alphabet, _policies(unknown, ids, empty), keep_headers=True)
 
 
-def iter_fasta(source, alphabet, *, unknown="error", ids="header", empty="error", chunk=CHUNK):
-    """Read FASTA in sets of bounded size: for files that do not fit in memory.
+def iter_fasta(
+    source: Sources,
+    alphabet: str | Alphabet,
+    *,
+    unknown: str = "error",
+    ids: str = "header",
+    empty: str = "error",
+    chunk: int = CHUNK,
+) -> Iterator[SequenceSet]:
+    r"""Read FASTA in sets of bounded size: for files that do not fit in memory.
 
     Parameters
     ----------
@@ -104,12 +166,25 @@ def iter_fasta(source, alphabet, *, unknown="error", ids="header", empty="error"
         As in `read_fasta`, but the alphabet must be given, and repeated ids are not looked for (`ids` is
         ``"header"`` or ``"number"``).
     chunk : int
-        Letters in one set, about; a longer record makes a longer set.
+        About how many letters a set has; a longer record makes a longer set.
 
     Yields
     ------
     SequenceSet
         Each with its own `counts`; it has no record where all were left out.
+
+    Raises
+    ------
+    FileError, SequenceError
+        As `read_fasta`.
+
+    Examples
+    --------
+    >>> import io
+    >>> from seqkern.sequences.fasta import iter_fasta
+    >>> text = ">a\nACGTACGT\n>b\nGGGTTTAA\n>c\nACGT\n"
+    >>> [len(X) for X in iter_fasta(io.StringIO(text), "dna", chunk=100)]
+    [2, 1]
     """
     policies = _policies(unknown, ids, empty, ("header", "number"))
     alphabet = as_alphabet(alphabet)
@@ -120,7 +195,9 @@ def iter_fasta(source, alphabet, *, unknown="error", ids="header", empty="error"
         yield SequenceSet.from_offsets(codes, offsets, names, alphabet, counts=counts)
 
 
-def _policies(unknown, ids, empty, id_choices=("header", "number", "suffix")):
+def _policies(
+    unknown: str, ids: str, empty: str, id_choices: tuple[str, ...] = ("header", "number", "suffix")
+) -> Policies:
     """Return the policies, or raise ParameterError for one that does not exist."""
     check_choice("unknown", unknown, ("error", "skip", "mask"))
     check_choice("ids", ids, id_choices)
@@ -138,27 +215,28 @@ class _Raw:
     name: str
     file: int
     before: int
-    words: list
-    headers: list
-    lengths: np.ndarray
+    first_words: list[str]
+    headers: list[str]
+    lengths: npt.NDArray[np.int64]
     text: bytes
 
-    def record(self, i, ids):
+    def record(self, i: int, ids: str) -> str:
         """Return the id of record `i` under a policy."""
-        return str(self.before + i + 1) if ids == "number" else self.words[i]
+        return str(self.before + i + 1) if ids == "number" else self.first_words[i]
 
 
-def _raw_chunks(source, ids, chunk):
+def _raw_chunks(source: Sources, ids: str, chunk: int) -> Iterator[_Raw]:
     """Yield the records of one or more files as `_Raw`s of about `chunk` letters."""
     number = 0
     for file, one in enumerate(_files(source)):
         with open_lines(one) as (lines, name):
             records, before_file = _parse(lines, name), number
+            strings: list[str]
             while headers := _gather(records, chunk, strings := []):
                 raw = _raw(name, file, number, headers, strings)
-                if ids != "number" and "" in raw.words:
+                if ids != "number" and "" in raw.first_words:
                     raise SequenceError(
-                        f"header {number - before_file + raw.words.index('') + 1} has no id",
+                        f"header {number - before_file + raw.first_words.index('') + 1} has no id",
                         file=name,
                         remedy="write '>id', or choose the policy ids=number",
                     )
@@ -166,14 +244,14 @@ def _raw_chunks(source, ids, chunk):
                 number += len(headers)
 
 
-def _files(source):
-    """Return one or several sources as a list."""
+def _files(source: Sources) -> Sequence[Source]:
+    """Return one or several sources as a sequence."""
     return source if isinstance(source, (list, tuple)) else [source]
 
 
-def _parse(lines, name):
+def _parse(lines: Iterator[str], name: str) -> Iterator[tuple[str, str]]:
     """Return an iterator over the (header, letters) of each record."""
-    from Bio.SeqIO.FastaIO import SimpleFastaParser
+    from Bio.SeqIO.FastaIO import SimpleFastaParser  # loaded only where a file is read: costs start-up
 
     first = next(lines)
     if not first.startswith(">"):
@@ -185,7 +263,7 @@ def _parse(lines, name):
     return SimpleFastaParser(itertools.chain([first], lines))
 
 
-def _gather(records, chunk, strings):
+def _gather(records: Iterable[tuple[str, str]], chunk: int, strings: list[str]) -> list[str]:
     """Take about `chunk` letters from an iterator of records; append to `strings`, return the headers."""
     headers, size = [], 0
     for header, string in records:
@@ -197,17 +275,19 @@ def _gather(records, chunk, strings):
     return headers
 
 
-def _raw(name, file, before, headers, strings):
+def _raw(name: str, file: int, before: int, headers: list[str], strings: list[str]) -> _Raw:
     """Return a `_Raw` of some records; `before` records were read earlier."""
     lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
-    words = [header.split(None, 1)[0] if header.strip() else "" for header in headers]
-    return _Raw(name, file, before, words, headers, lengths, to_bytes("".join(strings)))
+    first_words = [header.split(None, 1)[0] if header.strip() else "" for header in headers]
+    return _Raw(name, file, before, first_words, headers, lengths, to_bytes("".join(strings)))
 
 
 # ---- codes -----------------------------------------------------------------------------------------------
 
 
-def _encode(raw, alphabet, policies):
+def _encode(
+    raw: _Raw, alphabet: Alphabet, policies: Policies
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], dict[str, int]]:
     """Return (codes of the records kept, their places in `raw`, counts) under the policies."""
     codes = alphabet.encode(raw.text)
     letters = np.frombuffer(raw.text, dtype=np.uint8)
@@ -243,10 +323,10 @@ def _encode(raw, alphabet, policies):
     return codes, np.flatnonzero(keep), {key: count for key, count in counts.items() if count}
 
 
-def _guess(raws, ids):
+def _guess(raws: list[_Raw], ids: str) -> Alphabet:
     """Return the alphabet of all the letters; an error names the first record that no alphabet fits."""
     try:
-        return guess_by_counts(sum(count_letters(raw.text) for raw in raws))
+        return guess_by_counts(sum((count_letters(raw.text) for raw in raws), np.zeros(256, dtype=np.int64)))
     except SequenceError as error:
         for raw in raws:
             odd = np.flatnonzero(PROTEIN.encode(raw.text) == MASK)
@@ -257,36 +337,38 @@ def _guess(raws, ids):
         raise
 
 
-def _read(source, alphabet, policies, keep_headers):
+def _read(source: Sources, alphabet: str | Alphabet | None, policies: Policies, keep_headers: bool) -> Reading:
     """Read everything and return a Reading, its headers empty unless kept."""
-    raws = _raw_chunks(source, policies.ids, CHUNK)
+    raws: Iterable[_Raw] = _raw_chunks(source, policies.ids, CHUNK)
     if alphabet is None:
         raws = list(raws)
         alphabet = _guess(raws, policies.ids)
     alphabet = as_alphabet(alphabet)
-    codes, lengths, words, numbers, headers, files = bytearray(), [], [], [], [], []
-    left_out, counts = [], {}
+    text, lengths, numbers, files = bytearray(), [], [], []
+    first_words: list[str] = []
+    headers: list[str] = []
+    left_out: list[str] = []
+    counts: dict[str, int] = {}
     for raw in raws:
         part, kept, touched = _encode(raw, alphabet, policies)
-        codes += part.data
+        text += part.data
         lengths.append(raw.lengths[kept])
         numbers.append(raw.before + kept)
         files.append(np.full(len(kept), raw.file))
-        words += [raw.words[i] for i in kept]
-        left_out += [raw.record(i, policies.ids) for i in np.setdiff1d(np.arange(len(raw.words)), kept)]
+        first_words += [raw.first_words[i] for i in kept]
+        left_out += [raw.record(i, policies.ids) for i in np.setdiff1d(np.arange(len(raw.first_words)), kept)]
         headers += [raw.headers[i] for i in kept] if keep_headers else []
         for key, count in touched.items():
             counts[key] = counts.get(key, 0) + count
     where = ", ".join(map(source_name, _files(source)))
-    if not words:
+    if not first_words:
         raise SequenceError("every record was left out", file=where, remedy="mend the file or choose other policies")
-    ids, repeats = unique_ids(words, policies.ids, file=where)
+    ids, repeats = unique_ids(first_words, policies.ids, file=where)
     if policies.ids == "number":
         ids = [str(number + 1) for number in np.concatenate(numbers)]
     if repeats:
         counts["repeated ids"] = repeats
     offsets = np.zeros(len(ids) + 1, dtype=np.int64)
     np.cumsum(np.concatenate(lengths), out=offsets[1:])
-    codes = np.frombuffer(codes, dtype=np.uint8)
-    sequences = SequenceSet.from_offsets(codes, offsets, ids, alphabet, counts=counts)
+    sequences = SequenceSet.from_offsets(np.frombuffer(text, dtype=np.uint8), offsets, ids, alphabet, counts=counts)
     return Reading(sequences, headers, np.concatenate(files), left_out)

@@ -1,13 +1,19 @@
-"""Labels: what a solver learns for each unit (a record), with groups, folds and places on a genome."""
+"""Labels: what a solver learns for each sample (a record), with groups, folds and places on a genome."""
+
+from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.errors import LabelError
+from seqkern.core.types import Ids, PathLike, Rows
 
 KINDS = ("binary", "multiclass", "real", "none")
 POSITIVE_NAMES = ("1", "+1", "1.0", "+", "positive", "pos", "true", "yes")
@@ -17,43 +23,60 @@ ONE_CLASS = ("out", "in")
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The labels of n units and what else is known of them.
+    """The labels of n samples and what else is known of them.
 
     Attributes
     ----------
     ids : list of str, length n
+        The ids of the samples.
     y : ndarray, shape (n,)
-        int64 codes into `classes`, `UNLABELLED` (-1) where a task does not use the unit; or float64 for
+        int64 codes into `classes`, `UNLABELLED` (-1) where a task does not use the sample; or float64 for
         real labels, NaN where unused.
     kind : {"binary", "multiclass", "real", "none"}
         ``"none"``: members of one class that have no labels, for a solver that learns where that class ends.
     classes : tuple of str
         Names of the classes; (negative, positive) if binary, `ONE_CLASS` if none, empty if real.
     groups : ndarray of str, shape (n,), optional
-        Units of one group stay in one fold.
+        Samples of one group stay in one fold.
     folds : ndarray of str, shape (n,), optional
         Predefined folds.
     chromosome, strand : ndarray of str, shape (n,), optional
+        The chromosome of each sample, and its strand there.
     position : ndarray of int64, shape (n,), optional
-        Where each unit lies on its chromosome.
+        Where each sample lies on its chromosome.
+
+    Raises
+    ------
+    LabelError
+        If the kind is unknown, or a column has another length than `ids`.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(["d1", "d2", "d3"], ["donor", "decoy", "donor"], positive="donor")
+    >>> labels.classes, labels.y.tolist(), labels.signs().tolist()
+    (('decoy', 'donor'), [1, 0, 1], [1.0, -1.0, 1.0])
     """
 
-    ids: list
-    y: np.ndarray
+    ids: Ids
+    y: npt.NDArray[np.int64] | npt.NDArray[np.float64]
     kind: str
-    classes: tuple = ()
-    groups: np.ndarray | None = None
-    folds: np.ndarray | None = None
-    chromosome: np.ndarray | None = None
-    strand: np.ndarray | None = None
-    position: np.ndarray | None = None
+    classes: tuple[str, ...] = ()
+    groups: npt.NDArray[np.str_] | None = None
+    folds: npt.NDArray[np.str_] | None = None
+    chromosome: npt.NDArray[np.str_] | None = None
+    strand: npt.NDArray[np.str_] | None = None
+    position: npt.NDArray[np.int64] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise LabelError(f"unknown kind of labels {self.kind!r}", remedy=f"choose {', '.join(KINDS)}")
         object.__setattr__(self, "classes", tuple(self.classes))
-        dtypes = {"y": np.float64 if self.kind == "real" else np.int64, "position": np.int64}
-        for name in ("y", *UNIT_COLUMNS):
+        dtypes: dict[str, npt.DTypeLike] = {
+            "y": np.float64 if self.kind == "real" else np.int64,
+            "position": np.int64,
+        }
+        for name in ("y", *SAMPLE_COLUMNS):
             values = getattr(self, name)
             if values is None:
                 continue
@@ -66,29 +89,44 @@ class Labels:
                     remedy="give one for each unit",
                 )
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.ids)
 
-    def take(self, rows):
-        """Return the labels of the units `rows` (integer array, boolean mask or slice)."""
-        rows = np.arange(len(self))[rows]
-        columns = {name: getattr(self, name) for name in ("y", *UNIT_COLUMNS)}
-        taken = {name: None if column is None else column[rows] for name, column in columns.items()}
-        return Labels([self.ids[i] for i in rows], kind=self.kind, classes=self.classes, **taken)
+    def take(self, rows: Rows) -> Labels:
+        """Return the labels of some of the samples.
 
-    def digest(self):
+        Parameters
+        ----------
+        rows : array of int, boolean mask or slice
+            Which of the n samples.
+
+        Returns
+        -------
+        Labels
+        """
+        chosen = np.arange(len(self))[rows]
+        columns: dict[str, Any] = {name: getattr(self, name) for name in ("y", *SAMPLE_COLUMNS)}
+        taken: dict[str, Any] = {name: None if column is None else column[chosen] for name, column in columns.items()}
+        return Labels([self.ids[i] for i in chosen], kind=self.kind, classes=self.classes, **taken)
+
+    def digest(self) -> str:
         """Return a hexadecimal digest of labels, kind, classes and groups: of what learning depends on."""
         groups = None if self.groups is None else self.groups.tolist()
         digest = hashlib.blake2b(canonical_json([self.kind, self.classes, groups]).encode(), digest_size=16)
         digest.update(self.y.tobytes())
         return digest.hexdigest()
 
-    def used(self):
-        """Return bool (n,): which units have a label."""
+    def used(self) -> npt.NDArray[np.bool_]:
+        """Return bool (n,): which samples have a label."""
         return ~np.isnan(self.y) if self.kind == "real" else self.y != UNLABELLED
 
-    def signs(self):
-        """Return the binary labels as float64 (n,): -1, +1, and NaN where a unit is not used.
+    def signs(self) -> npt.NDArray[np.float64]:
+        """Return the binary labels as signs.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            -1, +1, and NaN where a sample is not used.
 
         Raises
         ------
@@ -99,34 +137,44 @@ class Labels:
             raise LabelError(f"{self.kind} labels have no signs", remedy="use binary labels")
         return np.where(self.y == UNLABELLED, np.nan, 2.0 * self.y - 1.0)
 
-    def targets(self):
+    def targets(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64] | None:
         """Return the labels as solvers take them: signs, codes of several classes, numbers, or None without labels."""
         if self.kind == "none":
             return None
         return self.signs() if self.kind == "binary" else self.y
 
-    def class_counts(self):
-        """Return a dict of class name to number of units; empty for real labels."""
+    def class_counts(self) -> dict[str, int]:
+        """Return a dict of class name to number of samples; empty for real labels."""
         return {name: int(np.count_nonzero(self.y == code)) for code, name in enumerate(self.classes)}
 
-    def names(self):
-        """Return the label of each unit as text: class name or number, empty where a unit is not used."""
+    def names(self) -> list[str]:
+        """Return the label of each sample as text: class name or number, empty where a sample is not used."""
         if self.kind == "real":
             return ["" if np.isnan(value) else f"{value:.10g}" for value in self.y]
         return ["" if code == UNLABELLED else self.classes[code] for code in self.y]
 
 
-UNIT_COLUMNS = tuple(field.name for field in fields(Labels))[4:]
+SAMPLE_COLUMNS = tuple(field.name for field in fields(Labels))[4:]
 
 
-def make_labels(ids, values, *, kind=None, positive=None, classes=None, file=None, **columns):
-    """Return Labels from one text for each unit.
+def make_labels(
+    ids: Ids,
+    values: Iterable[object],
+    *,
+    kind: str | None = None,
+    positive: object = None,
+    classes: Iterable[object] | None = None,
+    file: PathLike | None = None,
+    **columns: Any,
+) -> Labels:
+    """Return Labels from one text for each sample.
 
     Parameters
     ----------
     ids : list of str, length n
+        The ids of the samples.
     values : sequence of str, length n
-        Class names, or numbers if `kind` is ``"real"``; an empty text leaves the unit out of the task.
+        Class names, or numbers if `kind` is ``"real"``; an empty text leaves the sample out of the task.
     kind : {"binary", "multiclass", "real", "none"}, optional
         By default binary for two classes, multi-class for more. ``"none"``: the values are not looked at.
     positive : str, optional
@@ -136,22 +184,34 @@ def make_labels(ids, values, *, kind=None, positive=None, classes=None, file=Non
         The classes in order; by default sorted, numbers by value.
     file : path-like, optional
         Named in messages.
-    **columns
+    **columns : array_like, shape (n,)
         `groups`, `folds`, `chromosome`, `strand`, `position` of `Labels`.
+
+    Returns
+    -------
+    Labels
 
     Raises
     ------
     LabelError
-        If there is one class only, a real label is no number, or a name is not one of the classes.
+        If there is one class only, a real label is not a number, or a name is not one of the classes.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.labels import make_labels
+    >>> make_labels(["a", "b", "c"], ["yes", "no", ""]).names()
+    ['yes', 'no', '']
+    >>> make_labels(["a", "b", "c"], ["helix", "strand", "coil"], positive="helix").classes
+    ('not helix', 'helix')
     """
-    values = [str(value).strip() for value in values]
+    texts = [str(value).strip() for value in values]
     if kind == "real":
-        return Labels(ids, _real(ids, values, file), "real", (), **columns)
+        return Labels(ids, _real(ids, texts, file), "real", (), **columns)
     if kind == "none":
         return Labels(ids, np.ones(len(ids)), "none", ONE_CLASS, **columns)
-    found = set(values) - {""}
-    classes = sorted(found, key=_natural) if classes is None else [str(name) for name in classes]
-    _check_known(ids, values, found - set(classes), "is none of the classes", classes, file)
+    found = set(texts) - {""}
+    names = sorted(found, key=_natural) if classes is None else [str(name) for name in classes]
+    _check_known(ids, texts, found - set(names), "is none of the classes", names, file)
     if len(found) < 2:
         raise LabelError(
             f"one class only: {', '.join(found) or 'no label at all'}",
@@ -159,21 +219,21 @@ def make_labels(ids, values, *, kind=None, positive=None, classes=None, file=Non
             remedy="labels need at least two classes; check the label's column or field",
         )
     if positive is not None:
-        return Labels(ids, *_against_rest(values, str(positive), classes, file), **columns)
-    if kind == "binary" and len(classes) != 2:
+        return Labels(ids, *_against_rest(texts, str(positive), names, file), **columns)
+    if kind == "binary" and len(names) != 2:
         raise LabelError(
-            f"{len(classes)} classes, a binary task has two",
+            f"{len(names)} classes, a binary task has two",
             file=file,
             remedy="name the positive class: positive=…",
         )
-    kind = kind or ("binary" if len(classes) == 2 else "multiclass")
-    if kind == "binary" and classes[0].lower() in POSITIVE_NAMES and classes[1].lower() not in POSITIVE_NAMES:
-        classes.reverse()
-    codes = {name: code for code, name in enumerate(classes)} | {"": UNLABELLED}
-    return Labels(ids, [codes[value] for value in values], kind, tuple(classes), **columns)
+    kind = kind or ("binary" if len(names) == 2 else "multiclass")
+    if kind == "binary" and names[0].lower() in POSITIVE_NAMES and names[1].lower() not in POSITIVE_NAMES:
+        names.reverse()
+    codes = {name: code for code, name in enumerate(names)} | {"": UNLABELLED}
+    return Labels(ids, np.array([codes[text] for text in texts], dtype=np.int64), kind, tuple(names), **columns)
 
 
-def _natural(name):
+def _natural(name: str) -> tuple[int, float, str]:
     """Return a sorting key: numbers by value, before words."""
     try:
         return (0, float(name), name)
@@ -181,8 +241,15 @@ def _natural(name):
         return (1, 0.0, name)
 
 
-def _check_known(ids, values, strangers, problem, classes, file):
-    """Raise LabelError for the first unit whose label is one of `strangers`."""
+def _check_known(
+    ids: Ids,
+    values: list[str],
+    strangers: set[str],
+    problem: str,
+    classes: list[str],
+    file: PathLike | None,
+) -> None:
+    """Raise LabelError for the first sample whose label is one of `strangers`."""
     for name, value in zip(ids, values, strict=True):
         if value in strangers:
             raise LabelError(
@@ -193,7 +260,9 @@ def _check_known(ids, values, strangers, problem, classes, file):
             )
 
 
-def _against_rest(values, positive, classes, file):
+def _against_rest(
+    values: list[str], positive: str, classes: list[str], file: PathLike | None
+) -> tuple[npt.NDArray[np.int64], str, tuple[str, str]]:
     """Return (y, kind, classes) of one class against all the others."""
     if positive not in classes:
         raise LabelError(
@@ -202,12 +271,12 @@ def _against_rest(values, positive, classes, file):
             remedy=f"classes are: {', '.join(classes)}",
         )
     rest = [name for name in classes if name != positive]
-    y = [UNLABELLED if value == "" else int(value == positive) for value in values]
+    y = np.array([UNLABELLED if value == "" else int(value == positive) for value in values], dtype=np.int64)
     return y, "binary", (rest[0] if len(rest) == 1 else f"not {positive}", positive)
 
 
-def _real(ids, values, file):
-    """Return numbers of texts, NaN for an empty one; raise LabelError for what is no finite number."""
+def _real(ids: Ids, values: list[str], file: PathLike | None) -> npt.NDArray[np.float64]:
+    """Return numbers of texts, NaN for an empty one; raise LabelError for one that is not a finite number."""
     y = np.full(len(values), np.nan)
     for i, value in enumerate(values):
         if value == "":
@@ -228,6 +297,23 @@ def _real(ids, values, file):
     return y
 
 
-def natural_key(text):
-    """Return a sort key that puts ``a.4.1`` before ``a.26.1``."""
+def natural_key(text: object) -> list[int | str]:
+    """Return a sort key that puts ``a.4.1`` before ``a.26.1``.
+
+    Parameters
+    ----------
+    text : str
+        What is to be sorted; anything else is sorted by its text.
+
+    Returns
+    -------
+    list of int and str
+        Digits as numbers, with the text between them.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.labels import natural_key
+    >>> sorted(["a.26.1", "a.4.1"], key=natural_key)
+    ['a.4.1', 'a.26.1']
+    """
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(text))]

@@ -5,20 +5,26 @@ parts of records and windows are therefore index views that copy nothing. *Track
 same positions: letters (an annotation, residue states) or float32 columns (a profile).
 """
 
+from __future__ import annotations
+
 import hashlib
 import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import SequenceError
+from seqkern.core.types import Arrays, Header, Ids, Rows
 from seqkern.sequences.alphabets import MASK, Alphabet, as_alphabet, guess_alphabet, letter_error, to_bytes
 from seqkern.sequences.slicing import Sliceable
 
 PIECE = 1 << 22
 
 
-def _frozen(array, dtype=None):
+def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
     """Return a read-only contiguous view (a copy only where the dtype or layout asks for one)."""
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
@@ -28,16 +34,18 @@ def _frozen(array, dtype=None):
 class SequenceSet(Sliceable):
     """An immutable set of encoded sequences.
 
-    It is sliced as an array is: ``X[rows]`` is `take`, ``X[i]`` the letters of one record, as text.
+    It is sliced as an array is: ``X[rows]`` is `take`, ``X[i]`` the residues of one record, as text.
 
     Parameters
     ----------
     codes : ndarray of uint8, shape (total,)
-        The codes of all letters; `MASK` for a letter outside the alphabet.
+        The codes of all residues; `MASK` for a letter outside the alphabet.
     starts, stops : ndarray of int64, shape (n,)
         Record i is ``codes[starts[i]:stops[i]]``.
     ids : sequence of str, length n
+        The id of each record.
     alphabet : Alphabet or str
+        What the codes stand for, as `seqkern.sequences.alphabets.as_alphabet` takes it.
     tracks : dict of str to ndarray, optional
         Arrays over the positions of `codes`: uint8 (total,) or float32 (total, columns).
     counts : dict of str to int, optional
@@ -46,23 +54,47 @@ class SequenceSet(Sliceable):
     Attributes
     ----------
     lengths : ndarray of int64, shape (n,)
+        The number of residues of each record.
+
+    Raises
+    ------
+    SequenceError
+        If a track has another length than `codes`.
 
     Examples
     --------
-    >>> X = SequenceSet.from_strings(["ACGT", "GGC", "TTA"], "dna")
-    >>> X[[2, 0]].strings(), X[X.lengths == 3].ids, X[1]
-    (['TTA', 'ACGT'], ['2', '3'], 'GGC')
+    >>> from seqkern import SequenceSet
+    >>> X = SequenceSet.from_strings(["GATTACA", "ACGT"], "dna", ids=["a", "b"])
+    >>> X
+    SequenceSet(2 sequences, alphabet 'dna', 11 letters)
+    >>> X.codes.tolist()
+    [2, 0, 3, 3, 0, 1, 0, 0, 1, 2, 3]
+    >>> X.part(-3, None).strings(), X.reverse_complement().strings()
+    (['ACA', 'CGT'], ['TGTAATC', 'ACGT'])
+    >>> X[[1, 0]].ids, X[X.lengths == 4].strings(), X[0]
+    (['b', 'a'], ['ACGT'], 'GATTACA')
+    >>> X.windows(record=[0, 0], centre=[2, 4], left=1, right=1).ids
+    ['a:3', 'a:5']
     """
 
-    def __init__(self, codes, starts, stops, ids, alphabet, tracks=None, counts=None):
-        self.codes = _frozen(codes, np.uint8)
-        self.starts = _frozen(starts, np.int64)
-        self.stops = _frozen(stops, np.int64)
+    def __init__(
+        self,
+        codes: npt.NDArray[np.uint8],
+        starts: npt.ArrayLike,
+        stops: npt.ArrayLike,
+        ids: Ids,
+        alphabet: Alphabet | str,
+        tracks: Arrays | None = None,
+        counts: dict[str, int] | None = None,
+    ) -> None:
+        self.codes: npt.NDArray[np.uint8] = _frozen(codes, np.uint8)
+        self.starts: npt.NDArray[np.int64] = _frozen(starts, np.int64)
+        self.stops: npt.NDArray[np.int64] = _frozen(stops, np.int64)
         self.ids = ids
         self.alphabet = as_alphabet(alphabet)
-        self.tracks = {name: _frozen(track) for name, track in (tracks or {}).items()}
+        self.tracks: Arrays = {name: _frozen(track) for name, track in (tracks or {}).items()}
         self.counts = dict(counts or {})
-        self._digest = None
+        self._digest: str | None = None
         for name, track in self.tracks.items():
             if len(track) != len(codes):
                 raise SequenceError(
@@ -71,29 +103,66 @@ class SequenceSet(Sliceable):
                 )
 
     @classmethod
-    def from_offsets(cls, codes, offsets, ids, alphabet, tracks=None, counts=None):
-        """Return the set whose record i is ``codes[offsets[i]:offsets[i + 1]]``."""
-        offsets = np.asarray(offsets, dtype=np.int64)
-        return cls(codes, offsets[:-1].copy(), offsets[1:].copy(), ids, alphabet, tracks, counts)
-
-    @classmethod
-    def from_strings(cls, strings, alphabet=None, ids=None, unknown="error"):
-        """Encode a list of strings.
+    def from_offsets(
+        cls,
+        codes: npt.NDArray[np.uint8],
+        offsets: npt.ArrayLike,
+        ids: Ids,
+        alphabet: Alphabet | str,
+        tracks: Arrays | None = None,
+        counts: dict[str, int] | None = None,
+    ) -> SequenceSet:
+        """Return the set whose records follow one another in the codes.
 
         Parameters
         ----------
-        strings : list of str
+        codes, ids, alphabet, tracks, counts
+            As for the class.
+        offsets : array_like of int, shape (n + 1,)
+            Record i is ``codes[offsets[i]:offsets[i + 1]]``.
+
+        Returns
+        -------
+        SequenceSet
+        """
+        bounds = np.asarray(offsets, dtype=np.int64)
+        return cls(codes, bounds[:-1].copy(), bounds[1:].copy(), ids, alphabet, tracks, counts)
+
+    @classmethod
+    def from_strings(
+        cls,
+        strings: Iterable[str],
+        alphabet: str | Alphabet | None = None,
+        ids: Iterable[str] | None = None,
+        unknown: str = "error",
+    ) -> SequenceSet:
+        """Encode strings.
+
+        Parameters
+        ----------
+        strings : iterable of str
+            One for each record.
         alphabet : str or Alphabet, optional
             By default guessed from the letters (`seqkern.sequences.alphabets.guess_alphabet`).
-        ids : list of str, optional
+        ids : iterable of str, optional
             By default ``"1"``, ``"2"``, ….
         unknown : {"error", "mask"}
             What to do about letters outside the alphabet.
+
+        Returns
+        -------
+        SequenceSet
 
         Raises
         ------
         SequenceError
             If a letter is outside the alphabet and `unknown` is ``"error"``.
+
+        Examples
+        --------
+        >>> from seqkern import SequenceSet
+        >>> SequenceSet.from_strings(["ACGN"], "dna", unknown="mask").strings()
+        ['ACG*']
         """
         check_choice("unknown", unknown, ("error", "mask"))
         strings = list(strings)
@@ -111,20 +180,31 @@ class SequenceSet(Sliceable):
                 raise letter_error(text[masked[0]], position, alphabet, record=ids[record])
         return result
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.starts)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         letters = self.lengths.sum()
         return f"SequenceSet({len(self)} sequences, alphabet {self.alphabet.name!r}, {letters} letters)"
 
     @property
-    def lengths(self):
-        """int64 (n,): the number of letters of each record."""
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """int64 (n,): the number of residues of each record."""
         return self.stops - self.starts
 
-    def string(self, i):
-        """Return record i as a string, masked letters as ``*``."""
+    def string(self, i: int) -> str:
+        """Return one record as a string.
+
+        Parameters
+        ----------
+        i : int
+            The record, from 0.
+
+        Returns
+        -------
+        str
+            Upper case, with ``*`` for masked letters.
+        """
         table = np.full(256, ord("*"), dtype=np.uint8)
         table[: self.alphabet.size] = np.frombuffer(self.alphabet.letters.encode(), dtype=np.uint8)
         return table[self.codes[self.starts[i] : self.stops[i]]].tobytes().decode()
@@ -132,42 +212,74 @@ class SequenceSet(Sliceable):
     def _record(self, i: int) -> str:
         return self.string(i)
 
-    def strings(self):
-        """Return all records as strings."""
+    def strings(self) -> list[str]:
+        """Return all records as strings, with ``*`` for masked letters."""
         return [self.string(i) for i in range(len(self))]
 
-    def _view(self, starts, stops, ids):
+    def _view(self, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], ids: Ids) -> SequenceSet:
         return SequenceSet(self.codes, starts, stops, ids, self.alphabet, self.tracks, self.counts)
 
-    def replace(self, *, ids=None, tracks=None, counts=None):
-        """Return the same letters with other ids, tracks or counts, as a view.
+    def replace(
+        self,
+        *,
+        ids: Ids | None = None,
+        tracks: Arrays | None = None,
+        counts: dict[str, int] | None = None,
+    ) -> SequenceSet:
+        """Return the same sequences with other ids, tracks or counts, as a view.
 
         Parameters
         ----------
         ids : sequence of str, length n, optional
+            The new ids; by default those of this set.
         tracks : dict of str to ndarray, optional
             Arrays over the positions of `codes`; they take the place of all tracks.
         counts : dict of str to int, optional
+            They take the place of all counts.
+
+        Returns
+        -------
+        SequenceSet
         """
         counts = self.counts if counts is None else counts
         ids = self.ids if ids is None else ids
         tracks = self.tracks if tracks is None else tracks
         return SequenceSet(self.codes, self.starts, self.stops, ids, self.alphabet, tracks, counts)
 
-    def take(self, rows):
-        """Return the records `rows` (integer array, boolean mask or slice) as a view."""
-        rows = np.arange(len(self))[rows]
-        return self._view(self.starts[rows], self.stops[rows], [self.ids[i] for i in rows])
+    def take(self, rows: Rows) -> SequenceSet:
+        """Return some of the records as a view.
 
-    def part(self, a, b):
-        """Return letters a to b of each record, as in ``s[a:b]`` (None and negative allowed), as a view."""
+        Parameters
+        ----------
+        rows : array of int, boolean mask or slice
+            Which of the n records.
+
+        Returns
+        -------
+        SequenceSet
+        """
+        chosen = np.arange(len(self))[rows]
+        return self._view(self.starts[chosen], self.stops[chosen], [self.ids[i] for i in chosen])
+
+    def part(self, a: int | None, b: int | None) -> SequenceSet:
+        """Return the same part of each record as a view.
+
+        Parameters
+        ----------
+        a, b : int or None
+            Where the part starts and stops, as in ``s[a:b]``: None and negative numbers too.
+
+        Returns
+        -------
+        SequenceSet
+        """
         lengths = self.lengths
-        a, b = 0 if a is None else a, lengths if b is None else b
-        first = np.clip(np.where(np.less(a, 0), lengths + a, a), 0, lengths)
-        last = np.clip(np.where(np.less(b, 0), lengths + b, b), first, lengths)
+        start, stop = 0 if a is None else a, lengths if b is None else b
+        first = np.clip(np.where(np.less(start, 0), lengths + start, start), 0, lengths)
+        last = np.clip(np.where(np.less(stop, 0), lengths + stop, stop), first, lengths)
         return self._view(self.starts + first, self.starts + last, self.ids)
 
-    def windows(self, record, centre, left, right):
+    def windows(self, record: npt.ArrayLike, centre: npt.ArrayLike, left: int, right: int) -> SequenceSet:
         """Return windows around positions as a view.
 
         Parameters
@@ -177,7 +289,7 @@ class SequenceSet(Sliceable):
         centre : array_like of int, shape (w,)
             0-based position of the window's centre in its record.
         left, right : int
-            Letters before and after the centre; a window has ``left + 1 + right`` letters.
+            Residues before and after the centre; a window has ``left + 1 + right`` of them.
 
         Returns
         -------
@@ -189,33 +301,35 @@ class SequenceSet(Sliceable):
         SequenceError
             If a window runs past an end of its record.
         """
-        record, centre = np.asarray(record, dtype=np.int64), np.asarray(centre, dtype=np.int64)
-        outside = np.flatnonzero((centre < left) | (centre + right >= self.lengths[record]))
+        rows, places = np.asarray(record, dtype=np.int64), np.asarray(centre, dtype=np.int64)
+        outside = np.flatnonzero((places < left) | (places + right >= self.lengths[rows]))
         if len(outside):
             w = outside[0]
             raise SequenceError(
-                f"a window of -{left}:+{right} around position {centre[w] + 1} runs past the end of "
-                f"{self.lengths[record[w]]} letters",
-                record=self.ids[record[w]],
+                f"a window of -{left}:+{right} around position {places[w] + 1} runs past the end of "
+                f"{self.lengths[rows[w]]} letters",
+                record=self.ids[rows[w]],
                 remedy="leave it out, or take a smaller window",
             )
-        start = self.starts[record] + centre - left
-        ids = [f"{self.ids[r]}:{c + 1}" for r, c in zip(record, centre, strict=True)]
+        start = self.starts[rows] + places - left
+        ids = [f"{self.ids[r]}:{c + 1}" for r, c in zip(rows, places, strict=True)]
         return self._view(start, start + left + 1 + right, ids)
 
-    def positions(self):
-        """Return int64 (total of lengths,): the place in `codes` of each letter, record after record."""
+    def positions(self) -> npt.NDArray[np.int64]:
+        """Return int64 (total of lengths,): the place in `codes` of each residue, record after record."""
         lengths = self.lengths
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         return np.repeat(self.starts - offsets[:-1], lengths) + np.arange(offsets[-1])
 
-    def used_positions(self):
-        """Return the places in `codes` of all letters, each once and in order, and where each record starts among them.
+    def used_positions(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the places in `codes` that belong to a record, each once and in order.
 
         Returns
         -------
         positions : ndarray of int64, shape (used,)
+            The places.
         starts : ndarray of int64, shape (n,)
+            Where each record starts among them.
         """
         if not self.lengths.sum():
             return np.zeros(0, dtype=np.int64), np.zeros(len(self), dtype=np.int64)
@@ -225,8 +339,8 @@ class SequenceSet(Sliceable):
         used = np.cumsum(changes) > 0
         return np.flatnonzero(used) + first, (np.cumsum(used) - used)[self.starts - first]
 
-    def _pieces(self, array):
-        """Yield an array over `codes` at the letters of these records, in pieces of some megabytes."""
+    def _pieces(self, array: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+        """Yield an array over `codes` at the residues of these records, in pieces of some megabytes."""
         if len(self) and np.array_equal(self.stops[:-1], self.starts[1:]):
             yield array[self.starts[0] : self.stops[-1]]
             return
@@ -235,33 +349,37 @@ class SequenceSet(Sliceable):
         for first, last in itertools.pairwise([*np.unique(cuts), len(self)]):
             yield array[self.take(slice(first, last)).positions()]
 
-    def compact(self):
-        """Return a copy that holds the letters and tracks of these records only, in order."""
+    def compact(self) -> SequenceSet:
+        """Return a copy that holds the residues and tracks of these records only, in order."""
         offsets = np.concatenate(([0], np.cumsum(self.lengths)))
-        codes, *tracks = (
+        codes, *columns = (
             np.concatenate([array[:0], *self._pieces(array)]) for array in (self.codes, *self.tracks.values())
         )
-        tracks = dict(zip(self.tracks, tracks, strict=True))
+        tracks = dict(zip(self.tracks, columns, strict=True))
         return SequenceSet.from_offsets(codes, offsets, list(self.ids), self.alphabet, tracks, self.counts)
 
-    def overlap(self):
-        """Tell whether records share letters, as windows around neighbouring positions do."""
+    def overlap(self) -> bool:
+        """Return whether records share residues, as windows around neighbouring positions do."""
         order = np.argsort(self.starts, kind="stable")
         furthest = np.maximum.accumulate(self.stops[order])
         return bool(np.any(self.starts[order][1:] < furthest[:-1]))
 
-    def packed(self):
-        """Return a copy that holds the letters and tracks of these records only, once: records that overlap still do.
+    def packed(self) -> SequenceSet:
+        """Return a copy that holds the residues and tracks of these records only, each once.
 
-        Unlike in a compact copy, a letter of many windows takes the place of one.
+        Records that overlap still do: unlike in a compact copy, a residue of many windows takes the place of one.
         """
         used, starts = self.used_positions()
-        codes, *tracks = (array[used] for array in (self.codes, *self.tracks.values()))
-        tracks = dict(zip(self.tracks, tracks, strict=True))
+        codes, *columns = (array[used] for array in (self.codes, *self.tracks.values()))
+        tracks = dict(zip(self.tracks, columns, strict=True))
         return SequenceSet(codes, starts, starts + self.lengths, list(self.ids), self.alphabet, tracks, self.counts)
 
-    def reverse_complement(self):
+    def reverse_complement(self) -> SequenceSet:
         """Return the reverse complements as a compact copy without tracks.
+
+        Returns
+        -------
+        SequenceSet
 
         Raises
         ------
@@ -274,7 +392,7 @@ class SequenceSet(Sliceable):
         stops = len(codes) - compact.starts
         return SequenceSet(codes, stops - lengths, stops, self.ids, self.alphabet, counts=self.counts)
 
-    def digest(self):
+    def digest(self) -> str:
         """Return a hexadecimal digest of alphabet, ids, codes and tracks in order."""
         if self._digest is None:
             digest = hashlib.blake2b(digest_size=16)
@@ -287,10 +405,15 @@ class SequenceSet(Sliceable):
             self._digest = digest.hexdigest()
         return self._digest
 
-    def state(self):
-        """Return what `from_state` needs: a JSON dict and a dict of arrays.
+    def state(self) -> tuple[Header, Arrays]:
+        """Return what `from_state` needs.
 
-        Letters that several records share are kept once.
+        Returns
+        -------
+        header : dict
+            Written as JSON: alphabet, ids, counts and names of tracks.
+        arrays : dict of str to ndarray
+            Codes, starts and stops (or offsets) and tracks; residues that several records share are kept once.
         """
         overlap = self.overlap()
         kept = self.packed() if overlap else self.compact()
@@ -312,39 +435,69 @@ class SequenceSet(Sliceable):
         return header, {"codes": kept.codes, "offsets": offsets, **tracks}
 
     @classmethod
-    def from_state(cls, header, arrays):
-        """Return the set whose `state` this was; SequenceError if it was tampered with."""
+    def from_state(cls, header: Header, arrays: Arrays) -> SequenceSet:
+        """Return the set whose `state` this was.
+
+        Parameters
+        ----------
+        header : dict
+            The first part of the state.
+        arrays : dict of str to ndarray
+            The second part.
+
+        Returns
+        -------
+        SequenceSet
+
+        Raises
+        ------
+        SequenceError
+            If the state is damaged.
+        """
         tracks = {name: arrays[f"track/{name}"] for name in header["tracks"]}
         alphabet = Alphabet(**header["alphabet"])
         codes = arrays["codes"]
         # Compiled code trusts these.
         if "starts" in arrays:
             starts, stops = arrays["starts"], arrays["stops"]
-            whole = starts.shape == stops.shape == (len(header["ids"]),) and codes.ndim == 1
-            whole = whole and np.all((starts >= 0) & (starts <= stops) & (stops <= len(codes)))
+            intact = starts.shape == stops.shape == (len(header["ids"]),) and codes.ndim == 1
+            intact = intact and bool(np.all((starts >= 0) & (starts <= stops) & (stops <= len(codes))))
         else:
             offsets = arrays["offsets"]
             starts, stops = offsets[:-1], offsets[1:]
             ordered = offsets.ndim == codes.ndim == 1 and offsets[0] == 0 and np.all(np.diff(offsets) >= 0)
-            whole = ordered and offsets[-1] == len(codes) and len(offsets) == len(header["ids"]) + 1
-        if not whole or np.any((codes >= alphabet.size) & (codes != MASK)):
+            intact = bool(ordered and offsets[-1] == len(codes) and len(offsets) == len(header["ids"]) + 1)
+        if not intact or np.any((codes >= alphabet.size) & (codes != MASK)):
             raise SequenceError("stored sequences are damaged", remedy="make the file again")
         return cls(codes, starts, stops, header["ids"], alphabet, tracks, header["counts"])
 
 
-def as_sequences(X, alphabet=None):
-    """Return `X` as a SequenceSet: itself, or a list of str encoded.
+def as_sequences(
+    X: SequenceSet | Sequence[str] | npt.NDArray[np.str_], alphabet: str | Alphabet | None = None
+) -> SequenceSet:
+    """Return sequences as a SequenceSet: `X` itself, or strings encoded.
 
     Parameters
     ----------
-    X : SequenceSet or list of str
+    X : SequenceSet, or list, tuple or ndarray of str
+        The sequences.
     alphabet : str or Alphabet, optional
         For strings the alphabet to encode with; for a SequenceSet the one that it must have.
+
+    Returns
+    -------
+    SequenceSet
 
     Raises
     ------
     SequenceError
-        If `X` is neither, or has another alphabet.
+        If `X` is none of these, or has another alphabet.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> as_sequences(["MKVLAAG", "MKVIAAG"], "protein")
+    SequenceSet(2 sequences, alphabet 'protein', 14 letters)
     """
     if not isinstance(X, SequenceSet):
         listed = isinstance(X, (list, tuple, np.ndarray))
@@ -360,43 +513,3 @@ def as_sequences(X, alphabet=None):
             remedy="read them with the kernel's alphabet",
         )
     return X
-
-
-def unique_ids(ids, policy, file=None):
-    """Return (ids without repeats, number of records whose id had occurred before), or raise SequenceError.
-
-    Parameters
-    ----------
-    ids : list of str
-    policy : {"header", "number", "suffix"}
-        Repeated ids are an error; all records are numbered 1, 2, …; or repeats are given ``.2``, ``.3``, ….
-    file : path-like, optional
-        Named in messages.
-
-    Raises
-    ------
-    SequenceError
-        If an id is repeated and the policy is ``"header"``.
-    """
-    check_choice("ids", policy, ("header", "number", "suffix"))
-    repeats = len(ids) - len(set(ids))
-    if policy == "number":
-        return [str(i) for i in range(1, len(ids) + 1)], repeats
-    if not repeats:
-        return ids, 0
-    taken, seen, result = set(ids), {}, []
-    for name in ids:
-        if name in seen and policy == "header":
-            raise SequenceError(
-                "id occurs twice",
-                file=file,
-                record=name,
-                remedy="rename one, or choose the policy ids=number or ids=suffix",
-            )
-        unique = name
-        while unique in seen or (unique in taken and unique != name):
-            seen[name] = seen.get(name, 1) + 1
-            unique = f"{name}.{seen[name]}"
-        seen.setdefault(unique, 1)
-        result.append(unique)
-    return result, repeats

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, Self
 
+from seqkern.core.types import Rows
+
 
 class Sliceable:
     """Mixin of data sets with ``len`` and ``take``: indexing and iteration.
@@ -18,12 +20,18 @@ class Sliceable:
     def __len__(self) -> int:
         raise NotImplementedError
 
-    def take(self, rows: Any) -> Self:
-        """Return some records, in the order asked for.
+    def take(self, rows: Rows) -> Self:
+        """Return some of the records.
 
         Parameters
         ----------
-        rows : integer array, boolean mask or slice
+        rows : array of int, boolean mask or slice
+            Which of the n records.
+
+        Returns
+        -------
+        Sliceable
+            Of the same class.
         """
         raise NotImplementedError
 

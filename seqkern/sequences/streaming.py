@@ -1,11 +1,15 @@
-"""FASTA piece by piece: the letters of records of any length, in bounded memory."""
+"""FASTA piece by piece: the residues of records of any length, in bounded memory."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TextIO
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import open_text
+from seqkern.core.types import Source
 from seqkern.sequences.alphabets import (
     AMBIGUOUS_BASES,
     AMBIGUOUS_RESIDUES,
@@ -13,6 +17,7 @@ from seqkern.sequences.alphabets import (
     MASK,
     PROTEIN,
     RNA,
+    Alphabet,
     letter_error,
     to_bytes,
 )
@@ -24,34 +29,37 @@ STRANGE = 254
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Some letters of a record that lie next to each other.
+    """Some consecutive residues of a record.
 
     Attributes
     ----------
     record : str
         The id of the record.
     codes : ndarray of uint8, shape (n,)
+        Their codes.
     lower : ndarray of bool, shape (n,)
         Where the letters are in lower case.
     last : bool
-        Whether the record ends here; its last piece has no letters.
+        Whether the record ends here; its last piece has no residues.
     """
 
     record: str
-    codes: np.ndarray
-    lower: np.ndarray
+    codes: npt.NDArray[np.uint8]
+    lower: npt.NDArray[np.bool_]
     last: bool = False
 
 
-def iter_pieces(source, alphabet, *, ids="header", block=BLOCK):
-    """Read FASTA in pieces: each record's letters, then an empty last piece.
+def iter_pieces(source: Source, alphabet: Alphabet, *, ids: str = "header", block: int = BLOCK) -> Iterator[Piece]:
+    r"""Read FASTA in pieces: each record's residues, then an empty last piece.
 
     Letters that stand for several (``N``) are masked, and in an alphabet of one's own any other letter.
 
     Parameters
     ----------
     source : path-like, ``"-"`` or file object
+        Plain text or compressed; ``"-"`` is standard input.
     alphabet : Alphabet
+        What the letters are encoded with.
     ids : {"header", "number"}
         The first word of the header, or the number of the record.
     block : int
@@ -60,22 +68,35 @@ def iter_pieces(source, alphabet, *, ids="header", block=BLOCK):
     Yields
     ------
     Piece
+        In the order of the file.
 
     Raises
     ------
     FileError
         As `seqkern.core.text_files.open_lines`.
     SequenceError
-        If the source is empty or no FASTA, a record has no id, one that occurred before, or no sequence.
+        If the source is empty or not FASTA, a record has no id, one that occurred before, or no sequence.
     LetterError
         For other letters outside the alphabet.
+
+    Examples
+    --------
+    >>> import io
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> from seqkern.sequences.streaming import iter_pieces
+    >>> for piece in iter_pieces(io.StringIO(">chr1\nACGT\nACGT\n"), DNA, block=12):
+    ...     print(piece.record, piece.codes.tolist(), piece.last)
+    chr1 [0, 1, 2, 3, 0] False
+    chr1 [1, 2, 3] False
+    chr1 [] True
     """
     table = _letter_table(alphabet)
-    seen, record, length = set(), None, 0
+    seen: set[str] = set()
+    record, length = "", 0
     with open_text(source) as (text, name):
         for header, letters in _parts(text, name, block):
             if header is not None:
-                if record is not None:
+                if seen:
                     yield _end(record, length, name)
                 record, length = _id(header, len(seen), ids, name, seen), 0
             if letters:
@@ -92,14 +113,14 @@ def iter_pieces(source, alphabet, *, ids="header", block=BLOCK):
         yield _end(record, length, name)
 
 
-def _end(record, length, name):
-    """Return the last piece of a record; SequenceError if it has no letters."""
+def _end(record: str, length: int, name: str) -> Piece:
+    """Return the last piece of a record; SequenceError if it has no residues."""
     if not length:
         raise SequenceError("has no sequence", file=name, record=record, remedy="leave the record out")
     return Piece(record, np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=bool), last=True)
 
 
-def _id(header, number, ids, name, seen):
+def _id(header: str, number: int, ids: str, name: str, seen: set[str]) -> str:
     """Return the id of a record, and note it in `seen`."""
     words = header.split(None, 1)
     record = str(number + 1) if ids == "number" else words[0] if words else ""
@@ -115,7 +136,7 @@ def _id(header, number, ids, name, seen):
     return record
 
 
-def _letter_table(alphabet):
+def _letter_table(alphabet: Alphabet) -> bytes:
     """Return the code of each byte: masked where it stands for several letters, `STRANGE` where for none."""
     table = alphabet.code_table.copy()
     if alphabet in (DNA, RNA, PROTEIN):
@@ -126,9 +147,10 @@ def _letter_table(alphabet):
     return table.tobytes()
 
 
-def _parts(text, name, block):
+def _parts(text: TextIO, name: str, block: int) -> Iterator[tuple[str | None, bytes]]:
     """Yield (header or None, letters) in order; a header comes with no letters, at the start of its record."""
-    rest, heading, started = "\n", None, False  # every header begins with a line's end and ">"
+    rest, started = "\n", False  # every header begins with a line's end and ">"
+    heading: str | None = None
     while data := text.read(block):
         data, rest, at = rest + data, "", 0
         while at < len(data):

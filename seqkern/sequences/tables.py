@@ -1,24 +1,31 @@
-"""Data sets that are no sequences: tables of features, and square tables of similarities or dissimilarities.
+"""Data sets other than sequences: tables of features, and square tables of similarities or dissimilarities.
 
 Both have what a SequenceSet has: `len`, `ids`, `take`, `digest`, `state`, `from_state`, `counts`.
 """
 
+from __future__ import annotations
+
 import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.core.types import Arrays, Header, Rows
+from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.slicing import Sliceable
 
 
-def _frozen(array, dtype):
+def _frozen(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return a read-only contiguous view (a copy only where the dtype or layout asks for one)."""
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
 
 
-def _digest(header, ids, values):
+def _digest(header: tuple[object, ...], ids: Sequence[str], values: npt.NDArray[np.float64]) -> str:
     """Return a hexadecimal digest of a header, ids in order and an array."""
     digest = hashlib.blake2b(repr(header).encode(), digest_size=16)
     digest.update("\n".join(ids).encode())
@@ -26,7 +33,7 @@ def _digest(header, ids, values):
     return digest.hexdigest()
 
 
-def _check_finite(values, ids):
+def _check_finite(values: npt.NDArray[np.float64], ids: Sequence[str]) -> None:
     """Raise SequenceError for the first row with a value that is not a finite number."""
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(bad):
@@ -38,7 +45,7 @@ def _check_finite(values, ids):
 
 
 class FeatureTable(Sliceable):
-    """An immutable table of numbers: one row for each unit, one column for each feature.
+    """An immutable table of numbers: one row for each sample, one column for each feature.
 
     Parameters
     ----------
@@ -55,10 +62,25 @@ class FeatureTable(Sliceable):
     ------
     SequenceError
         If shapes do not fit or a value is not finite.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.tables import FeatureTable
+    >>> table = FeatureTable([[0.41, 6.0], [0.58, 4.5]], ids=["HBA", "HBB"], columns=["GC", "pI"])
+    >>> table
+    FeatureTable(2 rows, 2 columns)
+    >>> table.take([1]).values.tolist()
+    [[0.58, 4.5]]
     """
 
-    def __init__(self, values, ids=None, columns=None, counts=None):
-        self.values = _frozen(values, np.float64)
+    def __init__(
+        self,
+        values: npt.ArrayLike,
+        ids: Iterable[str] | None = None,
+        columns: Iterable[str] | None = None,
+        counts: dict[str, int] | None = None,
+    ) -> None:
+        self.values: npt.NDArray[np.float64] = _frozen(values, np.float64)
         if self.values.ndim != 2:
             raise SequenceError(f"expected a table, got {self.values.ndim} dimensions", remedy="give rows and columns")
         n, d = self.values.shape
@@ -72,10 +94,10 @@ class FeatureTable(Sliceable):
             )
         _check_finite(self.values, self.ids)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.values)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"FeatureTable({len(self)} rows, {len(self.columns)} columns)"
 
     @property
@@ -83,35 +105,57 @@ class FeatureTable(Sliceable):
         """Numbers of rows and of columns."""
         return self.values.shape
 
-    def _record(self, i: int) -> np.ndarray:
+    def _record(self, i: int) -> npt.NDArray[np.float64]:
         return self.values[i]
 
-    def take(self, rows):
-        """Return the rows `rows` (integer array, boolean mask or slice)."""
-        rows = rows if isinstance(rows, slice) else np.arange(len(self))[rows]
-        ids = np.array(self.ids, dtype=object)[rows].tolist()
-        return FeatureTable(self.values[rows], ids, self.columns, self.counts)
+    def take(self, rows: Rows) -> FeatureTable:
+        """Return some of the rows.
 
-    def digest(self):
+        Parameters
+        ----------
+        rows : array of int, boolean mask or slice
+            Which of the n rows.
+
+        Returns
+        -------
+        FeatureTable
+        """
+        chosen = rows if isinstance(rows, slice) else np.arange(len(self))[rows]
+        ids = np.array(self.ids, dtype=object)[chosen].tolist()
+        return FeatureTable(self.values[chosen], ids, self.columns, self.counts)
+
+    def digest(self) -> str:
         """Return a hexadecimal digest of ids, columns and values in order."""
         return _digest(("features", self.values.shape, self.columns), self.ids, self.values)
 
-    def state(self):
+    def state(self) -> tuple[Header, Arrays]:
         """Return what `from_state` needs: a JSON dict and a dict of arrays."""
         header = {"ids": self.ids, "columns": list(self.columns), "counts": self.counts}
         return header, {"values": self.values}
 
     @classmethod
-    def from_state(cls, header, arrays):
-        """Return the table whose `state` this was."""
+    def from_state(cls, header: Header, arrays: Arrays) -> FeatureTable:
+        """Return the table whose `state` this was.
+
+        Parameters
+        ----------
+        header : dict
+            The first part of the state.
+        arrays : dict of str to ndarray
+            The second part.
+
+        Returns
+        -------
+        FeatureTable
+        """
         return cls(arrays["values"], header["ids"], header["columns"], header["counts"])
 
 
 class SimilarityTable(Sliceable):
-    """Rows of an immutable square table of similarities or dissimilarities between units.
+    """Rows of an immutable square table of similarities or dissimilarities between samples.
 
     Rows and columns are sliced together: `take` keeps the whole table and sub-indexes it, so that `block` can
-    give the rectangle between any two selections.
+    return the rectangle between any two selections.
 
     Parameters
     ----------
@@ -122,22 +166,38 @@ class SimilarityTable(Sliceable):
     index : array_like of int64, shape (n,), optional
         The rows of the whole table that are selected; by default all.
     kind : {"similarities", "dissimilarities"}
+        What the numbers are.
     counts : dict of str to int, optional
+        What the reading touched.
 
     Raises
     ------
     SequenceError
         If the table is not square, ids do not fit, or a value is not finite.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.tables import SimilarityTable
+    >>> table = SimilarityTable([[3, 1, 0], [1, 3, 2], [0, 2, 3]], ids=["HBA", "HBB", "MYG"])
+    >>> SimilarityTable.block(table.take([0]), table.take([1, 2])).tolist()
+    [[1.0, 0.0]]
     """
 
-    def __init__(self, values, ids=None, index=None, kind="similarities", counts=None):
-        self.values = _frozen(values, np.float64)
+    def __init__(
+        self,
+        values: npt.ArrayLike,
+        ids: Iterable[str] | None = None,
+        index: npt.ArrayLike | None = None,
+        kind: str = "similarities",
+        counts: dict[str, int] | None = None,
+    ) -> None:
+        self.values: npt.NDArray[np.float64] = _frozen(values, np.float64)
         if self.values.ndim != 2 or self.values.shape[0] != self.values.shape[1]:
             shape = " × ".join(map(str, self.values.shape))
             raise SequenceError(f"expected a square table, got {shape}", remedy="give one column for each row")
         if kind not in ("similarities", "dissimilarities"):
             raise SequenceError(f"unknown kind {kind!r}", remedy="choose similarities or dissimilarities")
-        self.index = _frozen(np.arange(len(self.values)) if index is None else index, np.int64)
+        self.index: npt.NDArray[np.int64] = _frozen(np.arange(len(self.values)) if index is None else index, np.int64)
         self.ids = [str(i + 1) for i in self.index] if ids is None else list(ids)
         self.kind = kind
         self.counts = dict(counts or {})
@@ -146,28 +206,47 @@ class SimilarityTable(Sliceable):
         if index is None:
             _check_finite(self.values, self.ids)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.index)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"SimilarityTable({len(self)} rows of {len(self.values)}, {self.kind})"
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of selected units, twice."""
+        """Number of selected samples, twice."""
         return len(self), len(self)
 
-    def _record(self, i: int) -> np.ndarray:
+    def _record(self, i: int) -> npt.NDArray[np.float64]:
         return self.values[self.index[i], self.index]
 
-    def take(self, rows):
-        """Return the units `rows` (integer array, boolean mask or slice); the table itself is shared."""
-        rows = np.arange(len(self))[rows]
-        return SimilarityTable(self.values, [self.ids[i] for i in rows], self.index[rows], self.kind, self.counts)
+    def take(self, rows: Rows) -> SimilarityTable:
+        """Return some of the samples; the table itself is shared.
+
+        Parameters
+        ----------
+        rows : array of int, boolean mask or slice
+            Which of the n samples.
+
+        Returns
+        -------
+        SimilarityTable
+        """
+        chosen = np.arange(len(self))[rows]
+        return SimilarityTable(self.values, [self.ids[i] for i in chosen], self.index[chosen], self.kind, self.counts)
 
     @staticmethod
-    def block(rows, cols):
-        """Return the values between two selections of one table, float64 (n, m).
+    def block(rows: SimilarityTable, cols: SimilarityTable) -> npt.NDArray[np.float64]:
+        """Return the values between two selections of one table.
+
+        Parameters
+        ----------
+        rows, cols : SimilarityTable
+            The selections, of n and m samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, m)
 
         Raises
         ------
@@ -180,23 +259,48 @@ class SimilarityTable(Sliceable):
             )
         return rows.values[np.ix_(rows.index, cols.index)]
 
-    def digest(self):
+    def digest(self) -> str:
         """Return a hexadecimal digest of kind, ids and the selected square in order."""
         return _digest((self.kind, len(self)), self.ids, self.block(self, self))
 
-    def state(self):
+    def state(self) -> tuple[Header, Arrays]:
         """Return what `from_state` needs, cut to the selected square: a JSON dict and a dict of arrays."""
         header = {"ids": self.ids, "kind": self.kind, "counts": self.counts}
         return header, {"values": self.block(self, self)}
 
     @classmethod
-    def from_state(cls, header, arrays):
-        """Return the table whose `state` this was."""
+    def from_state(cls, header: Header, arrays: Arrays) -> SimilarityTable:
+        """Return the table whose `state` this was.
+
+        Parameters
+        ----------
+        header : dict
+            The first part of the state.
+        arrays : dict of str to ndarray
+            The second part.
+
+        Returns
+        -------
+        SimilarityTable
+        """
         return cls(arrays["values"], header["ids"], None, header["kind"], header["counts"])
 
 
-def as_features(X):
-    """Return `X`, a FeatureTable or a 2-D array of numbers, as a FeatureTable.
+Data = SequenceSet | FeatureTable | SimilarityTable
+"""What a kernel compares: sequences, rows of features, or samples whose similarities are given."""
+
+
+def as_features(X: FeatureTable | npt.ArrayLike) -> FeatureTable:
+    """Return features as a FeatureTable.
+
+    Parameters
+    ----------
+    X : FeatureTable or array_like, shape (n, d)
+        A table, or numbers: one row for each sample, one column for each feature.
+
+    Returns
+    -------
+    FeatureTable
 
     Raises
     ------
@@ -206,8 +310,17 @@ def as_features(X):
     return X if isinstance(X, FeatureTable) else FeatureTable(_numbers(X, "a FeatureTable or a 2-D array"))
 
 
-def as_similarities(X):
-    """Return `X`, a SimilarityTable or a square array of similarities, as a SimilarityTable.
+def as_similarities(X: SimilarityTable | npt.ArrayLike) -> SimilarityTable:
+    """Return similarities as a SimilarityTable.
+
+    Parameters
+    ----------
+    X : SimilarityTable or array_like, shape (n, n)
+        A table, or the similarities between any two of n samples.
+
+    Returns
+    -------
+    SimilarityTable
 
     Raises
     ------
@@ -219,7 +332,7 @@ def as_similarities(X):
     return SimilarityTable(_numbers(X, "a SimilarityTable or a square array"))
 
 
-def _numbers(X, expected):
+def _numbers(X: npt.ArrayLike, expected: str) -> npt.NDArray[np.float64]:
     """Return `X` as a float64 array, or raise SequenceError naming what was expected."""
     if hasattr(X, "toarray"):
         raise SequenceError(f"expected {expected}, got a sparse matrix", remedy="give X.toarray()")

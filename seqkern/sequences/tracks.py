@@ -1,4 +1,4 @@
-"""Tracks from files: one annotation letter for each letter of a sequence, found by the sequence's id."""
+"""Tracks from files: one annotation letter for each residue of a sequence, found by the sequence's id."""
 
 import itertools
 
@@ -6,19 +6,32 @@ import numpy as np
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.text_files import check_columns, open_lines, read_cells
+from seqkern.core.types import PathLike
+from seqkern.sequences.sequence_set import SequenceSet
 
 PROFILE_TRACKS = ("pssm", "profile")
 
 
-def track_option(name):
-    """Return the command-line option that gives a track."""
+def track_option(name: str) -> str:
+    """Return the command-line option that gives a track.
+
+    Parameters
+    ----------
+    name : str
+        Of the track.
+
+    Returns
+    -------
+    str
+        As a user types it.
+    """
     if name in PROFILE_TRACKS:
         return "--profiles PATH; in a study by profiles: of the data set"
     return f"--track {name}=FILE"
 
 
 class Track:
-    """The annotation letters of sequences.
+    r"""The annotation letters of sequences.
 
     Parameters
     ----------
@@ -32,11 +45,25 @@ class Track:
     ------
     FileError, SequenceError
         If it cannot be read, or an id occurs twice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.sequences.tracks import Track
+    >>> X = SequenceSet.from_strings(["MKVLA"], "protein", ids=["1abc"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "burial.tsv"
+    ...     _ = file.write_text("id\tburial\n1abc\tebbbe\n")
+    ...     annotated = Track("burial", file).add_to(X)
+    >>> bytes(annotated.tracks["burial"]).decode()
+    'ebbbe'
     """
 
-    def __init__(self, name, source):
+    def __init__(self, name: str, source: PathLike) -> None:
         self.name, self.file = name, str(source)
-        self._letters = {}
+        self._letters: dict[str, bytes] = {}
         for record, letters in self._records(source):
             if record in self._letters:
                 raise SequenceError("occurs twice", file=self.file, record=record, remedy="leave one out")
@@ -49,11 +76,12 @@ class Track:
                 )
             self._letters[record] = letters.encode("ascii")
 
-    def _records(self, source):
+    def _records(self, source: PathLike) -> list[tuple[str, str]]:
         """Return (id, letters) of each record or row."""
         with open_lines(source) as (lines, _):
             first = next(lines)
             if first.startswith(">"):
+                # loaded only where a file is read: costs start-up
                 from Bio.SeqIO.FastaIO import SimpleFastaParser
 
                 records = SimpleFastaParser(itertools.chain([first], lines))
@@ -70,8 +98,18 @@ class Track:
         place, value = header.index("id"), header.index(self.name)
         return [(row[place], row[value]) for row in rows]
 
-    def add_to(self, X):
-        """Return a SequenceSet with this track besides its own.
+    def add_to(self, X: SequenceSet) -> SequenceSet:
+        """Return a set of sequences with this track besides its own.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Its ids are those of the file, which may hold more.
+
+        Returns
+        -------
+        SequenceSet
+            The track is uint8, the ASCII code of each annotation letter.
 
         Raises
         ------

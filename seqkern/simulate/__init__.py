@@ -4,8 +4,8 @@
     Windows around 5' splice sites, drawn from published position frequencies, and decoys with a GT at the
     same place (`donors`).
 ``"superfamilies"``
-    Proteins evolved along trees with a published exchange matrix, insertions and deletions; a family that is
-    held out is a remote homologue of the other families of its superfamily (`superfamilies`).
+    Proteins evolved along trees with a published substitution matrix, insertions and deletions; a family that is
+    held out is a remote homolog of the other families of its superfamily (`superfamilies`).
 
 ``"genome"``
     Chromosomes with donor sites on both strands, and a table of sites: to cut windows from, and to scan (`genome`).
@@ -18,12 +18,17 @@
 
 import importlib
 import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TextIO, cast
+
+import numpy as np
 
 from seqkern.core.archive import atomic_write, check_writable
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, unknown_name
+from seqkern.core.types import PathLike
 from seqkern.residues.residues import STATES
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -35,6 +40,10 @@ KINDS = {
 }
 _LINE = 60
 
+Table = Mapping[str, Sequence[str | int]]
+"""Columns of values by name."""
+Generator = Callable[..., tuple[SequenceSet, Table]]
+
 
 @dataclass(frozen=True)
 class Simulated:
@@ -43,55 +52,100 @@ class Simulated:
     Attributes
     ----------
     sequences : SequenceSet
+        The sequences, with the track ``states`` where residues have states.
     table : dict of str to list
         Columns with one value for each sequence: ``label`` (``"donor"`` or ``"decoy"``), or ``superfamily``
         and ``family``, or the ``class`` of a chain. Of a genome, one for each site: ``record``, ``position``,
         ``strand``, ``label``.
+
+    Examples
+    --------
+    >>> from seqkern.simulate import simulate
+    >>> data = simulate("superfamilies", n_superfamilies=1, n_families=2, n_members=2, length=30)
+    >>> data.sequences.ids
+    ['s1.1.1', 's1.1.2', 's1.2.1', 's1.2.2']
+    >>> data.table["family"], data.of_sites
+    (['s1.1', 's1.1', 's1.2', 's1.2'], False)
     """
 
     sequences: SequenceSet
-    table: dict
+    table: Table
 
     @property
-    def of_sites(self):
+    def of_sites(self) -> bool:
         """Whether the rows of the table are sites on the sequences."""
         return "record" in self.table
 
 
-def find_generator(kind):
-    """Return the generating function of a kind; its keyword-only arguments are the parameters.
+def find_generator(kind: str) -> Generator:
+    """Return the generating function of a kind.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+
+    Returns
+    -------
+    callable
+        ``generate(rng, **parameters)`` returns sequences and a table; its keyword-only arguments are the parameters.
 
     Raises
     ------
     ParameterError
         If there is no such kind.
+
+    Examples
+    --------
+    >>> from seqkern.simulate import find_generator
+    >>> find_generator("donor").__name__
+    'donor_windows'
     """
     if kind not in KINDS:
         raise unknown_name("kind of simulated data", kind, KINDS)
     module, _, name = KINDS[kind].partition(":")
-    return getattr(importlib.import_module(f".{module}", __name__), name)
+    # loaded by name: only the module of this kind
+    return cast(Generator, getattr(importlib.import_module(f".{module}", __name__), name))
 
 
-def parameters(kind):
-    """Return the parameters of a kind with their defaults, as a dict.
+def parameters(kind: str) -> dict[str, int | float]:
+    """Return the parameters of a kind with their defaults.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+
+    Returns
+    -------
+    dict of str to int or float
+        In the order of the signature.
 
     Raises
     ------
     ParameterError
         If there is no such kind.
+
+    Examples
+    --------
+    >>> from seqkern.simulate import parameters
+    >>> parameters("genome")
+    {'n_chromosomes': 2, 'n_letters': 60000, 'n_sites': 150, 'n_others': 450}
     """
     signature = inspect.signature(find_generator(kind))
     return {name: p.default for name, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
 
 
-def simulate(kind, seed=1, **params):
+def simulate(kind: str, seed: int = 1, **params: Any) -> Simulated:
     """Generate sequences; the same arguments give the same sequences.
 
     Parameters
     ----------
     kind : {"donor", "superfamilies", "genome", "secondary_structure"}
+        What is simulated.
     seed : int
-    **params
+        Of the random numbers, not negative.
+    **params : int or float
         Parameters of the kind; see `donors.donor_windows`, `superfamilies.protein_superfamilies`,
         `genome.donor_genome` and `chains.secondary_structure_chains`.
 
@@ -106,14 +160,13 @@ def simulate(kind, seed=1, **params):
 
     Examples
     --------
+    >>> from seqkern.simulate import simulate
     >>> data = simulate("donor", seed=1, n_positive=2, n_decoy=2, left=3, right=6)
     >>> data.table["label"]
     ['donor', 'donor', 'decoy', 'decoy']
     >>> [window[3:5] for window in data.sequences.strings()]
     ['GT', 'GT', 'GT', 'GT']
     """
-    import numpy as np
-
     known = parameters(kind)
     for name in params:
         if name not in known:
@@ -122,14 +175,17 @@ def simulate(kind, seed=1, **params):
     return Simulated(*find_generator(kind)(np.random.default_rng(seed), **params))
 
 
-def write_simulated(data, prefix):
-    """Write ``PREFIX.fasta`` (the table's columns as header fields) and ``PREFIX.tsv`` (id, columns), or of sites.
+def write_simulated(data: Simulated, prefix: PathLike) -> list[Path]:
+    r"""Write generated sequences and their table to files.
 
-    States of residues go to ``PREFIX.states``, FASTA with a state in place of each letter.
+    ``PREFIX.fasta`` has the columns of the table as header fields, ``PREFIX.tsv`` the column ``id`` and those of the
+    table, or one row for each site. States of residues go to ``PREFIX.states``, FASTA with a state in place of each
+    residue.
 
     Parameters
     ----------
     data : Simulated
+        What is written.
     prefix : path-like
         Path without an ending.
 
@@ -140,14 +196,29 @@ def write_simulated(data, prefix):
 
     Raises
     ------
+    ParameterError
+        If the prefix does not name a file.
     FileError
         If a file cannot be written; then none is left half-written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from seqkern.simulate import simulate, write_simulated
+    >>> data = simulate("donor", n_positive=1, n_decoy=1, left=3, right=6)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fasta, table = write_simulated(data, Path(folder) / "demo")
+    ...     print(table.read_text().replace("\t", " "), end="")
+    id label
+    donor1 donor
+    decoy1 decoy
     """
-    text, prefix = str(prefix), Path(prefix)
-    if text.endswith("/") or prefix.name in ("", ".."):
+    text, path = str(prefix), Path(prefix)
+    if text.endswith("/") or path.name in ("", ".."):
         raise ParameterError(f"{text!r} names no file", remedy="give the files' path without an ending")
     endings = (".fasta", ".tsv", *([f".{STATES}"] if STATES in data.sequences.tracks else []))
-    paths = [prefix.with_name(prefix.name + ending) for ending in endings]
+    paths = [path.with_name(path.name + ending) for ending in endings]
     for path in paths:
         check_writable(path)
     with atomic_write(paths[0], "w") as fasta:
@@ -165,13 +236,13 @@ def write_simulated(data, prefix):
     return paths
 
 
-def _print_lines(string, file):
+def _print_lines(string: str, file: TextIO) -> None:
     """Print a string in lines."""
     for start in range(0, len(string), _LINE):
         print(string[start : start + _LINE], file=file)
 
 
-def _write_states(path, X):
+def _write_states(path: Path, X: SequenceSet) -> None:
     """Write the states of residues as FASTA."""
     with atomic_write(path, "w") as file:
         for name, start, stop in zip(X.ids, X.starts, X.stops, strict=True):
@@ -179,7 +250,7 @@ def _write_states(path, X):
             _print_lines(X.tracks[STATES][start:stop].tobytes().decode("ascii"), file)
 
 
-def _rows(data):
+def _rows(data: Simulated) -> Iterator[list[tuple[str, str | int]]]:
     """Yield the table's row of each sequence as pairs of column and value; none where it has rows of sites."""
     if data.of_sites:
         yield from ([] for _ in data.sequences.ids)

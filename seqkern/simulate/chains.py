@@ -1,11 +1,12 @@
 """Protein chains whose residues have states: helices, strands and coil between them.
 
-A chain is a row of segments; a letter depends on the state of its residue alone, by the propensities of Chou and Fasman
-(Advances in Enzymology 47:45, 1978). One letter therefore tells little, and its neighbours, which mostly share its
-state, tell more, as in real chains; one exponent sets how much there is to be learned.
+A chain is a row of segments; an amino acid depends on the state of its residue alone, by the propensities of Chou and
+Fasman (Advances in Enzymology 47:45, 1978). One residue therefore says little about its state, and its neighbours,
+which mostly share it, say more, as in real chains; one exponent sets how much there is to be learned.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.profiles.profile import BACKGROUND
@@ -29,20 +30,21 @@ CLASSES = {"alpha": (0.95, 0.05), "beta": (0.05, 0.95), "mixed": (0.5, 0.5)}
 
 
 def secondary_structure_chains(
-    rng,
+    rng: np.random.Generator,
     *,
-    n_chains=30,
-    mean_length=100,
-    helix_length=10.0,
-    strand_length=5.0,
-    coil_length=6.0,
-    propensity=2.0,
-):
+    n_chains: int = 30,
+    mean_length: int = 100,
+    helix_length: float = 10.0,
+    strand_length: float = 5.0,
+    coil_length: float = 6.0,
+    propensity: float = 2.0,
+) -> tuple[SequenceSet, dict[str, list[str]]]:
     """Draw protein chains with the state of each residue: helix, strand or coil.
 
     Parameters
     ----------
     rng : numpy.random.Generator
+        Where random numbers come from.
     n_chains : int
         Number of chains.
     mean_length : int
@@ -54,7 +56,7 @@ def secondary_structure_chains(
     coil_length : float
         Mean length of the coil between, at least 1.
     propensity : float
-        Exponent of the letters' propensities for the states: the more, the easier; 0 leaves nothing to be learned.
+        Exponent of the amino acids' propensities for the states: the more, the easier; 0 leaves nothing to be learned.
 
     Returns
     -------
@@ -62,6 +64,19 @@ def secondary_structure_chains(
         Ids ``chain1``, ``chain2``, …, with the track ``states`` (H, E and C).
     table : dict of str to list
         Column ``class``: ``"alpha"``, ``"beta"`` or ``"mixed"``, by which segments a chain has.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its domain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.simulate.chains import secondary_structure_chains
+    >>> sequences, table = secondary_structure_chains(np.random.default_rng(1), n_chains=2, mean_length=20)
+    >>> sequences.ids, sorted(set(bytes(sequences.tracks["states"]).decode()))
+    (['chain1', 'chain2'], ['C', 'E', 'H'])
     """
     check_integer("n_chains", n_chains, 1)
     check_integer("mean_length", mean_length, 2)
@@ -85,7 +100,9 @@ def secondary_structure_chains(
     return sequences, {"class": classes}
 
 
-def _states(rng, n, shares, means):
+def _states(
+    rng: np.random.Generator, n: int, shares: tuple[float, float], means: tuple[float, float, float]
+) -> npt.NDArray[np.int64]:
     """Draw the states of one chain, int64 (n,): coil and other segments by turns, the ends coil mostly cut short."""
     pieces, total, coil = [], 0, True
     while total < n:

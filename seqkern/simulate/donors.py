@@ -1,36 +1,45 @@
 """Windows around donor (5') splice sites, and decoys.
 
-A true site has coding sequence on its left and an intron on its right; the nine letters around the cut
+A true site has coding sequence on its left and an intron on its right; the nine bases around the cut
 follow the position frequencies of human donor sites (Zhang, Hum Mol Genet 7:919, 1998). A decoy lies inside
 one exon or inside one intron and carries the same GT at the same place, but else nothing of a site. So
-three things tell sites from decoys, and each kernel sees some of them: the motif, its place, and the change
+sites and decoys differ in three things, and each kernel sees some of them: the motif, its place, and the change
 of composition at the cut. Where the figures come from is in resources/README.md.
 """
 
 import csv
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.core.resource_files import open_resource
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
 
-#: Letters of the site before and after the cut.
+#: Bases of the site before and after the cut.
 SITE_LEFT, SITE_RIGHT = 3, 6
 #: Shares of A, C, G and T in introns: round figures of our own, see resources/README.md.
 INTRON = np.array([0.27, 0.20, 0.21, 0.32])
 
 
-def donor_frequencies():
+def donor_frequencies() -> npt.NDArray[np.float64]:
     """Return the share of A, C, G and T at positions -3 to +6 of donor sites, float64 (9, 4)."""
     with open_resource("donor_frequencies.tsv") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     return np.array([[float(row[letter]) for letter in DNA.letters] for row in rows])
 
 
-def codon_usage():
-    """Return the sense codons, codes uint8 (61, 3), and their frequencies in human genes, float64 (61,)."""
+def codon_usage() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
+    """Return the sense codons and their frequencies in human genes.
+
+    Returns
+    -------
+    codons : ndarray of uint8, shape (61, 3)
+        Their codes.
+    usage : ndarray of float64, shape (61,)
+        The frequencies; they sum to 1.
+    """
     with open_resource("codon_usage.tsv") as file:
         rows = [row for row in csv.DictReader(file, delimiter="\t") if row["amino_acid"] != "*"]
     codons = DNA.code_table[[[ord(letter) for letter in row["codon"]] for row in rows]]
@@ -38,26 +47,37 @@ def codon_usage():
     return codons, usage / usage.sum()
 
 
-def donor_windows(rng, *, n_positive=200, n_decoy=400, left=30, right=30, signal=1.0, contrast=1.0, exonic_decoys=0.5):
+def donor_windows(
+    rng: np.random.Generator,
+    *,
+    n_positive: int = 200,
+    n_decoy: int = 400,
+    left: int = 30,
+    right: int = 30,
+    signal: float = 1.0,
+    contrast: float = 1.0,
+    exonic_decoys: float = 0.5,
+) -> tuple[SequenceSet, dict[str, list[str]]]:
     """Draw windows around donor sites and decoys.
 
     Parameters
     ----------
     rng : numpy.random.Generator
+        Where random numbers come from.
     n_positive : int
         Number of donor sites.
     n_decoy : int
         Number of decoys.
     left : int
-        Letters before the cut, at least 3.
+        Bases before the cut, at least 3.
     right : int
-        Letters after the cut, at least 6; the first two are GT.
+        Bases after the cut, at least 6; the first two are GT.
     signal : float
-        Share of the letters at -3 to +6 (GT apart) that follow the position frequencies; the others are
+        Share of the bases at -3 to +6 (GT apart) that follow the position frequencies; the others are
         background. 1 is the published site, 0 is none: the less, the harder.
     contrast : float
         Share of the background that has the composition of exon or intron; the others follow the mean of the
-        two. With 0, only the site itself tells sites from decoys.
+        two. With 0, only the site itself distinguishes sites from decoys.
     exonic_decoys : float
         Share of the decoys, on average, that lie in an exon; the others lie in an intron.
 
@@ -67,6 +87,19 @@ def donor_windows(rng, *, n_positive=200, n_decoy=400, left=30, right=30, signal
         The sites, then the decoys.
     table : dict of str to list
         Column ``label``: ``"donor"`` or ``"decoy"``.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its domain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.simulate.donors import donor_windows
+    >>> sequences, table = donor_windows(np.random.default_rng(1), n_positive=2, n_decoy=1, left=3, right=6)
+    >>> [window[3:5] for window in sequences.strings()], table["label"]
+    (['GT', 'GT', 'GT'], ['donor', 'donor', 'decoy'])
     """
     check_integer("n_positive", n_positive, 1)
     check_integer("n_decoy", n_decoy, 1)
@@ -91,12 +124,14 @@ def donor_windows(rng, *, n_positive=200, n_decoy=400, left=30, right=30, signal
     return SequenceSet.from_offsets(codes.ravel(), np.arange(n + 1) * width, ids, DNA), {"label": labels}
 
 
-def _letters(rng, frequencies, shape):
+def _letters(
+    rng: np.random.Generator, frequencies: npt.NDArray[np.float64], shape: int | tuple[int, int]
+) -> npt.NDArray[np.uint8]:
     """Draw codes with the given frequencies."""
     return rng.choice(len(frequencies), size=shape, p=frequencies).astype(np.uint8)
 
 
-def _exon(rng, n, width):
+def _exon(rng: np.random.Generator, n: int, width: int) -> npt.NDArray[np.uint8]:
     """Draw coding sequence, uint8 (n, width): codons by their usage, each row in its own reading frame."""
     codons, usage = codon_usage()
     drawn = codons[rng.choice(len(usage), size=(n, width // 3 + 2), p=usage)].reshape(n, -1)

@@ -1,32 +1,41 @@
 """Chromosomes with donor sites on both strands, and where they are: to cut windows from, and to scan.
 
 All is intron sequence but for the genes, on either strand: the end of an exon and the beginning of an intron around a
-donor site (`donors.donor_windows`). The other sites are places with GT that are none.
+donor site (`donors.donor_windows`). The other sites are places with GT that are not donor sites.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.sequences.alphabets import DNA
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.simulate.donors import INTRON, donor_windows
 
-#: Letters of exon and of intron around each donor site; no site is nearer to an end.
+#: Bases of exon and of intron around each donor site; no site is nearer to an end.
 FLANK = 100
 
 
-def donor_genome(rng, *, n_chromosomes=2, n_letters=60_000, n_sites=150, n_others=450):
+def donor_genome(
+    rng: np.random.Generator,
+    *,
+    n_chromosomes: int = 2,
+    n_letters: int = 60_000,
+    n_sites: int = 150,
+    n_others: int = 450,
+) -> tuple[SequenceSet, dict[str, list[str | int]]]:
     """Draw chromosomes with donor sites on both strands, and a table of sites.
 
     Parameters
     ----------
     rng : numpy.random.Generator
+        Where random numbers come from.
     n_chromosomes : int
         Number of chromosomes.
     n_letters : int
-        Letters of each chromosome.
+        Bases of each chromosome.
     n_sites : int
-        Donor sites on each chromosome; each needs 200 letters.
+        Donor sites on each chromosome; each needs 200 bases.
     n_others : int
         Places with GT on each chromosome that are no donor sites, at most (there may be fewer).
 
@@ -37,12 +46,26 @@ def donor_genome(rng, *, n_chromosomes=2, n_letters=60_000, n_sites=150, n_other
     table : dict of str to list
         One value for each site, in order: ``record``, ``position`` (of the G, from 1), ``strand`` and ``label``:
         ``"donor"`` or ``"other"``.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its domain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.simulate.genome import donor_genome
+    >>> sequences, table = donor_genome(np.random.default_rng(1), n_letters=1000, n_sites=2, n_others=1)
+    >>> sequences.ids, table["label"].count("donor")
+    (['chr1', 'chr2'], 4)
     """
     check_integer("n_chromosomes", n_chromosomes, 1)
     check_integer("n_sites", n_sites, 1)
     check_integer("n_others", n_others, 1)
     check_integer("n_letters", n_letters, 2 * FLANK * n_sites)
-    rows, chromosomes = [], []
+    rows: list[tuple[str, int, str, str]] = []
+    chromosomes = []
     for number in range(1, n_chromosomes + 1):
         codes = rng.choice(DNA.size, size=n_letters, p=INTRON).astype(np.uint8)
         donors = _put_donors(rng, codes, n_sites)
@@ -58,11 +81,12 @@ def donor_genome(rng, *, n_chromosomes=2, n_letters=60_000, n_sites=150, n_other
     )
 
 
-def _put_donors(rng, codes, n_sites):
+def _put_donors(rng: np.random.Generator, codes: npt.NDArray[np.uint8], n_sites: int) -> set[tuple[int, str]]:
     """Write donor sites into `codes`, one at random in each of as many equal parts; return their places."""
-    windows, _ = donor_windows(rng, n_positive=n_sites, n_decoy=1, left=FLANK, right=FLANK)
-    windows = windows.codes.reshape(-1, 2 * FLANK)
-    size, places = len(codes) // n_sites, set()
+    drawn, _ = donor_windows(rng, n_positive=n_sites, n_decoy=1, left=FLANK, right=FLANK)
+    windows = drawn.codes.reshape(-1, 2 * FLANK)
+    size = len(codes) // n_sites
+    places: set[tuple[int, str]] = set()
     for part in range(n_sites):
         start = part * size + int(rng.integers(size - 2 * FLANK + 1))
         if rng.random() < 0.5:
@@ -74,8 +98,8 @@ def _put_donors(rng, codes, n_sites):
     return places
 
 
-def _places(codes):
-    """Return (position, strand) of each GT that has `FLANK` letters on either side."""
+def _places(codes: npt.NDArray[np.uint8]) -> set[tuple[int, str]]:
+    """Return (position, strand) of each GT that has `FLANK` bases on either side."""
     g, t, a, c = (codes == DNA.letters.index(letter) for letter in "GTAC")
     forward, reverse = np.flatnonzero(g[:-1] & t[1:]) + 1, np.flatnonzero(a[:-1] & c[1:]) + 2
     low, high = FLANK + 1, len(codes) - FLANK

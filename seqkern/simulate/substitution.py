@@ -1,20 +1,21 @@
-"""Amino-acid replacement as a time-reversible Markov process, with the exchange matrix WAG.
+"""Amino-acid substitution as a time-reversible Markov process, with the matrix WAG.
 
 Whelan & Goldman, Mol Biol Evol 18:691 (2001). The rate from a to b is q_ab = s_ab π_b, s the symmetric
-exchangeabilities and π the stationary frequencies, scaled to one expected replacement per site and unit of
+exchangeabilities and π the stationary frequencies, scaled to one expected substitution per site and unit of
 time.
 """
 
 import csv
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.resource_files import open_resource
 from seqkern.sequences.alphabets import PROTEIN
 
 
-class ExchangeModel:
-    """A time-reversible replacement process.
+class SubstitutionModel:
+    """A time-reversible substitution process.
 
     Parameters
     ----------
@@ -26,10 +27,20 @@ class ExchangeModel:
     Attributes
     ----------
     rates : ndarray of float64, shape (a, a)
-        The rate matrix Q; rows sum to zero, and one replacement per unit of time is expected.
+        The rate matrix Q; rows sum to zero, and one substitution per unit of time is expected.
+
+    Examples
+    --------
+    Nucleotides of which all substitutions are equally frequent (Jukes and Cantor):
+
+    >>> import numpy as np
+    >>> from seqkern.simulate.substitution import SubstitutionModel
+    >>> model = SubstitutionModel(np.ones((4, 4)), np.full(4, 0.25))
+    >>> model.transition_rows(np.array([0]), np.array([0.1])).round(4).tolist()
+    [[0.9064, 0.0312, 0.0312, 0.0312]]
     """
 
-    def __init__(self, exchangeabilities, frequencies):
+    def __init__(self, exchangeabilities: npt.NDArray[np.float64], frequencies: npt.NDArray[np.float64]) -> None:
         self.frequencies = frequencies / frequencies.sum()
         rates = exchangeabilities * self.frequencies
         np.fill_diagonal(rates, 0)
@@ -40,13 +51,15 @@ class ExchangeModel:
         self._eigenvalues, vectors = np.linalg.eigh(root[:, None] * self.rates / root)
         self._left, self._right = vectors / root[:, None], vectors.T * root
 
-    def transition_rows(self, codes, times):
-        """Return, for each site, the probabilities of its letter after its time: rows of exp(Qt).
+    def transition_rows(self, codes: npt.NDArray[np.uint8], times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return, for each site, the probabilities of its residue after its time: rows of exp(Qt).
 
         Parameters
         ----------
         codes : ndarray of int, shape (n,)
+            The residue of each site.
         times : ndarray of float64, shape (n,)
+            The time of each site, in expected substitutions.
 
         Returns
         -------
@@ -57,20 +70,46 @@ class ExchangeModel:
         rows = np.einsum("nk,kb->nb", self._left[codes] * decay, self._right)
         return np.maximum(rows, 0)
 
-    def replace(self, rng, codes, times):
-        """Return the letters of all sites after their times, uint8 (n,)."""
+    def replace(
+        self, rng: np.random.Generator, codes: npt.NDArray[np.uint8], times: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.uint8]:
+        """Draw the residues of all sites after their times.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where random numbers come from.
+        codes, times
+            As in `transition_rows`.
+
+        Returns
+        -------
+        ndarray of uint8, shape (n,)
+        """
         reached = np.cumsum(self.transition_rows(codes, times), axis=1)
         drawn = rng.random(len(codes)) * reached[:, -1]
         return (reached <= drawn[:, None]).sum(axis=1).clip(max=len(self.frequencies) - 1).astype(np.uint8)
 
-    def stationary(self, rng, n):
-        """Return letters drawn from the stationary frequencies, uint8 (n,)."""
+    def stationary(self, rng: np.random.Generator, n: int) -> npt.NDArray[np.uint8]:
+        """Draw residues from the stationary frequencies.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where random numbers come from.
+        n : int
+            How many.
+
+        Returns
+        -------
+        ndarray of uint8, shape (n,)
+        """
         return rng.choice(len(self.frequencies), size=n, p=self.frequencies).astype(np.uint8)
 
 
-def wag():
-    """Return the ExchangeModel WAG, letters in the order of the protein alphabet."""
+def wag() -> SubstitutionModel:
+    """Return the model WAG, amino acids in the order of the alphabet."""
     with open_resource("exchange_matrix.tsv") as file:
         rows = {row["amino_acid"]: row for row in csv.DictReader(file, delimiter="\t")}
     exchangeabilities = np.array([[float(rows[a][b]) for b in PROTEIN.letters] for a in PROTEIN.letters])
-    return ExchangeModel(exchangeabilities, np.array([float(rows[a]["frequency"]) for a in PROTEIN.letters]))
+    return SubstitutionModel(exchangeabilities, np.array([float(rows[a]["frequency"]) for a in PROTEIN.letters]))

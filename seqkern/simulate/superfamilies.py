@@ -1,41 +1,47 @@
-"""Protein superfamilies evolved along trees: homologues from close to remote.
+"""Protein superfamilies evolved along trees: homologs from close to remote.
 
 Each superfamily starts from an ancestor of its own, drawn from the stationary frequencies, so that proteins
 of two superfamilies are unrelated. Long branches lead from it to the ancestors of its families, short ones
-from these to the members. Along a branch letters are replaced by the process WAG (`exchange`), and runs of
-letters are inserted and deleted. The rates of the sites follow a gamma distribution (Yang, J Mol Evol
+from these to the members. Along a branch residues are substituted by the process WAG (`substitution`), and runs of
+residues are inserted and deleted. The rates of the sites follow a gamma distribution (Yang, J Mol Evol
 39:306, 1994), may resemble those of their neighbours (Yang, Genetics 139:993, 1995), and stay with the
-sites over the whole tree; indels begin where replacements are frequent. So each superfamily has a conserved
+sites over the whole tree; indels begin where substitutions are frequent. So each superfamily has a conserved
 core of its own.
 """
 
 import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaincinv, ndtr
 
 from seqkern.core.checks import check_integer, check_real
 from seqkern.sequences.alphabets import PROTEIN
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.simulate.substitution import wag
 
+Protein = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]
+"""The residues of a protein, uint8 (n,), and the rate of each site, float64 (n,)."""
+
 
 def protein_superfamilies(
-    rng,
+    rng: np.random.Generator,
     *,
-    n_superfamilies=6,
-    n_families=3,
-    n_members=8,
-    length=120,
-    divergence=2.0,
-    member_divergence=0.3,
-    gamma_shape=1.0,
-    rate_correlation=0.0,
-    indel_rate=0.05,
-    indel_length=3.0,
-):
+    n_superfamilies: int = 6,
+    n_families: int = 3,
+    n_members: int = 8,
+    length: int = 120,
+    divergence: float = 2.0,
+    member_divergence: float = 0.3,
+    gamma_shape: float = 1.0,
+    rate_correlation: float = 0.0,
+    indel_rate: float = 0.05,
+    indel_length: float = 3.0,
+) -> tuple[SequenceSet, dict[str, list[str]]]:
     """Evolve protein superfamilies.
 
     Parameters
     ----------
     rng : numpy.random.Generator
+        Where random numbers come from.
     n_superfamilies : int
         Number of superfamilies.
     n_families : int
@@ -43,19 +49,19 @@ def protein_superfamilies(
     n_members : int
         Members of each family.
     length : int
-        Letters of a superfamily's ancestor.
+        Residues of a superfamily's ancestor.
     divergence : float
-        Expected replacements per site from a superfamily's ancestor to a family's; the more, the harder. Two
-        families lie twice as far apart: by default about a quarter of their homologous letters agree.
+        Expected substitutions per site from a superfamily's ancestor to a family's; the more, the harder. Two
+        families lie twice as far apart: by default about a quarter of their homologous residues agree.
     member_divergence : float
-        Expected replacements per site from a family's ancestor to a member.
+        Expected substitutions per site from a family's ancestor to a member.
     gamma_shape : float
         Shape of the gamma distribution of the sites' rates (mean 1). When small, most sites hardly change.
     rate_correlation : float
         Correlation of neighbouring sites' rates (of their normal quantiles); the larger, the longer the
         conserved stretches.
     indel_rate : float
-        Expected insertions and deletions together for each replacement.
+        Expected insertions and deletions together for each substitution.
     indel_length : float
         Mean length of an insertion or deletion, at least 1; the lengths are geometric.
 
@@ -65,6 +71,20 @@ def protein_superfamilies(
         Ids ``s1.2.3``: member 3 of family 2 of superfamily 1.
     table : dict of str to list
         Columns ``superfamily`` (``"s1"``) and ``family`` (``"s1.2"``).
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its domain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.simulate.superfamilies import protein_superfamilies
+    >>> rng = np.random.default_rng(1)
+    >>> sequences, table = protein_superfamilies(rng, n_superfamilies=2, n_families=1, n_members=2, length=20)
+    >>> dict(zip(sequences.ids, table["family"]))
+    {'s1.1.1': 's1.1', 's1.1.2': 's1.1', 's2.1.1': 's2.1', 's2.1.2': 's2.1'}
     """
     check_integer("n_superfamilies", n_superfamilies, 1)
     check_integer("n_families", n_families, 1)
@@ -83,7 +103,9 @@ def protein_superfamilies(
         indel_rate=indel_rate,
         indel_length=indel_length,
     )
-    proteins, ids, table = [], [], {"superfamily": [], "family": []}
+    proteins: list[npt.NDArray[np.uint8]] = []
+    ids: list[str] = []
+    table: dict[str, list[str]] = {"superfamily": [], "family": []}
     for s in range(1, n_superfamilies + 1):
         ancestor = evolution.ancestor(length)
         for f in range(1, n_families + 1):
@@ -100,16 +122,25 @@ def protein_superfamilies(
 class Evolution:
     """Draws ancestors and evolves them along branches.
 
-    A protein is a pair of arrays: its letters, uint8 (n,), and the rate of each site, float64 (n,).
+    A protein is a pair of arrays: its residues, uint8 (n,), and the rate of each site, float64 (n,).
 
     Parameters
     ----------
     rng : numpy.random.Generator
+        Where random numbers come from.
     gamma_shape, rate_correlation, indel_rate, indel_length : float
         As in `protein_superfamilies`.
     """
 
-    def __init__(self, rng, *, gamma_shape, rate_correlation, indel_rate, indel_length):
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        *,
+        gamma_shape: float,
+        rate_correlation: float,
+        indel_rate: float,
+        indel_length: float,
+    ) -> None:
         self.rng = rng
         self.gamma_shape = gamma_shape
         self.rate_correlation = rate_correlation
@@ -117,22 +148,60 @@ class Evolution:
         self.indel_length = indel_length
         self.model = wag()
 
-    def ancestor(self, n):
-        """Return a protein of n letters that is related to no other."""
+    def ancestor(self, n: int) -> Protein:
+        """Draw a protein that is related to no other.
+
+        Parameters
+        ----------
+        n : int
+            Its number of residues.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n,)
+            The residues.
+        rates : ndarray of float64, shape (n,)
+            The rate of each site.
+        """
         return self.model.stationary(self.rng, n), self.site_rates(n)
 
-    def site_rates(self, n):
-        """Draw the rates of n neighbouring sites: an autoregressive normal process on the gamma's scale."""
-        from scipy.special import gammaincinv, ndtr
+    def site_rates(self, n: int) -> npt.NDArray[np.float64]:
+        """Draw the rates of neighbouring sites: an autoregressive normal process on the gamma's scale.
 
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         normal = self.rng.standard_normal(n)
         fresh = np.sqrt(1 - self.rate_correlation**2)
         for i in range(1, n):
             normal[i] = self.rate_correlation * normal[i - 1] + fresh * normal[i]
-        return gammaincinv(self.gamma_shape, ndtr(normal)) / self.gamma_shape
+        return np.asarray(gammaincinv(self.gamma_shape, ndtr(normal)) / self.gamma_shape, dtype=np.float64)
 
-    def branch(self, codes, rates, time):
-        """Return the protein that another becomes after `time` expected replacements per site."""
+    def branch(self, codes: npt.NDArray[np.uint8], rates: npt.NDArray[np.float64], time: float) -> Protein:
+        """Evolve a protein along a branch.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8, shape (n,)
+            The residues at its beginning.
+        rates : ndarray of float64, shape (n,)
+            The rate of each site.
+        time : float
+            The length of the branch, in expected substitutions per site.
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (m,)
+            The residues at its end.
+        rates : ndarray of float64, shape (m,)
+            The rate of each site.
+        """
         codes = self.model.replace(self.rng, codes, time * rates)
         # Both kinds begin at a site at a rate proportional to its own: conserved sites are mostly spared.
         begins = self.indel_rate / 2 * time * rates
@@ -141,12 +210,12 @@ class Evolution:
         kept = np.insert(kept, places, True)
         return np.insert(codes, places, inserted)[kept], np.insert(rates, places, inserted_rates)[kept]
 
-    def _events(self, begins):
+    def _events(self, begins: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Draw the places of events with the expected numbers `begins`, in order, and the length of each."""
         places = np.repeat(np.arange(len(begins)), self.rng.poisson(begins))
         return places, self.rng.geometric(1 / self.indel_length, size=len(places))
 
-    def _deletions(self, begins):
+    def _deletions(self, begins: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Return bool (n,): the sites that stay. A deletion that would leave less than half is dropped."""
         kept = np.ones(len(begins), dtype=bool)
         for place, length in zip(*self._events(begins), strict=True):
@@ -156,9 +225,11 @@ class Evolution:
                 kept[place : place + length] = gone
         return kept
 
-    def _insertions(self, begins):
-        """Return the site before which each inserted letter stands, the letters and their rates."""
+    def _insertions(
+        self, begins: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
+        """Return the site before which each inserted residue stands, the residues and their rates."""
         places, lengths = self._events(begins)
         rates = [self.site_rates(length) for length in lengths]
-        letters = self.model.stationary(self.rng, lengths.sum())
-        return np.repeat(places, lengths), letters, np.concatenate([*rates, np.empty(0)])
+        residues = self.model.stationary(self.rng, lengths.sum())
+        return np.repeat(places, lengths), residues, np.concatenate([*rates, np.empty(0)])

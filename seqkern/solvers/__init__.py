@@ -13,40 +13,6 @@ found by the registry:
 ``from seqkern.solvers import PSVC``.
 """
 
-from seqkern.solvers.specs import (
-    SOLVERS,
-    build_solver,
-    common_input,
-    draw_spec,
-    expand_grid,
-    has_range,
-    make_solver,
-    solver_from_state,
-)
+import lazy_loader
 
-__all__ = [
-    "SOLVERS",
-    "build_solver",
-    "common_input",
-    "draw_spec",
-    "expand_grid",
-    "has_range",
-    "make_solver",
-    "solver_from_state",
-]
-
-
-def __getattr__(name):
-    """Find the class of a solver or selector by its name on first use, so that scikit-learn is imported only then."""
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from seqkern.solvers.selection.selectors import SELECTORS
-
-    return (SELECTORS if name in SELECTORS.class_names() else SOLVERS).by_class_name(name)
-
-
-def __dir__():
-    """List the public names, the classes among them."""
-    from seqkern.solvers.selection.selectors import SELECTORS
-
-    return sorted({*globals(), *SOLVERS.class_names(), *SELECTORS.class_names()})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

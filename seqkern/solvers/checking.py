@@ -1,11 +1,10 @@
 """The checks of what a solver is given: matrices, labels, costs."""
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from seqkern.core.checks import check_real
 from seqkern.core.errors import GramError, LabelError
+from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import Implicit
 
@@ -28,34 +27,43 @@ def checked_matrix(solver, K, reset):
         )
     if isinstance(K, FeatureBlocks) or solver.takes_unread(K):
         return _checked_unread(solver, K, reset)
-    if issparse(K) and not solver.takes_sparse:
+    if is_sparse(K) and not solver.takes_sparse:
         raise GramError(
             f"solver {solver.name!r} takes no sparse matrix",
             remedy="give K.toarray(), or choose a solver that takes one: linear_svc",
         )
-    try:
-        # A model without support vectors has no columns, and a training part at least two rows.
-        matrix = check_array(
-            K,
-            accept_sparse="csr" if solver.takes_sparse else False,
-            dtype=np.float64,
-            ensure_all_finite=False,
-            ensure_min_features=1 if reset else 0,
-            ensure_min_samples=2 if reset else 1,
-            estimator=solver,
-        )
-    except ValueError as error:
-        raise GramError(str(error)) from error
+    if _is_ready(solver, K, reset):
+        matrix = np.asarray(K)  # a memory map as an array on the same memory
+        _check_finite(matrix)
+        if reset:
+            solver.n_features_in_ = matrix.shape[1]
+        return matrix
+    # imported here: scikit-learn costs a second of start-up, which decisions about a kernel's matrix need not pay
+    from seqkern.solvers.conversion import check_width, convert_matrix
+
+    matrix = convert_matrix(solver, K, reset, solver.takes_sparse)
+    _check_finite(matrix)
+    check_width(solver, K, reset)
+    return matrix
+
+
+def _is_ready(solver, K, reset):
+    """Tell whether `K` is a float64 matrix of a good size, so that there is nothing to convert or to complain of."""
+    if type(K) not in (np.ndarray, np.memmap) or K.dtype != np.float64 or K.ndim != 2:
+        return False
+    if hasattr(solver, "feature_names_in_"):  # the columns had names, which scikit-learn compares
+        return False
+    rows, columns = K.shape
+    return rows >= 2 and columns >= 1 if reset else rows >= 1 and columns == getattr(solver, "n_features_in_", None)
+
+
+def _check_finite(matrix):
+    """Raise GramError, with the row, where a matrix has NaN or inf."""
     bad = _first_bad_row(matrix)
     if bad is not None:
         raise GramError(
             f"row {bad} of the matrix contains NaN or inf", remedy="mend the matrix or leave the record out"
         )
-    try:
-        validate_data(solver, K, reset=reset, skip_check_array=True)
-    except ValueError as error:
-        raise GramError(str(error)) from error
-    return matrix
 
 
 def _checked_implicit(solver, K, reset):
@@ -87,10 +95,9 @@ def checked_labels(solver, y, n):
     """Return `y` as an array of n labels."""
     if y is None:
         raise LabelError(f"{type(solver).__name__} requires y to be passed, but the target y is None")
-    try:
-        y = column_or_1d(y, warn=True)
-    except ValueError as error:
-        raise LabelError(str(error)) from error
+    from seqkern.solvers.conversion import convert_labels  # imported here: labels are needed by training alone
+
+    y = convert_labels(y)
     if len(y) != n:
         raise LabelError(f"{len(y)} labels for {n} rows", remedy="give one label for each row")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -105,7 +112,7 @@ def count_rows(K):
 
 def _first_bad_row(matrix):
     """Return the first row with NaN or inf of a matrix, dense or sparse; None if there is none."""
-    if issparse(matrix):
+    if is_sparse(matrix):
         bad = np.flatnonzero(~np.isfinite(matrix.data))
         return int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1 if len(bad) else None
     for start in range(0, len(matrix), 256):

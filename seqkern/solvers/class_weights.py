@@ -1,7 +1,5 @@
 """Factors of C for the classes, as the solvers of the C-SVM have them."""
 
-from sklearn.utils.class_weight import compute_class_weight
-
 from seqkern.core.checks import check_real
 from seqkern.core.errors import ParameterError
 
@@ -44,6 +42,8 @@ def factors_of_codes(weight, classes, codes):
 
     See `class_factors`.
     """
+    from sklearn.utils.class_weight import compute_class_weight  # only here: needed by training alone
+
     if isinstance(weight, dict):
         weight = {class_of(key, classes): value for key, value in weight.items()}
     try:

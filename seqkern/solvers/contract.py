@@ -13,22 +13,19 @@ Prediction needs the columns `support_` of a kernel matrix between new and train
 A restricted solver is the same solver with those columns renumbered, so that a model keeps few sequences.
 """
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
+from seqkern.core.convergence import warn_unconverged
 from seqkern.core.declarations import Component, Parameter
 from seqkern.core.errors import GramError, LabelError
-from seqkern.core.parameters import Parameters
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows
+from seqkern.solvers.estimator import Estimator, check_is_fitted, clone
 from seqkern.solvers.stored import Stored
 
 
-class Solver(Stored, Parameters, BaseEstimator):
+class Solver(Stored, Estimator):
     """Base of all solvers.
 
     Attributes
@@ -248,12 +245,11 @@ class Solver(Stored, Parameters, BaseEstimator):
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
         if not report["converged"]:
-            warnings.warn(self._not_converged(), ConvergenceWarning, stacklevel=2)
+            warn_unconverged(self._not_converged(), stacklevel=2)
         elif report.get("inner_not_converged"):
             count = report["inner_not_converged"]
-            warnings.warn(
+            warn_unconverged(
                 f"{type(self).__name__}: {count} fit{'s'[: count != 1]} of its inner cross-validation did not converge",
-                ConvergenceWarning,
                 stacklevel=2,
             )
         return self

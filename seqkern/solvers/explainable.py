@@ -9,7 +9,13 @@ if TYPE_CHECKING:
 
 
 def check_solver(solver: "Solver") -> None:
-    """Raise ParameterError if no classifier of a solver, fitted or not, decides by a weighted sum of kernel values."""
+    """Raise ParameterError if no classifier of a solver decides by a weighted sum of kernel values.
+
+    Parameters
+    ----------
+    solver : Solver
+        Fitted or not.
+    """
     if solver.targets == ("multiclass",) and not hasattr(solver, "machine"):
         raise no_two_class_solver(solver)
     if "binary" in solver.nested_solvers():
@@ -25,7 +31,12 @@ def check_solver(solver: "Solver") -> None:
 
 
 def no_two_class_solver(solver: "Solver") -> ParameterError:
-    """Return the error for a solver of several classes at once."""
+    """Return the error for a solver of several classes at once.
+
+    Parameters
+    ----------
+    solver : Solver
+    """
     return ParameterError(
         f"the solver {solver.name!r} has no machine for two classes that could be explained",
         remedy="train a binary solver, such as csvc, which learns several classes by pairs",

@@ -3,12 +3,12 @@
 from typing import Literal
 
 import numpy as np
-from sklearn.base import clone
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, component, real
 from seqkern.solvers.base import BinarySolver, Solver
+from seqkern.solvers.estimator import clone
 from seqkern.solvers.shared import limit, tolerance
 from seqkern.solvers.specs import solver_from_state
 from seqkern.solvers.svm.one_class import OneClassSVM

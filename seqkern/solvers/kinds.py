@@ -1,14 +1,13 @@
 """Solvers by the kind of what they learn: classes, two classes, real numbers."""
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from seqkern.core.errors import LabelError
 from seqkern.solvers.contract import Solver
+from seqkern.solvers.estimator import ClassifierProtocol, RegressorProtocol
 
 
-class ClassSolver(ClassifierMixin, Solver):
+class ClassSolver(ClassifierProtocol, Solver):
     """Base of solvers that learn classes.
 
     Attributes
@@ -19,6 +18,8 @@ class ClassSolver(ClassifierMixin, Solver):
 
     def _coded(self, y):
         """Set `classes_` and return, for each label, its place among them."""
+        from sklearn.utils.multiclass import check_classification_targets  # only here: needed by training alone
+
         try:
             check_classification_targets(y)
         except ValueError as error:
@@ -57,6 +58,8 @@ class BinarySolver(ClassSolver):
         """Return the labels as −1.0 and 1.0."""
         codes = super()._coded(y)
         if len(self.classes_) > 2:
+            from sklearn.utils.multiclass import type_of_target  # only here: needed by a message alone
+
             raise LabelError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}.",
                 remedy="wrap the solver in PairwiseVoting, OneAgainstRest or DecisionDAG",
@@ -84,7 +87,7 @@ class AnyClassSolver(ClassSolver):
         return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
 
 
-class RealSolver(RegressorMixin, Solver):
+class RealSolver(RegressorProtocol, Solver):
     """Base of solvers that predict a real number; the decision is the prediction."""
 
     targets = ("real",)

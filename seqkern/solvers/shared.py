@@ -22,6 +22,7 @@ def class_weights(doc: str = BALANCED) -> Any:
         value=real(low=0, open_low=True),
         default=None,
         words=("balanced",),
+        each="class_weight of",
         remedy="give balanced, or a weight for each class",
         doc=doc,
     )

@@ -10,12 +10,11 @@ from typing import Any
 from seqkern.core.declarations import Number, Parameter
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
 from seqkern.core.kinds import Kind, add_kind
-from seqkern.core.registry import Registry
 from seqkern.core.specs import normal_values, parse_spec, plain
 from seqkern.solvers.class_names import by_code
 from seqkern.solvers.ranges import Range, as_range
+from seqkern.solvers.solver_table import SOLVERS
 
-SOLVERS = Registry("solver", "seqkern.solvers", "seqkern.solvers.base:Solver")
 TAKES = {
     "gram": "a Gram matrix",
     "features": "the features of a kernel",

@@ -1,10 +1,10 @@
 """The state of a fitted solver: to a model file and back, and to matrices with other columns."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.specs import plain
+from seqkern.solvers.estimator import check_is_fitted
 from seqkern.solvers.specs import solver_from_state
 
 

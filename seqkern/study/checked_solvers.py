@@ -34,7 +34,13 @@ class CheckedSolver:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any], name: str) -> "CheckedSolver":
-        """Return the solver that JSON describes: ``solver``, ``layers``, ``inner_folds`` and ``seed``.
+        """Return the solver that JSON describes.
+
+        Parameters
+        ----------
+        given : mapping
+            ``solver``, ``layers``, ``inner_folds`` and ``seed``.
+        name : str
 
         Raises
         ------

@@ -34,7 +34,19 @@ def check_defined(keys: Keys, names: Iterable[str] | None, known: Iterable[str],
 
 
 def not_defined(keys: Keys, name: str, known: Iterable[str], places: Places, at: Keys | None = None) -> ConfigError:
-    """Return a ConfigError for a name that the study does not define."""
+    """Return a ConfigError for a name that the study does not define.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        The place.
+    name : str
+    known : iterable of str
+        What is defined.
+    places : Places
+    at : tuple of str or int, optional
+        Whose line to tell, where it is another place's.
+    """
     remedy = f"{hint(name, known)}defined: {', '.join(known)}"
     return places.error(keys, f"{name!r} is not defined", remedy=remedy, at=at)
 

@@ -34,7 +34,18 @@ class FoldSettings:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> "FoldSettings":
-        """Return the settings of the value of ``folds``; ParameterError for what its method does not know."""
+        """Return the settings of an entry.
+
+        Parameters
+        ----------
+        given : mapping
+            The value of ``folds``.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown method, or an option that it does not have, with the nearest name.
+        """
         options = {key: value for key, value in given.items() if key != "method"}
         known = options_of(given["method"])
         for option in options:
@@ -78,7 +89,13 @@ class Importance:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> "Importance":
-        """Return the value of ``importance``, which fits the schema."""
+        """Return what an entry says of importance.
+
+        Parameters
+        ----------
+        given : mapping
+            The value of ``importance``, which fits the schema.
+        """
         section = given.get("section")
         return cls(**{**given, "section": None if section is None else tuple(section)})
 
@@ -155,7 +172,13 @@ class DatasetEntry:
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "DatasetEntry":
-        """Return what can be told of the entry of a study that has been run, perhaps by another version."""
+        """Return what can be told of the entry of a study that has been run, perhaps by another version.
+
+        Parameters
+        ----------
+        given : mapping
+        name : str
+        """
         folds = given.get("folds") or {}
         settings = FoldSettings(str(folds["method"]), folds) if folds.get("method") else None
         return cls(name, given, DataEntry.of_results(given), settings, **_choices(given))
@@ -184,7 +207,13 @@ class DatasetEntry:
         return {key: value for key, value in self.given.items() if key not in NOT_OF_THE_DATA}
 
     def check_files(self, places: Places) -> None:
-        """Raise ConfigError unless all local files are there that the entry names."""
+        """Raise ConfigError unless all local files are there that the entry names.
+
+        Parameters
+        ----------
+        places : Places
+            Of the study, for the message.
+        """
         self.data.check_files(lambda *keys: places.within("datasets", self.name, *keys))
 
     def check_section(self) -> None:

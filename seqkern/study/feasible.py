@@ -86,6 +86,12 @@ def check_training_part(
         With the size of the part, and what would be possible.
     FoldError
         As `seqkern.evaluation.selection.inner_folds`.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.labels import make_labels
+    >>> labels = make_labels(list("abcde"), ["1", "1", "0", "0", "0"])
+    >>> check_training_part(labels, ["csvc", "nusvc:nu=0.5"], inner_folds=0)
     """
     made = [make_solver(spec, labels.kind, labels.classes) for spec in specs]
     y = labels.y

@@ -103,7 +103,15 @@ class KernelEntry:
 
     @classmethod
     def unknown(cls, given: Mapping[str, Any], name: str, problem: SeqkernError) -> "KernelEntry":
-        """Return the entry of a kernel that cannot be built here."""
+        """Return the entry of a kernel that cannot be built here.
+
+        Parameters
+        ----------
+        given : mapping
+        name : str
+        problem : SeqkernError
+            Why it cannot.
+        """
         return cls(name, given, given, solvers=_own_solvers(given), problem=problem)
 
     @property
@@ -129,16 +137,33 @@ class KernelEntry:
         return self.kernel.data_dependent or bool(self.transforms)
 
     def allows(self, solver: str) -> bool:
-        """Tell whether the entry names this solver, or none."""
+        """Tell whether the entry names a solver, or none.
+
+        Parameters
+        ----------
+        solver : str
+            Its name in the study.
+        """
         return self.solvers is None or solver in self.solvers
 
     def takes(self, kind: str) -> bool:
-        """Tell whether the kernel takes a kind of data; True where the kind (``""``) or the kernel is not known."""
+        """Tell whether the kernel takes a kind of data; True where the kind or the kernel is not known.
+
+        Parameters
+        ----------
+        kind : str
+            One of `seqkern.datasets.KINDS`, or ``""``.
+        """
         # dissimilarities are taken by the kernels that accept similarities
         return not kind or self.built is None or kind.endswith(self.built.accepts)
 
     def gives(self, wanted: str) -> bool:
-        """Tell whether the kernel gives what a solver takes: ``"gram"``, ``"features"`` or ``"implicit"``."""
+        """Tell whether the kernel gives what a solver takes.
+
+        Parameters
+        ----------
+        wanted : {"gram", "features", "implicit"}
+        """
         if wanted == "gram":
             return True
         if self.built is None or self.transforms:
@@ -199,7 +224,15 @@ class KernelChoice:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any], name: str, kernels: Mapping[str, KernelEntry]) -> "KernelChoice":
-        """Return the choice of an entry among kernels of a study, which are there."""
+        """Return the choice of an entry.
+
+        Parameters
+        ----------
+        given : mapping
+        name : str
+        kernels : mapping of str to KernelEntry
+            Those of the study, which has all that are listed.
+        """
         return cls(name, given, tuple(kernels[choice] for choice in given["choose"]), _own_solvers(given))
 
     @property
@@ -208,16 +241,33 @@ class KernelChoice:
         return any(entry.learns for entry in self.candidates)
 
     def allows(self, solver: str) -> bool:
-        """Tell whether the entry, and each candidate, names this solver, or none."""
+        """Tell whether the entry, and each candidate, names a solver, or none.
+
+        Parameters
+        ----------
+        solver : str
+            Its name in the study.
+        """
         own = self.solvers is None or solver in self.solvers
         return own and all(entry.allows(solver) for entry in self.candidates)
 
     def takes(self, kind: str) -> bool:
-        """Tell whether all candidates take a kind of data."""
+        """Tell whether all candidates take a kind of data.
+
+        Parameters
+        ----------
+        kind : str
+            As of `KernelEntry.takes`.
+        """
         return all(entry.takes(kind) for entry in self.candidates)
 
     def gives(self, wanted: str) -> bool:
-        """Tell whether all candidates give what a solver takes."""
+        """Tell whether all candidates give what a solver takes.
+
+        Parameters
+        ----------
+        wanted : {"gram", "features", "implicit"}
+        """
         return all(entry.gives(wanted) for entry in self.candidates)
 
     @property
@@ -276,7 +326,12 @@ def read_kernel(given: str | Mapping[str, Any]) -> AnyKernel:
 
 
 def local_files(kernels: Iterable[Kernel]) -> list[str]:
-    """Return the local files that kernels name, each once."""
+    """Return the local files that kernels name, each once.
+
+    Parameters
+    ----------
+    kernels : iterable of Kernel
+    """
     named = [str(path) for kernel in kernels for path in kernel.files()]
     return [path for path in dict.fromkeys(named) if not is_public(path)]
 

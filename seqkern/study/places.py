@@ -58,7 +58,13 @@ class Places:
 
     @contextlib.contextmanager
     def within(self, *keys: str | int) -> Iterator[None]:
-        """Make any error that a user can correct a ConfigError about one place."""
+        """Make any error that a user can correct a ConfigError about one place.
+
+        Parameters
+        ----------
+        *keys : str or int
+            The way to the place from the top.
+        """
         try:
             yield
         except SeqkernError as error:
@@ -68,6 +74,11 @@ class Places:
         """Return the file, and the line, in which a place stands; the last file, and None, where it is in none.
 
         A place that was given on the command line as well is in none. What is missing is where it should be.
+
+        Parameters
+        ----------
+        keys : tuple of str or int
+            The way to the place from the top.
         """
         for file in reversed(self.files):
             line = _line(file, self.config, keys)
@@ -77,7 +88,12 @@ class Places:
 
 
 def files_of(file: Files) -> list[File]:
-    """Return a list of the files that are given: none, one or several."""
+    """Return a list of the files that are given.
+
+    Parameters
+    ----------
+    file : path-like, or a sequence of them, or None
+    """
     if file is None:
         return []
     return [file] if isinstance(file, str | PathLike) else list(file)

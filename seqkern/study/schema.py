@@ -85,13 +85,31 @@ def _schema_error(error: jsonschema.ValidationError, schema: Schema, places: Pla
 
 
 def hint(name: object, known: Iterable[str]) -> str:
-    """Return the question whether the nearest of the known names is meant, or nothing."""
+    """Return the question whether the nearest of the known names is meant, or nothing.
+
+    Parameters
+    ----------
+    name : object
+        What was given.
+    known : iterable of str
+    """
     near = difflib.get_close_matches(str(name), known, n=1)
     return f"did you mean {near[0]!r}? " if near else ""
 
 
 def with_defaults(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """Return a copy of the object `value` with the defaults of its schema's properties, level by level."""
+    """Return a copy of an object with the defaults of its schema's properties, level by level.
+
+    Parameters
+    ----------
+    value : mapping
+    schema : mapping
+
+    Examples
+    --------
+    >>> with_defaults({"a": 1}, {"properties": {"b": {"default": 2}}})
+    {'a': 1, 'b': 2}
+    """
     completed = dict(value)
     for key, rule in schema.get("properties", {}).items():
         if "default" in rule and key not in completed:

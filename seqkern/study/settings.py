@@ -42,7 +42,13 @@ class InnerSettings:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> "InnerSettings":
-        """Return the settings of the value of ``inner``; keys that are not known here are left alone."""
+        """Return the settings of a configuration.
+
+        Parameters
+        ----------
+        given : mapping
+            The value of ``inner``; keys that are not known here are left alone.
+        """
         return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
 
     @property
@@ -90,7 +96,13 @@ class LeakageSettings:
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> "LeakageSettings":
-        """Return the settings of the value of ``leakage``; keys that are not known here are left alone."""
+        """Return the settings of a configuration.
+
+        Parameters
+        ----------
+        given : mapping
+            The value of ``leakage``; keys that are not known here are left alone.
+        """
         return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
 
     def to_dict(self) -> dict[str, Any]:

@@ -120,7 +120,13 @@ class SolverEntry:
 
     @classmethod
     def of_results(cls, given: Mapping[str, Any], name: str) -> "SolverEntry":
-        """Return what can be told of the entry of a study that has been run, perhaps by another version."""
+        """Return what can be told of the entry of a study that has been run, perhaps by another version.
+
+        Parameters
+        ----------
+        given : mapping
+        name : str
+        """
         spec, layers = split_layers(given)
         try:
             return cls.parse(given, name, ranges=True)
@@ -185,7 +191,14 @@ class SolverEntry:
         return {key: value for key, value in given.items() if key != "solver"}
 
     def values(self, parameter: str, default: Any = None) -> Any:
-        """Return the value, or the list of values, that the entry gives a parameter."""
+        """Return the value, or the list of values, that the entry gives a parameter.
+
+        Parameters
+        ----------
+        parameter : str
+        default : object, optional
+            Returned where the entry gives none.
+        """
         return self.parameters().get(parameter, default)
 
     def searched(self) -> dict[str, list[Any]]:
@@ -201,7 +214,13 @@ class SolverEntry:
 
 
 def split_layers(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any] | str, Sequence[Any]]:
-    """Return the specification of the solver of an entry, and those of the layers that follow."""
+    """Return the specification of the solver of an entry, and those of the layers that follow.
+
+    Parameters
+    ----------
+    given : str or mapping
+        A text has no layers.
+    """
     if not isinstance(given, Mapping):
         return given, []
     return {key: value for key, value in given.items() if key != "layers"}, given.get("layers") or []

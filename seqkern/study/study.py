@@ -151,7 +151,13 @@ class Study:
         return cls(datasets=datasets, kernels=kernels, solvers=solvers, inner=inner, **general | {"config": config})
 
     def method_names(self, dataset: str, kind: str | None = None) -> list[tuple[str, str]]:
-        """Return which kernel runs with which solver on a data set, by their names; see `methods`."""
+        """Return which kernel runs with which solver on a data set, by their names.
+
+        Parameters
+        ----------
+        dataset, kind
+            As of `methods`.
+        """
         return [method.names for method in self.methods(dataset, kind)]
 
     def methods(self, dataset: str, kind: str | None = None) -> list[MethodEntry]:
@@ -200,6 +206,11 @@ class Study:
         """Return the names of the stored Gram matrices that serve every fold of a method.
 
         There is none over all residues of many chains: a solver that takes one is given that of the training part.
+
+        Parameters
+        ----------
+        dataset, kernel, solver : str
+            Names in the study.
         """
         if not self.solvers[solver].needs_gram or self.datasets[dataset].of_residues:
             return []
@@ -207,7 +218,12 @@ class Study:
         return [home.name for name in names for home in self.stored_grams.get(name, ())]
 
     def checked_solvers(self, dataset: str) -> dict[str, CheckedSolver]:
-        """Return the solvers that run on a data set, as `seqkern check` is to ask them about its labels."""
+        """Return the solvers that run on a data set, as `seqkern check` is to ask them about its labels.
+
+        Parameters
+        ----------
+        dataset : str
+        """
         return checked_solvers(self.methods(dataset))
 
     def check_files(self, *names: str, file: Files = None) -> None:
@@ -236,7 +252,17 @@ class Study:
 
 
 def read_config(path: File) -> Any:
-    """Return what a study's YAML file holds, not checked; ConfigError if it is missing or not YAML."""
+    """Return what a study's YAML file holds, not checked.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Raises
+    ------
+    ConfigError
+        If it is missing or not YAML.
+    """
     try:
         return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

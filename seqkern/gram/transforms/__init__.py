@@ -13,23 +13,6 @@ Everything is summed in one order, row by row: a row has the same bits in every 
 into one. A class is found by its name, ``from seqkern.gram.transforms import CentreGram``.
 """
 
-from seqkern.core.registry import Registry
+import lazy_loader
 
-TRANSFORMS = Registry("transform", __name__, f"{__name__}.base:GramTransform")
-
-from seqkern.gram.transforms.base import fit_chain, naming_rows  # noqa: E402
-from seqkern.gram.transforms.specs import build_transform, repair_transforms, transform_from_state  # noqa: E402
-
-__all__ = ["TRANSFORMS", "build_transform", "fit_chain", "naming_rows", "repair_transforms", "transform_from_state"]
-
-
-def __getattr__(name):
-    """Import the classes on first use."""
-    if name.endswith("Gram"):
-        return TRANSFORMS.by_class_name(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    """List the public names, the classes among them."""
-    return sorted({*globals(), *TRANSFORMS.class_names()})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -7,8 +7,8 @@ from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_spec, parse_spec
-from seqkern.gram.transforms import TRANSFORMS
 from seqkern.gram.transforms.base import GramTransform
+from seqkern.gram.transforms.transform_table import TRANSFORMS
 
 REPAIRS = ("none", "clip", "flip", "shift", "empirical_map")
 """Ways to make an indefinite matrix positive semi-definite; ``"none"`` leaves it as it is."""

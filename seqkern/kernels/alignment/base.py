@@ -1,6 +1,6 @@
 """What the kernels of alignments have in common: a substitution matrix and affine gap costs."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +69,21 @@ class AlignmentKernel(SequenceKernel):
 
     positive_semidefinite = False
     missing_file_remedy = "check the path, or choose a matrix of Biopython, such as BLOSUM62"
-    _loaded: ClassVar[Any] = None
+    _loaded = cast("tuple[str, ScoreMatrix] | None", None)
+
+    if TYPE_CHECKING:  # what the kernels declare
+
+        @property
+        def matrix(self) -> Any:
+            """The name of a matrix, the path of a file, or scores."""
+
+        @property
+        def gap_open(self) -> float:
+            """The cost of a gap's first residue."""
+
+        @property
+        def gap_extend(self) -> float:
+            """The cost of each further one."""
 
     normalize: bool = changed(default=False)
 

@@ -110,7 +110,7 @@ class AlignedSequences:
         every = self.records(np.arange(len(self)))
         _smith_waterman.own_scores(every, own, fair, self.scores.gap_open, squares)
         for i in np.flatnonzero(np.isnan(squares)):
-            one = self.rows(i, i + 1)
+            one = self.rows(int(i), int(i) + 1)
             _fill(one, one, np.ones(1, dtype=np.int64), 1, squares[i : i + 1, None], max(16, self.width))
         return squares
 

@@ -45,7 +45,7 @@ class LocalSums:
         self.ids, self.start, self.stop = X.ids, X.starts, X.stops
         self.codes = np.where(X.codes == MASK, np.uint8(X.alphabet.size), X.codes)
         keys = order_keys(self.codes, self.start, self.stop)
-        self.keys = sorted(set(keys)) if like is None else like.keys
+        self.keys: list[tuple[int, bytes]] = sorted(set(keys)) if like is None else like.keys
         self.rank = ranks(keys, self.keys)
         self.first, self.last = 0, len(X)
         self.logarithms = np.zeros(len(X))

@@ -19,7 +19,7 @@ from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
-_DATA = {"sequences": SequenceSet, "features": FeatureTable, "similarities": SimilarityTable}
+_DATA: dict[str, Any] = {"sequences": SequenceSet, "features": FeatureTable, "similarities": SimilarityTable}
 
 
 class PairwiseKernel(CompositeKernel):

@@ -74,6 +74,17 @@ class Sums:
 class ProfileColumns:
     """The payload of the profile alignment kernel: sequences with tracks, or a range of them; made by `of`."""
 
+    sums: Sums
+    scoring: Any
+    profile: npt.NDArray[Any]
+    pssm: npt.NDArray[Any]
+    start: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.int64]
+    keys: npt.NDArray[np.uint64]
+    squares: npt.NDArray[np.float64]
+    first: int
+    last: int
+
     @classmethod
     def of(cls, X: SequenceSet, sums: Sums) -> ProfileColumns:
         """Make sequences ready.

@@ -198,17 +198,17 @@ def read_matrix(path: PathLike) -> ScoreMatrix:
     # Loaded only where a file is read: downloading costs start-up.
     from seqkern.core.public_files import local_path
 
-    path = local_path(path)
-    if not path.exists():
-        near = difflib.get_close_matches(path.name.upper(), matrix_names(), n=NEAREST) or SUGGESTED
+    file = local_path(path)
+    if not file.exists():
+        near = difflib.get_close_matches(file.name.upper(), matrix_names(), n=NEAREST) or SUGGESTED
         raise ParameterError(
-            f"matrix={str(path)!r} is neither a file nor a matrix of Biopython",
+            f"matrix={str(file)!r} is neither a file nor a matrix of Biopython",
             remedy=f"check the path, or choose a matrix, such as {', '.join(near)}",
         )
     try:
-        with open_lines(path) as (lines, name):
-            cells = ((i, line.split("#")[0].split()) for i, line in enumerate(lines, start=1))
-            cells = [(i, row) for i, row in cells if row]
+        with open_lines(file) as (lines, name):
+            every = ((i, line.split("#")[0].split()) for i, line in enumerate(lines, start=1))
+            cells = [(i, row) for i, row in every if row]
     except SequenceError as error:  # it is empty
         raise FileError(error.problem, file=error.file, remedy=error.remedy) from error
     return ScoreMatrix(name, *_parse(cells, name), name)

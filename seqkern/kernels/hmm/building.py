@@ -113,7 +113,7 @@ def build_profile(X: SequenceSet) -> ProfileHMM:
     return from_hmmer(model, frequencies)
 
 
-def from_hmmer(model: pyhmmer.plan7.HMM, frequencies: npt.ArrayLike) -> ProfileHMM:
+def from_hmmer(model: Any, frequencies: npt.ArrayLike) -> ProfileHMM:
     """Return the ProfileHMM of a pyhmmer HMM.
 
     Parameters

@@ -24,7 +24,7 @@ from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
 from seqkern.kernels.products.real import PRODUCT_NS, RealDenseBlock
 from seqkern.sequences.alphabets import Alphabet
 
-MODELS = {"profile": ProfileHMM, "markov": MarkovChain}
+MODELS: dict[str, Any] = {"profile": ProfileHMM, "markov": MarkovChain}
 MOST_WORDS = 1 << 16
 CELL_NS = (4.4, 2.9, 2.7)  # a letter and a column, for each level of instructions
 STEPS_COST = 1.7  # how many times more with transitions

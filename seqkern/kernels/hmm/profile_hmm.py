@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -268,6 +268,6 @@ def _spans(lengths: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, in
     """Return (first, last) of ranges of records with about as many letters each, some for each thread."""
     total = np.cumsum(lengths + 1)
     parts = CHUNKS * n_threads
-    cuts = np.searchsorted(total, np.linspace(0, total[-1], parts + 1)[1:-1]) if len(total) else []
-    cuts = np.unique(np.concatenate(([0], cuts, [len(lengths)]))).astype(int)
+    inner: Any = np.searchsorted(total, np.linspace(0, total[-1], parts + 1)[1:-1]) if len(total) else []
+    cuts = np.unique(np.concatenate(([0], inner, [len(lengths)]))).astype(int)
     return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))

@@ -10,7 +10,7 @@ from seqkern.kernels.motifs.matrices import Matrix
 from seqkern.kernels.motifs.matrix_files import matrix_reader, read_matrices
 from seqkern.kernels.motifs.pattern_files import read_patterns
 from seqkern.kernels.motifs.patterns import Pattern, parse_pattern
-from seqkern.sequences.sequence_set import unique_ids
+from seqkern.sequences.record_ids import unique_ids
 
 LONGEST_NAME = 80
 

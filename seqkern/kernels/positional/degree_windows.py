@@ -5,7 +5,7 @@ counts what is shared, for every depth at once, and `choose_depth` takes the dep
 the fastest, too: an epoch waits for memory.
 """
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,6 @@ from seqkern.sequences.sequence_set import SequenceSet
 MEMORY_SHARE = 1 / 2  # of the free memory
 MOST = 2**31 - 1  # windows, or things that they share
 MOST_WORDS = 4**12  # k-mers of the longest dense table
-
-
-Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 
 class Windows:
@@ -179,7 +176,7 @@ def above(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.cumsum(counts[::-1])[::-1] - counts
 
 
-def some(array: Array) -> Array:
+def some(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the array, or one item of zero if it is empty: compiled code takes the address of the first.
 
     Parameters

@@ -104,8 +104,8 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
 
     def files(self) -> tuple[str, ...]:
         """Return the path of the file of scales, if there is one."""
-        known = (None, ONE_HOT, PROPERTIES, *matrix_names())
-        return () if self.descriptors in known else (self.descriptors,)
+        known = (ONE_HOT, PROPERTIES, *matrix_names())
+        return () if self.descriptors is None or self.descriptors in known else (self.descriptors,)
 
     def property_scales(self) -> PropertyScales:
         """Return the PropertyScales of ψ: those of the amino acids, or of the file."""

@@ -65,7 +65,7 @@ class LocalityImprovedKernel(SequenceKernel):
     )
 
     @classmethod
-    def examples(cls) -> list["LocalityImprovedKernel"]:
+    def examples(cls) -> Sequence["LocalityImprovedKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(3, 4, 1),

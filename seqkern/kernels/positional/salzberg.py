@@ -206,5 +206,5 @@ def _log_probabilities(X: SequenceSet, size: int, pseudocount: float) -> npt.NDA
     counts = np.zeros(np.prod(shape) + 1, dtype=np.int64)
     for _, cells in _cells(X, size):
         counts += np.bincount(cells.reshape(-1), minlength=len(counts))
-    counts = counts[:-1].reshape(shape) + float(pseudocount)
-    return np.log(counts) - np.log(counts.sum(axis=2, keepdims=True))
+    smoothed = counts[:-1].reshape(shape) + float(pseudocount)
+    return np.log(smoothed) - np.log(smoothed.sum(axis=2, keepdims=True))

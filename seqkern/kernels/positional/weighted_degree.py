@@ -56,7 +56,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     )
 
     @classmethod
-    def examples(cls) -> list["WeightedDegreeKernel"]:
+    def examples(cls) -> Sequence["WeightedDegreeKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(),

@@ -4,8 +4,8 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import LabelError
 from seqkern.kernels.vectors.combination_alignment import FLAT, learn_alignment
 from seqkern.kernels.vectors.combination_mkl import learn_mkl
@@ -80,10 +80,9 @@ def variance(gram):
 def _tell_convergence(report):
     """Warn of a gap that is wider than was asked for."""
     if not report["converged"]:
-        warnings.warn(
+        warn_unconverged(
             f"multiple kernel learning stopped after {report['iterations']} weights with a relative duality gap of "
             f"{report['relative_gap']:.2g}",
-            ConvergenceWarning,
             stacklevel=3,
         )
 

@@ -1,11 +1,10 @@
 """A binary solver whose threshold weighs false positives against false negatives."""
 
-from sklearn.base import clone
-
 from seqkern.core.archive import nest, unnest
 from seqkern.core.parameters import component, real
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.contract import Solver
+from seqkern.solvers.estimator import clone
 from seqkern.solvers.multiclass.meta_solver import OfBinary
 from seqkern.solvers.specs import solver_from_state
 

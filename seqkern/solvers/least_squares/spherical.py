@@ -1,10 +1,8 @@
 """The sphered support vector machine: the margin in units in which the training data vary equally in all directions."""
 
-import warnings
-
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import real
 from seqkern.core.threads import one_thread
@@ -93,8 +91,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
                 ) from error
             sphered = self._sphered(inverse, added)
         machine = CSVC(C=self.C, class_weight=self.class_weight, tol=self.tol, max_iter=self.max_iter)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with ignoring_unconverged():
             machine.fit(sphered, self.classes_[(y > 0).astype(np.int64)])
         coefficients, constant = machine.linear()
         with one_thread():

@@ -1,12 +1,12 @@
 """What the multi-class solvers share that are made of binary machines: training, warm starts, reports, the model."""
 
 import numpy as np
-from sklearn.base import clone
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.implicit import Implicit
 from seqkern.solvers.base import ClassSolver
+from seqkern.solvers.estimator import clone
 from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.meta_solver import OfBinary
 from seqkern.solvers.specs import solver_from_state

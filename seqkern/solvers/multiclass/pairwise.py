@@ -3,12 +3,12 @@
 import itertools
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.checking import checked_matrix
 from seqkern.solvers.contract import Solver
+from seqkern.solvers.estimator import check_is_fitted
 from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, squashed
 

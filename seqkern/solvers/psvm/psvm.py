@@ -8,9 +8,7 @@ import numpy as np
 
 from seqkern.core.parameters import choice, real
 from seqkern.solvers.base import BinarySolver, ConstantColumnWarning, RealSolver, Solver
-from seqkern.solvers.psvm.potential.dual import Dual
-from seqkern.solvers.psvm.potential.minimiser import minimise
-from seqkern.solvers.psvm.potential.storage import columns_of, decide, stays_outside
+from seqkern.solvers.psvm.potential.decisions import decide, stays_outside
 from seqkern.solvers.shared import cost, limit, tolerance
 
 
@@ -92,6 +90,11 @@ class PotentialSVM(Solver):
 
     def _fit(self, K, y):
         """Standardise the columns, minimise the dual, keep the columns with α ≠ 0."""
+        # imported here: training needs scipy's sparse matrices and LAPACK, whose start-up prediction need not pay
+        from seqkern.solvers.psvm.potential.dual import Dual
+        from seqkern.solvers.psvm.potential.minimiser import minimise
+        from seqkern.solvers.psvm.potential.storage import columns_of
+
         columns = columns_of(K, square=self.input == "gram", cache_size=self.cache_size)
         means, scales = columns.means, columns.scales
         constant = int(np.sum(scales == 0))

@@ -5,17 +5,16 @@ Cross-validation makes such a path in every training part, where the columns are
 units of the part's own ε_max; of a Gram matrix it leaves out rows and columns together.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.checks import check_choice, check_integer, check_real
+from seqkern.core.convergence import warn_unconverged
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.core.threads import one_thread
 from seqkern.folds.splitters import deal
+from seqkern.solvers.estimator import clone
 from seqkern.solvers.psvm.potential.dual import Dual
 from seqkern.solvers.psvm.potential.minimiser import minimise
 from seqkern.solvers.psvm.potential.storage import columns_of
@@ -255,7 +254,7 @@ def _path(solver, columns, target, grid):
         gaps = [gap for gap in missed if gap is not None]
         worst = f" (gap {max(gaps):.3g} at most)" if gaps else ""
         text = f"for {len(missed)} of {len(grid)} values of epsilon the P-SVM stopped before it converged{worst}"
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+        warn_unconverged(text, stacklevel=3)
     return Path(grid, dual.epsilon_max, supports, alphas, columns.means, columns.scales, intercept, reports, solver)
 
 

@@ -32,13 +32,12 @@ never 0). Westfall & Young 1993, Resampling-Based Multiple Testing. Benjamini & 
 57:289-300. Benjamini & Yekutieli 2001, Ann. Stat. 29:1165-1188.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.checks import check_choice, check_integer
+from seqkern.core.convergence import warn_unconverged
 from seqkern.core.multiple_testing import benjamini_hochberg, holm
 from seqkern.core.threads import one_thread
 from seqkern.solvers.psvm.potential.dual import Dual
@@ -144,9 +143,8 @@ def psvm_significance(solver, K, y, *, statistic="coefficient", n_permutations=9
             single += shuffled >= true * (1 - SAME)
             stepped += np.maximum.accumulate(shuffled[::-1])[::-1] >= true * (1 - SAME)
     if failed:
-        warnings.warn(
+        warn_unconverged(
             f"{failed} of {fits} fits of the P-SVM did not converge, so that p-values may be wrong: raise max_iter",
-            ConvergenceWarning,
             stacklevel=2,
         )
     p = (1 + single) / (1 + n_permutations)

@@ -8,16 +8,13 @@ A function stays within ε of all values y_i just where a plane in the space of 
 (φ(x_i), y_i + ε) from the points (φ(x_i), y_i − ε) (Bi & Bennett 2003, Neurocomputing 55:79-108).
 """
 
-import warnings
-
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import NuSVC as LibsvmNuSVC
 
+from seqkern.core.convergence import ignoring_unconverged
 from seqkern.core.threads import one_thread
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.linear_algebra import Definite
-from seqkern.solvers.svm.libsvm import on_rows
+from seqkern.solvers.svm.libsvm import libsvm_estimator, on_rows
 
 TOLERANCES = (1e-3, 1e-5, 1e-7)
 ITERATIONS = (10_000, 200)
@@ -45,9 +42,8 @@ def hull_distance(K, y):
     distance = np.inf
     for tol in TOLERANCES:
         limit = ITERATIONS[0] + ITERATIONS[1] * len(y)
-        machine = LibsvmNuSVC(kernel="precomputed", nu=2 / len(y), tol=tol * unit, max_iter=limit)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        machine = libsvm_estimator("NuSVC", kernel="precomputed", nu=2 / len(y), tol=tol * unit, max_iter=limit)
+        with ignoring_unconverged():
             try:
                 machine.fit(K, y)
             except ValueError:  # at a distance of zero LIBSVM's coefficients are not finite
@@ -99,3 +95,15 @@ def _fitted_within(K, y, epsilon, unit):
     except np.linalg.LinAlgError:
         return False
     return bool(np.abs(rest).max() <= epsilon)
+
+
+def not_separable(K, y):
+    """Return why there is no hard margin, and what to do; None if a plane separates the classes."""
+    separable, distance = hull_distance(K, y)
+    if separable:
+        return None
+    return (
+        "no plane was found that separates the classes with this kernel, so that there is no hard margin (their "
+        f"convex hulls are not further apart than {distance:.1g} of the typical length of a vector); give a finite C, "
+        "such as 1000, or choose another kernel"
+    )

@@ -5,11 +5,11 @@ its optimality conditions are from holding. LIBSVM reads a C-ordered float64 mat
 what it takes besides is its cache, in single precision, of at most `CACHE_MEGABYTES`.
 """
 
-import warnings
+from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from seqkern.core.convergence import ignoring_unconverged
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.shared import limit, tolerance
 
@@ -58,8 +58,7 @@ class LibsvmMachine(KernelExpansion):
         """
         options = {"tol": self.tol, "max_iter": self.max_iter, **limits}
         machine.set_params(kernel="precomputed", cache_size=CACHE_MEGABYTES, **options)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with ignoring_unconverged():
             try:
                 machine.fit(K, y)
             except ValueError:
@@ -106,6 +105,21 @@ class LibsvmMachine(KernelExpansion):
         if why is not None:
             return {**found, "remark": why}
         return self._run(machine, K, y) if limit < self.max_iter else found
+
+
+def libsvm_estimator(name: str, **params: Any) -> Any:
+    """Return scikit-learn's way to one of LIBSVM's machines.
+
+    Parameters
+    ----------
+    name : {"SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"}
+        The class of `sklearn.svm`.
+    **params
+        Its parameters.
+    """
+    from sklearn import svm  # only here: scikit-learn costs a second of start-up, and prediction needs none of it
+
+    return getattr(svm, name)(**params)
 
 
 def unit_of(K):

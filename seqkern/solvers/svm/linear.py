@@ -1,10 +1,10 @@
 """The C-SVM without a Gram matrix: dual coordinate descent over feature vectors."""
 
 import numpy as np
-from scipy.sparse import issparse
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
+from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.implicit import Implicit, SparseImplicit
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.class_weights import class_factors
@@ -122,7 +122,7 @@ class LinearSVC(BinarySolver):
             weights = vectors.zeros()
             vectors.add(weights, self.coefficients_)
             return K.dots(weights) + self.intercept_
-        if issparse(K):
+        if is_sparse(K):
             coefficients = np.zeros(K.shape[1])
             coefficients[columns] = self.coefficients_
             return K @ coefficients + self.intercept_

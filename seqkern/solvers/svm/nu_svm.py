@@ -1,13 +1,12 @@
 """The ν-SVM: LIBSVM's quadratic program, through scikit-learn."""
 
 import numpy as np
-from sklearn.svm import NuSVC as LibsvmNuSVC
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, real
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.svm.libsvm import LibsvmMachine, on_rows, unit_of, violation
+from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, unit_of, violation
 
 REFINEMENTS = (1e-2, 1e-4)
 """Of the tolerance, until the gap is at most `SMALL_GAP`, in at most `ITERATIONS[0]` + `ITERATIONS[1]`·l iterations."""
@@ -107,7 +106,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
 
     def _attempt(self, K, y, unit, tol, limit):
         """Run LIBSVM with a limit; return its report, and that of `_optimality`."""
-        run = self._run(LibsvmNuSVC(nu=self.nu), K, y, tol=tol * unit, max_iter=min(limit, self.max_iter))
+        run = self._run(libsvm_estimator("NuSVC", nu=self.nu), K, y, tol=tol * unit, max_iter=min(limit, self.max_iter))
         if "remark" in run:  # a margin of zero, by which LIBSVM divides
             run["remark"] = self._remark()
             return run, {"residual": 0.0, "objective": 0.0, "gap": 1.0, "C": None, "distance": 0.0}

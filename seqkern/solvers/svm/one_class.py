@@ -1,12 +1,11 @@
 """The one-class SVM: LIBSVM's quadratic program, through scikit-learn."""
 
 import numpy as np
-from sklearn.svm import OneClassSVM as LibsvmOneClass
 
 from seqkern.core.parameters import changed, real
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, on_rows, share_of, unit_of, violation
+from seqkern.solvers.svm.libsvm import SOON, LibsvmMachine, libsvm_estimator, on_rows, share_of, unit_of, violation
 from seqkern.solvers.svm.nu_svm import smallest_sum
 
 OUT_AND_IN = np.array([-1, 1])
@@ -81,13 +80,14 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
         own = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
         unit = unit_of(own)
         limit = min(self.max_iter, SOON[0] + SOON[1] * len(rows))
-        run = self._run(LibsvmOneClass(nu=self.nu), own, None, places=rows, tol=self.tol * unit, max_iter=limit)
+        machine = libsvm_estimator("OneClassSVM", nu=self.nu)
+        run = self._run(machine, own, None, places=rows, tol=self.tol * unit, max_iter=limit)
         why = {}
         if not run["converged"] and limit < self.max_iter and "remark" not in run:
             if self._length(own, rows, unit) < NO_LENGTH:
                 why = {"remark": AT_ORIGIN}
             else:
-                run = self._run(LibsvmOneClass(nu=self.nu), own, None, places=rows, tol=self.tol * unit)
+                run = self._run(machine, own, None, places=rows, tol=self.tol * unit)
         if "remark" in run:  # with ν = 1 nothing bounds ρ in LIBSVM: all α are 1, and no row lies inside
             run = {"converged": True, "iterations": run["iterations"]}
             self.support_, self.dual_coef_ = rows.astype(np.int64), np.ones(len(rows))

@@ -3,9 +3,9 @@
 from typing import Literal
 
 import numpy as np
-from scipy.sparse import issparse
 
 from seqkern.core.parameters import choice
+from seqkern.core.sparse_types import is_sparse
 from seqkern.core.threads import one_thread
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.base import AnyClassSolver, count_rows
@@ -135,10 +135,10 @@ class PrimalSVC(AnyClassSolver):
 
     def _decide(self, K, columns):
         """Return w·φ + b of each machine, (m, classes), or (m,) for two classes."""
-        if isinstance(K, FeatureBlocks) or issparse(K):
+        if isinstance(K, FeatureBlocks) or is_sparse(K):
             weights = np.zeros((K.shape[1], len(self.coef_)))
             weights[columns] = self.coef_.T
-            out = (K @ weights if issparse(K) else K.times(weights)) + self.intercept_
+            out = (K @ weights if is_sparse(K) else K.times(weights)) + self.intercept_
         else:
             out = np.empty((count_rows(K), len(self.coef_)))
             for m, (one, constant) in enumerate(zip(self.coef_, self.intercept_, strict=True)):

@@ -6,9 +6,9 @@ float64 and in the order of the rows.
 """
 
 import numpy as np
-from scipy.sparse import issparse
 
 from seqkern.core.errors import GramError
+from seqkern.core.sparse_types import is_sparse
 from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.feature_rows import take_rows
 
@@ -37,7 +37,7 @@ class Rows:
 
     def __init__(self, X):
         self.X = X
-        self.sparse = issparse(X)
+        self.sparse = is_sparse(X)
         self.shape = (X.shape[0], X.shape[1] + 1)
 
     def _blocks(self, size):
@@ -149,7 +149,7 @@ class Rows:
 
 def _times(block, weights):
     """Return the dots of the rows with each of `weights`, (k, rows)."""
-    if issparse(block):
+    if is_sparse(block):
         return (block @ weights.T).T
     # one matrix-vector product each: BLAS is slow with matrices of a few columns
     return np.stack([block @ one for one in weights])
@@ -157,6 +157,6 @@ def _times(block, weights):
 
 def _summed(block, coefficients):
     """Return the sums of the rows with each of `coefficients`, (k, d)."""
-    if issparse(block):
+    if is_sparse(block):
         return (block.T @ coefficients.T).T
     return np.stack([one @ block for one in coefficients])

@@ -1,15 +1,13 @@
 """The C-SVM, with soft or hard margin: LIBSVM's quadratic program, through scikit-learn."""
 
 import numpy as np
-from sklearn.svm import SVC
 
 from seqkern.core.parameters import changed
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.shared import class_weights, cost
-from seqkern.solvers.svm.hulls import hull_distance
-from seqkern.solvers.svm.libsvm import LibsvmMachine, on_rows, share_of, violation
+from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
 
 
 class CSVC(LibsvmMachine, BinarySolver):
@@ -58,8 +56,11 @@ class CSVC(LibsvmMachine, BinarySolver):
     def _fit(self, K, y):
         """Run LIBSVM and say how good its solution is."""
         weights = class_factors(self.class_weight, self.classes_, y)
-        machine = SVC(C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
+        machine = libsvm_estimator("SVC", C=self.C, class_weight=dict(zip((-1.0, 1.0), weights, strict=True)))
         if np.isinf(self.C):
+            # imported here: what a hard margin needs costs start-up, and prediction needs none of it
+            from seqkern.solvers.svm.hulls import not_separable
+
             report = self._run_if_solvable(machine, K, y, lambda: not_separable(K, y))
         else:
             report = self._run(machine, K, y)
@@ -82,15 +83,3 @@ class CSVC(LibsvmMachine, BinarySolver):
             errors = np.sum(cost * np.maximum(0.0, 1 - y * (product + self.intercept_)))
             found["gap"] = share_of(square + errors - total, 0.5 * square + errors)
         return found
-
-
-def not_separable(K, y):
-    """Return why there is no hard margin, and what to do; None if a plane separates the classes."""
-    separable, distance = hull_distance(K, y)
-    if separable:
-        return None
-    return (
-        "no plane was found that separates the classes with this kernel, so that there is no hard margin (their "
-        f"convex hulls are not further apart than {distance:.1g} of the typical length of a vector); give a finite C, "
-        "such as 1000, or choose another kernel"
-    )

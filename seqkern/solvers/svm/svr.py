@@ -1,14 +1,13 @@
 """Support vector regression, with ε or with ν: LIBSVM's quadratic programs, through scikit-learn."""
 
 import numpy as np
-from sklearn import svm
 
 from seqkern.core.parameters import changed, real
 from seqkern.solvers.base import RealSolver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.shared import cost
 from seqkern.solvers.svm.hulls import tube_found
-from seqkern.solvers.svm.libsvm import LibsvmMachine, on_rows, share_of, violation
+from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
 
 SLOW = "a smaller C or a larger tol needs fewer iterations, and max_iter allows more"
 
@@ -61,7 +60,7 @@ class SVR(LibsvmMachine, RealSolver):
 
     def _fit(self, K, y):
         """Run LIBSVM and say how good its solution is."""
-        machine = svm.SVR(C=self.C, epsilon=self.epsilon)
+        machine = libsvm_estimator("SVR", C=self.C, epsilon=self.epsilon)
         if np.isinf(self.C):
             report = self._run_if_solvable(machine, K, y, lambda: self._no_tube(K, y))
         else:
@@ -140,7 +139,7 @@ class NuSVR(LibsvmMachine, RealSolver):
 
     def _fit(self, K, y):
         """Run LIBSVM and say how good its solution is."""
-        run = self._run(svm.NuSVR(C=self.C, nu=self.nu), K, y)
+        run = self._run(libsvm_estimator("NuSVR", C=self.C, nu=self.nu), K, y)
         beta = on_rows(self.support_, self.dual_coef_, len(y))
         product = weighted_sums(K, self.support_, self.dual_coef_)
         rest = y - product

@@ -4,22 +4,6 @@
 expression values. The classes are found by the registry: ``from seqkern.solvers.selection.selectors import SELECTORS``.
 """
 
-from seqkern.solvers.selection.selectors.specs import SELECTORS, build_scaler, build_selector
+import lazy_loader
 
-__all__ = ["SELECTORS", "ExpressionScaler", "build_scaler", "build_selector"]
-
-
-def __getattr__(name):
-    """Find a selector class by its name on first use, so that scikit-learn is imported only then."""
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "ExpressionScaler":
-        from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
-
-        return ExpressionScaler
-    return SELECTORS.by_class_name(name)
-
-
-def __dir__():
-    """List the public names, the classes among them."""
-    return sorted({*globals(), *__all__, *SELECTORS.class_names()})
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,12 +6,8 @@ from typing import Any
 
 from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.kinds import Kind, add_kind
-from seqkern.core.registry import Registry
 from seqkern.core.specs import build_named, built_values, parse_spec
-
-SELECTORS = Registry(
-    "selector", "seqkern.solvers.selection.selectors", "seqkern.solvers.selection.selectors.base:Selector"
-)
+from seqkern.solvers.selection.selectors.selector_table import SELECTORS
 
 
 def build_selector(spec: Any) -> Any:

@@ -7,10 +7,10 @@ import re
 from seqkern import __version__
 from seqkern.core.markup import details, tag
 from seqkern.figures.html_table import Column, table
-from seqkern.kernels import KERNELS
+from seqkern.kernels.kernel_table import KERNELS
 from seqkern.report.view import paragraph
 from seqkern.report.words import class_sentence, metric, spec_text
-from seqkern.solvers import SOLVERS
+from seqkern.solvers.solver_table import SOLVERS
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "snakemake", "pandas", "biopython", "matplotlib")
 

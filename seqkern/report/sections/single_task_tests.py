@@ -1,16 +1,18 @@
 """Methods compared on one task, unit by unit: which test, why, and what it says of each pair."""
 
-from seqkern.core.markup import Markup, details, tag
+from functools import partial
+
+from seqkern.core.markup import Markup, tag
 from seqkern.evaluation.contests import CLEAR_HALVES
-from seqkern.figures.html_table import Column, table
+from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
 from seqkern.report.comparisons import LEVEL, lead, told_apart
-from seqkern.report.rank_diagram import shown_p
+from seqkern.report.pair_tables import pair_tables
+from seqkern.report.sections.rank_diagram import shown_p
 from seqkern.report.verdict_words import contrary, verdict
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import paragraph
 from seqkern.report.words import footnote, metric
 
-MOST_PAIRS = 500
 TESTS = {
     "delong": "DeLong's test",
     "mcnemar": "McNemar's test (mid-p)",
@@ -90,26 +92,14 @@ def contested_parts(contested, name, transductive=()):
     transductive : collection of str
         Kernels that have a mark.
     """
-    score, best = metric(contested.key).name, contested.methods[0]
-    content = [
+    interval = [Column("95 % interval")] if _has_interval(contested) else []
+    columns = [Column("Result", False), "difference", *interval, "p", "p after Holm"]
+    by, cells = f" by {metric(contested.key).name}", partial(_cells, contested)
+    return [
         paragraph(test_sentences(contested)),
         paragraph(pairs_sentence(contested), footnote(contested.methods, transductive)),
+        *pair_tables(contested, name, columns, cells, transductive=transductive, by=by),
     ]
-    names = {method: method_name(method, transductive) for method in contested.methods}
-    against = [one for one in contested.found if one.first == best]
-    caption = [f"{name}: ", names[best], f", by {score}, against each other method"]
-    columns = [Column("Against", False), Column("Result", False), "difference", "p", "p after Holm"]
-    if _has_interval(contested):
-        columns.insert(3, Column("95 % interval"))
-    rows = [[names[one.second], *_cells(contested, one)] for one in against]
-    content.append(table(caption, columns, rows, class_="text"))
-    if len(against) < len(contested.found) <= MOST_PAIRS:
-        rows = [[names[one.first], names[one.second], *_cells(contested, one)] for one in contested.found]
-        whole = table(
-            f"{name}: every pair by {score}", [Column("Kernel with solver", False), *columns], rows, class_="text"
-        )
-        content.append(details(f"All {len(rows)} pairs by {score}", whole))
-    return content
 
 
 def pairs_sentence(contested):

@@ -1,18 +1,20 @@
 """The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
 
-from seqkern.core.markup import Markup, details, tag
+from functools import partial
+
+from seqkern.core.markup import Markup, tag
 from seqkern.evaluation.comparison import MOST_EXACT
-from seqkern.figures.html_table import Column, table
+from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
 from seqkern.report.comparisons import LEVEL, ComparedChains, Contested, lead, told_apart, why_untested
-from seqkern.report.intervals import intervals_table
-from seqkern.report.rank_diagram import rank_parts
-from seqkern.report.single_task_tests import caveat, contested_parts, exponent, several_metrics
+from seqkern.report.pair_tables import pair_tables
+from seqkern.report.sections.intervals import intervals_table
+from seqkern.report.sections.rank_diagram import rank_parts
+from seqkern.report.sections.single_task_tests import caveat, contested_parts, exponent, several_metrics
 from seqkern.report.verdict_words import contrary, verdict
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import footnote, metric
 
-MOST_PAIRS = 500
 CHAINS = (
     "Each chain counts once, by the share of its residues that are right: residues of one chain are not independent of "
     "one another, so that no test counts them. Chains are independent as far as none is related to another. p speaks "
@@ -51,7 +53,7 @@ def verdicts(compared, name, transductive=()):
     transductive : collection of str
         Kernels that have a mark.
     """
-    score, best = metric(compared.key).name, compared.methods[0]
+    score = metric(compared.key).name
     exact = "exact" if compared.tasks <= MOST_EXACT else f"exact up to {MOST_EXACT} differences, else approximate"
     intro = (
         f"Wilcoxon's signed-rank test asks whether the differences between two methods' {score}, one for each of "
@@ -66,18 +68,14 @@ def verdicts(compared, name, transductive=()):
             "always better could be told from another."
         )
     found += footnote(compared.methods, transductive)
-    against = [one for one in compared.found if one.first == best]
-    names = {method: method_name(method, transductive) for method in compared.methods}
-    caption = [f"{name}: ", names[best], f", by {score}, against each other method"]
-    columns = [Column("Against", False), Column("Result", False), "median difference", "p", Column("p after Holm")]
-    rows = [[names[one.second], *_cells(compared, one)] for one in against]
-    content = [paragraph(intro), paragraph(found), table(caption, columns, rows, class_="text")]
-    if len(against) < len(compared.found) <= MOST_PAIRS:
-        rows = [[names[one.first], names[one.second], *_cells(compared, one)] for one in compared.found]
-        columns = [Column("Kernel with solver", False), *columns]
-        whole = table(f"{name}: every pair by {score}", columns, rows, class_="text")
-        content.append(details(f"All {len(rows)} pairs", whole))
-    return [*content, *rank_parts(compared, name, transductive), paragraph(EVERY, class_="note")]
+    columns = [Column("Result", False), "median difference", "p", Column("p after Holm")]
+    return [
+        paragraph(intro),
+        paragraph(found),
+        *pair_tables(compared, name, columns, partial(_cells, compared), transductive=transductive),
+        *rank_parts(compared, name, transductive),
+        paragraph(EVERY, class_="note"),
+    ]
 
 
 def dependence(compared):

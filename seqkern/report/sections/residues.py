@@ -10,8 +10,8 @@ from seqkern.figures.residues import ends_figure, lengths_figure, letters_figure
 from seqkern.figures.track_picture import track_svg
 from seqkern.report import residue_data as data
 from seqkern.report.comparisons import ComparedChains
-from seqkern.report.scores import STAR, UNMARKED, marked
-from seqkern.report.single_task_tests import exponent
+from seqkern.report.sections.scores import STAR, UNMARKED, marked
+from seqkern.report.sections.single_task_tests import exponent
 from seqkern.report.tables import SHOWN_DIGITS
 from seqkern.report.view import method_name, paragraph
 

@@ -10,7 +10,7 @@ from seqkern.figures.numbers import number, spread
 from seqkern.figures.panels import panel, small_multiples
 from seqkern.figures.roc import class_roc_panel, roc_panel
 from seqkern.figures.scatter import MOST_POINTS, scatter_panel
-from seqkern.report.thumbnails import thumbnail
+from seqkern.report.sections.thumbnails import thumbnail
 from seqkern.report.view import method_name, paragraph
 from seqkern.study.kernel_entries import KernelChoice
 

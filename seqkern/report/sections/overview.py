@@ -8,10 +8,10 @@ from seqkern.figures.families import families_figure
 from seqkern.figures.html_table import Column, table, turned
 from seqkern.figures.numbers import number, spread
 from seqkern.report.comparisons import Compared, enough
-from seqkern.report.families import drawn
-from seqkern.report.scores import MISSING, STAR, marked
+from seqkern.report.sections.families import drawn
+from seqkern.report.sections.scores import MISSING, STAR, marked
+from seqkern.report.sections.verdicts import verdicts
 from seqkern.report.tables import SHOWN_DIGITS, Score
-from seqkern.report.verdicts import verdicts
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import footnote, metric
 

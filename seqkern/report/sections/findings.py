@@ -4,12 +4,12 @@ import numpy as np
 
 from seqkern.core.markup import Markup, escape, tag
 from seqkern.figures.numbers import number, plural
-from seqkern.report.choices import edge_choices
-from seqkern.report.eigenvalues import unrepaired
-from seqkern.report.few_chains import few_chains
-from seqkern.report.overview import overall_finding
-from seqkern.report.search_settings import threshold_rule, unused_sentence
-from seqkern.report.verdicts import standing
+from seqkern.report.sections.choices import edge_choices
+from seqkern.report.sections.eigenvalues import unrepaired
+from seqkern.report.sections.few_chains import few_chains
+from seqkern.report.sections.overview import overall_finding
+from seqkern.report.sections.search_settings import threshold_rule, unused_sentence
+from seqkern.report.sections.verdicts import standing
 from seqkern.report.view import method_name, method_names, paragraph
 
 FEW = 10

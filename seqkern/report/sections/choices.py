@@ -5,9 +5,9 @@ import numpy as np
 from seqkern.core.markup import details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
-from seqkern.report.search_settings import afterwards_parts, search_sentences
+from seqkern.report.sections.search_settings import afterwards_parts, search_sentences
+from seqkern.report.sections.weights import is_learned
 from seqkern.report.view import method_name, paragraph
-from seqkern.report.weights import is_learned
 from seqkern.study.kernel_entries import KernelChoice
 
 MOST_ROWS = 1500

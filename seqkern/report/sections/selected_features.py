@@ -3,8 +3,8 @@
 from seqkern.core.markup import details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
-from seqkern.report.coefficients import coefficient_parts
 from seqkern.report.results import KEYS
+from seqkern.report.sections.coefficients import coefficient_parts
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import metric
 

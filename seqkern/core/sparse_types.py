@@ -1,0 +1,16 @@
+"""Tell scipy's sparse matrices and operators without importing scipy: where it is not loaded there are none."""
+
+import sys
+from typing import Any
+
+
+def is_sparse(value: Any) -> bool:
+    """Tell whether a value is a scipy sparse matrix or array."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(value)
+
+
+def is_operator(value: Any) -> bool:
+    """Tell whether a value is a `scipy.sparse.linalg.LinearOperator`."""
+    linalg = sys.modules.get("scipy.sparse.linalg")
+    return linalg is not None and isinstance(value, linalg.LinearOperator)

@@ -1,0 +1,10 @@
+from .data_entry import DataEntry as DataEntry
+from .dataset import KINDS as KINDS
+from .dataset import Dataset as Dataset
+from .dataset import Task as Task
+from .dataset import load_dataset as load_dataset
+from .dataset import save_dataset as save_dataset
+from .dataset import summary as summary
+from .families import liao_noble as liao_noble
+from .label_sources import check_options as check_options
+from .making import make_dataset as make_dataset

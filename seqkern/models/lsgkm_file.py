@@ -1,0 +1,19 @@
+"""Whether a file is a model of LS-GKM: told by its first line, without what reading one needs."""
+
+from pathlib import Path
+
+from seqkern.core.errors import SeqkernError
+from seqkern.core.text_files import open_lines
+
+FIRST = "svm_type"
+
+
+def is_lsgkm(path: str | Path) -> bool:
+    """Return whether a file, plain or compressed, begins as LS-GKM's models do."""
+    try:
+        if not Path(path).is_file():
+            return False
+        with open_lines(path) as (lines, _):
+            return next(lines).split()[:1] == [FIRST]
+    except (SeqkernError, OSError, ValueError):
+        return False

@@ -1,0 +1,1 @@
+from .page import build_report as build_report

@@ -1,0 +1,61 @@
+"""Ids of records: what becomes of repeated ones."""
+
+from seqkern.core.checks import check_choice
+from seqkern.core.errors import SequenceError
+from seqkern.core.types import PathLike
+
+
+def unique_ids(ids: list[str], policy: str, file: PathLike | None = None) -> tuple[list[str], int]:
+    """Return ids without repeats.
+
+    Parameters
+    ----------
+    ids : list of str, length n
+        The ids as they were read.
+    policy : {"header", "number", "suffix"}
+        Repeated ids are an error; all records are numbered 1, 2, …; or repeats are given ``.2``, ``.3``, ….
+    file : path-like, optional
+        Named in messages.
+
+    Returns
+    -------
+    ids : list of str, length n
+        All different.
+    repeats : int
+        The number of records whose id had occurred before.
+
+    Raises
+    ------
+    SequenceError
+        If an id is repeated and the policy is ``"header"``.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.record_ids import unique_ids
+    >>> unique_ids(["HBA", "HBB", "HBA"], "suffix")
+    (['HBA', 'HBB', 'HBA.2'], 1)
+    """
+    check_choice("ids", policy, ("header", "number", "suffix"))
+    repeats = len(ids) - len(set(ids))
+    if policy == "number":
+        return [str(i) for i in range(1, len(ids) + 1)], repeats
+    if not repeats:
+        return ids, 0
+    taken = set(ids)
+    seen: dict[str, int] = {}
+    result: list[str] = []
+    for name in ids:
+        if name in seen and policy == "header":
+            raise SequenceError(
+                "id occurs twice",
+                file=file,
+                record=name,
+                remedy="rename one, or choose the policy ids=number or ids=suffix",
+            )
+        unique = name
+        while unique in seen or (unique in taken and unique != name):
+            seen[name] = seen.get(name, 1) + 1
+            unique = f"{name}.{seen[name]}"
+        seen.setdefault(unique, 1)
+        result.append(unique)
+    return result, repeats

@@ -1,0 +1,112 @@
+"""What scikit-learn asks of an estimator, without scikit-learn: importing that costs a second of start-up.
+
+`clone`, `Pipeline`, `GridSearchCV` and `cross_val_score` need parameters, tags, `score` and whether an estimator is
+fitted, but no base class of their own. Tags and scores are made when asked for; scikit-learn is imported by then.
+"""
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from seqkern.core.parameters import Parameters
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+
+class Estimator(Parameters):
+    """Base of solvers; an attribute that ends with an underscore is set by `fit`."""
+
+    def __sklearn_tags__(self) -> "Tags":
+        """Return the tags of an estimator that is neither classifier nor regressor, for scikit-learn."""
+        from sklearn.utils import Tags, TargetTags  # only here: scikit-learn costs start-up
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether `fit` was called."""
+        return any(name.endswith("_") and not name.startswith("__") for name in vars(self))
+
+
+class ClassifierProtocol:
+    """Mixin of estimators that predict classes, as scikit-learn's ClassifierMixin."""
+
+    _estimator_type = "classifier"
+
+    def __sklearn_tags__(self) -> "Tags":
+        """Return the tags of a classifier, for scikit-learn."""
+        from sklearn.utils import ClassifierTags  # only here: scikit-learn costs start-up
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        return tags
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy.
+
+        Parameters
+        ----------
+        X : array_like, n rows
+            As `predict` takes it.
+        y : array_like, shape (n,)
+        sample_weight : array_like, shape (n,), optional
+        """
+        from sklearn.metrics import accuracy_score  # only here: scikit-learn costs start-up
+
+        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+
+
+class RegressorProtocol:
+    """Mixin of estimators that predict real numbers, as scikit-learn's RegressorMixin."""
+
+    _estimator_type = "regressor"
+
+    def __sklearn_tags__(self) -> "Tags":
+        """Return the tags of a regressor, for scikit-learn."""
+        from sklearn.utils import RegressorTags  # only here: scikit-learn costs start-up
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "regressor"
+        tags.regressor_tags = RegressorTags()
+        tags.target_tags.required = True
+        return tags
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination, R².
+
+        Parameters
+        ----------
+        X : array_like, n rows
+            As `predict` takes it.
+        y : array_like, shape (n,)
+        sample_weight : array_like, shape (n,), optional
+        """
+        from sklearn.metrics import r2_score  # only here: scikit-learn costs start-up
+
+        return r2_score(y, self.predict(X), sample_weight=sample_weight)
+
+
+def clone(estimator: Any) -> Any:
+    """Return a new estimator with the same parameters, not fitted, as `sklearn.base.clone` does."""
+    return type(estimator)(**{name: _copied(value) for name, value in estimator.get_params(deep=False).items()})
+
+
+def check_is_fitted(estimator: Estimator) -> None:
+    """Raise scikit-learn's NotFittedError unless `fit` was called."""
+    if not estimator.__sklearn_is_fitted__():
+        from sklearn.exceptions import NotFittedError  # only here: scikit-learn costs start-up
+
+        raise NotFittedError(
+            f"This {type(estimator).__name__} instance is not fitted yet. "
+            "Call 'fit' with appropriate arguments before using this estimator."
+        )
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of a parameter's value, the estimators in it not fitted."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return type(value)(map(_copied, value))
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return clone(value)
+    return copy.deepcopy(value)

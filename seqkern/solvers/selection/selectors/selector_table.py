@@ -1,0 +1,24 @@
+"""The selectors by their names, and the modules of their classes: a new selector takes one line here."""
+
+from seqkern.core.registry import Registry
+
+SELECTORS = Registry(
+    "selector",
+    "seqkern.solvers.selection.selectors.base:Selector",
+    {
+        "backward": "seqkern.solvers.selection.selectors.wrappers:BackwardSelector",
+        "fisher": "seqkern.solvers.selection.selectors.filters:FisherSelector",
+        "forward": "seqkern.solvers.selection.selectors.wrappers:ForwardSelector",
+        "golub": "seqkern.solvers.selection.selectors.filters:GolubSelector",
+        "mutual_information": "seqkern.solvers.selection.selectors.filters:MutualInformationSelector",
+        "one_norm": "seqkern.solvers.selection.selectors.norms:OneNormSelector",
+        "pearson": "seqkern.solvers.selection.selectors.filters:PearsonSelector",
+        "psvm": "seqkern.solvers.selection.selectors.psvm:PSVMFeatureSelector",
+        "r2w2": "seqkern.solvers.selection.selectors.r2w2:R2W2Selector",
+        "recursive_elimination": "seqkern.solvers.selection.selectors.elimination:RecursiveEliminationSelector",
+        "relief": "seqkern.solvers.selection.selectors.relief:ReliefSelector",
+        "t": "seqkern.solvers.selection.selectors.filters:TSelector",
+        "wilcoxon": "seqkern.solvers.selection.selectors.filters:WilcoxonSelector",
+        "zero_norm": "seqkern.solvers.selection.selectors.norms:ZeroNormSelector",
+    },
+)

@@ -1,0 +1,40 @@
+"""The solvers by their names, and the modules of their classes: a new solver takes one line here."""
+
+from seqkern.core.registry import Registry
+
+SOLVERS = Registry(
+    "solver",
+    "seqkern.solvers.contract:Solver",
+    {
+        "best_basis": "seqkern.solvers.baselines.best_basis:BestBasis",
+        "binary_tree": "seqkern.solvers.multiclass.binary_tree:BinaryTree",
+        "csvc": "seqkern.solvers.svm.svm:CSVC",
+        "decision_dag": "seqkern.solvers.multiclass.pairwise:DecisionDAG",
+        "direct_multiclass": "seqkern.solvers.multiclass.direct_multiclass:DirectMulticlass",
+        "filtered": "seqkern.solvers.filtered:FilteredSVC",
+        "gor": "seqkern.solvers.baselines.gor:GOR",
+        "kernel_fisher": "seqkern.solvers.least_squares.discriminant:KernelFisher",
+        "kernel_neighbors": "seqkern.solvers.baselines.neighbors:KernelNeighbors",
+        "kernel_neighbors_regressor": "seqkern.solvers.baselines.neighbors:KernelNeighborsRegressor",
+        "kernel_pca": "seqkern.solvers.least_squares.kernel_pca:KernelPCA",
+        "linear_discriminant": "seqkern.solvers.baselines.linear_discriminant:LinearDiscriminant",
+        "linear_svc": "seqkern.solvers.svm.linear:LinearSVC",
+        "lp_machine": "seqkern.solvers.baselines.lp_machine:LPMachine",
+        "lssvc": "seqkern.solvers.least_squares.least_squares:LSSVC",
+        "lssvr": "seqkern.solvers.least_squares.least_squares:LSSVR",
+        "network": "seqkern.solvers.baselines.network:Network",
+        "nusvc": "seqkern.solvers.svm.nu_svm:NuSVC",
+        "nusvr": "seqkern.solvers.svm.svr:NuSVR",
+        "one_against_rest": "seqkern.solvers.multiclass.one_against_rest:OneAgainstRest",
+        "one_class_svm": "seqkern.solvers.svm.one_class:OneClassSVM",
+        "pairwise_voting": "seqkern.solvers.multiclass.pairwise:PairwiseVoting",
+        "primal_svc": "seqkern.solvers.svm.primal:PrimalSVC",
+        "psvc": "seqkern.solvers.psvm.psvm:PSVC",
+        "psvr": "seqkern.solvers.psvm.psvm:PSVR",
+        "selected": "seqkern.solvers.selection.selected:SelectedClassifier",
+        "spherical_svc": "seqkern.solvers.least_squares.spherical:SphericalSVC",
+        "svr": "seqkern.solvers.svm.svr:SVR",
+        "weighted_threshold": "seqkern.solvers.baselines.weighted_threshold:WeightedThreshold",
+        "whitened_neighbors": "seqkern.solvers.baselines.whitened_neighbors:WhitenedNeighbors",
+    },
+)
