@@ -13,7 +13,7 @@ Kernels made of kernels hand their values on to their parts:
   c_j·f'(0) where K(x, z_j) = 0. What is left, c_j·f(0), rests on nothing that x and z_j have in common: it is shared
   equally by all letters of x.
 
-In the last two cases the coefficients differ from sequence to sequence; the weight of a word is then the mean over the
+In the last two cases the coefficients differ from sequence to sequence; the weight of a k-mer is then the mean over the
 sequences that are explained.
 """
 

@@ -109,7 +109,7 @@ class SumKernel(PartParameters, CompositeKernel):
         return lambda rows: sum(one(part) for one, part in zip(folds, rows.parts, strict=True))
 
     @property
-    def has_weights_at_positions(self) -> bool:
+    def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts
         """Whether all parts have."""
         return all(part.has_weights_at_positions for part in self._given())
 
@@ -385,7 +385,7 @@ class PartKernel(CompositeKernel):
         return None if values is None else lambda rows: values(rows.parts[0])
 
     @property
-    def has_weights_at_positions(self) -> bool:
+    def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts
         """Whether the base has."""
         return self.base.has_weights_at_positions
 

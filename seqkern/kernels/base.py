@@ -24,6 +24,7 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.declarations import Choice
 from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
+from seqkern.core.sparse_types import is_sparse
 from seqkern.core.specs import plain
 from seqkern.core.threads import given_threads
 from seqkern.core.types import Arrays, Header
@@ -157,7 +158,7 @@ class Kernel(Operators, GramTransformer, Parameters):
         What a parameter ``algorithm`` may name besides ``"auto"``, from its declaration; all give the same numbers. One
         that some other parameter rules out is refused by `_check_parameters`, with the remedy ``choose algorithm=…``.
     words_vary : bool
-        Whether what a word adds depends on where it is, or on the sequence around it.
+        Whether what a k-mer adds depends on where it is, or on the sequence around it.
     least_block_rows : int
         Fewer rows in a block of the matrix would waste work on the columns.
     has_weights_at_positions : bool
@@ -351,9 +352,9 @@ class Kernel(Operators, GramTransformer, Parameters):
         return False
 
     def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return float64 (letters of X,): each letter's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
+        """Return float64 (residues of X,): each residue's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
 
-        What a pair of words contributes is shared equally by the letters on which it rests: for windows
+        What a pair of k-mers contributes is shared equally by the letters on which it rests: for windows
         compared position by position, those where the two agree.
         """
         raise ParameterError(
@@ -386,11 +387,11 @@ class Kernel(Operators, GramTransformer, Parameters):
     def _word_weights(
         self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
     ) -> "WordWeights | tuple[list[str], npt.NDArray[np.float64]]":
-        """Return WordWeights: the words of `X` and `support`, and what one occurrence of each adds, not normalised.
+        """Return WordWeights: the k-mers of `X` and `support`, and what one occurrence of each adds, not normalised.
 
-        A sequence that is one word adds the weight of the word. Where an occurrence adds more or less, by its place
+        A sequence that is one k-mer adds the weight of the k-mer. Where an occurrence adds more or less, by its place
         or its sequence, the weight is a mean, and `words_vary` is True. A plain pair (list of str, float64 array) will
-        do where the words are letters next to each other. NoWordsError if there are no words.
+        do where the k-mers are letters next to each other. NoWordsError if there are no k-mers.
         """
         raise NoWordsError(f"kernel {self.name!r} has no words", remedy="choose a kernel of words")
 
@@ -617,7 +618,7 @@ class Kernel(Operators, GramTransformer, Parameters):
         """Raise ParameterError unless the kernel has feature vectors for training without a Gram matrix."""
         if self.has_implicit():
             return
-        able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_implicit())
+        able = _able("has_implicit")
         other = "its features, such as primal_svc" if self._gives_features() else "one, such as csvc"
         raise ParameterError(
             f"kernel {self.name!r} cannot be trained without a Gram matrix by this solver",
@@ -650,7 +651,7 @@ class Kernel(Operators, GramTransformer, Parameters):
         ParameterError
             If the kernel has none.
         """
-        able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_features())
+        able = _able("has_features")
         raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
 
     def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> "FeatureBlocks":
@@ -677,13 +678,15 @@ class Kernel(Operators, GramTransformer, Parameters):
         SequenceError
             As `prepare`.
         """
-        # Loaded only where there are features: costs start-up.
-        from scipy.sparse import csr_array, issparse
-
         X = self.coerce(X)
         vectors: Any = self.features(X)
         dtype = np.float32 if vectors.dtype == np.float32 else np.float64
-        vectors = csr_array(vectors, dtype=dtype) if issparse(vectors) else np.asarray(vectors, dtype=dtype)
+        if is_sparse(vectors):
+            from scipy.sparse import csr_array  # only here: loaded already, or not needed
+
+            vectors = csr_array(vectors, dtype=dtype)
+        else:
+            vectors = np.asarray(vectors, dtype=dtype)
         return FeatureBlocks.of(normalised_vectors(self, X, vectors, counts))
 
     def vector_form(self) -> "VectorForm | None":
@@ -841,6 +844,11 @@ class SequenceKernel(Kernel):
 
         def coerce(self, X: Any) -> SequenceSet:
             """Return the sequences, checked."""
+
+
+def _able(trait: str) -> str:
+    """Return the names of the kernels for whose class ``has_features()`` or ``has_implicit()`` is true."""
+    return ", ".join(name for name, cls in KERNELS.classes.items() if getattr(cls, trait)())
 
 
 def _count(counts: dict[str, int], what: str, touched: npt.NDArray[np.bool_]) -> None:

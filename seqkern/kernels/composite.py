@@ -89,32 +89,32 @@ class CompositeKernel(Kernel):
         return own or any(part.fitted for part in vars(self).get("bases_", ()))
 
     @property
-    def accepts(self) -> str:
+    def accepts(self) -> str:  # type: ignore[override]  # here it follows from the parts
         """The kind of data, as its parts."""
         return self._given()[0].accepts
 
     @property
-    def tracks(self) -> tuple[str, ...]:
+    def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parts
         """Names of all tracks that a part needs."""
         return tuple(dict.fromkeys(track for part in self._given() for track in part.tracks))
 
     @property  # type: ignore[misc]  # here it follows from the parts
-    def alphabet(self) -> str | Alphabet | None:
+    def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the parts
         """The first alphabet that a part names, or None."""
         return next((part.alphabet for part in self._given() if part.alphabet is not None), None)
 
     @property
-    def data_dependent(self) -> bool:
+    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parts
         """Whether a part learns from the data."""
         return any(part.data_dependent for part in self._given())
 
     @property
-    def positive_semidefinite(self) -> bool:
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parts
         """Whether all parts are."""
         return all(part.positive_semidefinite for part in self._given())
 
     @property
-    def least_block_rows(self) -> int:
+    def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parts
         """What the parts ask for."""
         return max(part.least_block_rows for part in self._given())
 

@@ -40,7 +40,7 @@ def feature_vectors(kernel: Kernel, X: Any, counts: dict[str, int] | None = None
         As `Kernel.prepare`.
     """
     X = kernel.coerce(X)
-    vectors = kernel.features(X)
+    vectors: Any = kernel.features(X)
     if not is_sparse(vectors):
         return normalised_vectors(kernel, X, np.asarray(vectors, dtype=np.float64), counts)
     from scipy.sparse import csr_array  # only here: loaded already, or not needed

@@ -110,7 +110,8 @@ class Labelled:
         if presence:
             pairs = np.unique(records * len(self.distinct) + labels)
             records, labels = np.divmod(pairs, max(1, len(self.distinct)))
-        return np.bincount(labels, weights=coefficients[records], minlength=len(self.distinct))
+        sums: npt.NDArray[Any] = np.bincount(labels, weights=coefficients[records], minlength=len(self.distinct))
+        return sums
 
     def occurrences(self) -> npt.NDArray[np.int64]:
         """Return for each window of X how often its k-mer occurs in its record, int64 (windows of X,)."""
@@ -190,7 +191,7 @@ def spell(words: npt.NDArray[Any], k: int, alphabet: Alphabet) -> list[str]:
 
 
 class Pattern(NamedTuple):
-    """What an occurrence of a word looks like.
+    """What an occurrence of a k-mer looks like.
 
     Attributes
     ----------
@@ -208,14 +209,14 @@ class Pattern(NamedTuple):
 
 
 class KernelPattern(NamedTuple):
-    """A word that its kernel finds, such as a motif, and not its letters.
+    """A k-mer that its kernel finds, such as a motif, and not its letters.
 
     Attributes
     ----------
     name : str
     count : callable
         ``count(X)`` returns a dict from names to how often they occur in a SequenceSet. Words that are counted together
-        share one, equal to that of the same kernel's words in other sets.
+        share one, equal to that of the same kernel's k-mers in other sets.
     parts : tuple of (int or None, int or None)
         As of a `Pattern`.
     """
@@ -231,9 +232,9 @@ class WordWeights(NamedTuple):
     Attributes
     ----------
     names : list of str
-    weights : ndarray of float64, shape (words,)
+    weights : ndarray of float64, shape (k-mers,)
     patterns : list of Pattern, KernelPattern or None, optional
-        How to find the occurrences of each word, None where letters alone do not tell. By default every word is its
+        How to find the occurrences of each k-mer, None where letters alone do not tell. By default every k-mer is its
         name's letters, next to each other.
     """
 

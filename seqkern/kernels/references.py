@@ -54,7 +54,7 @@ class References:
         Raises
         ------
         SequenceError
-            If letters of `X`, or its alphabet, do not fit; or it holds no sequences.
+            If residues of `X`, or its alphabet, do not fit; or it holds no sequences.
         """
         if not isinstance(self.samples, SequenceSet):
             return X

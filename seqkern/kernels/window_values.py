@@ -7,7 +7,7 @@ kernel a `PositionWeights`; a kernel made of kernels what is here, a part of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,7 @@ class WindowValues:
         self._columns = kernel.prepare(support) if columns is None else columns
         if kernel.normalize:
             coefficients = over_root(coefficients, self._columns.raw_diagonal)
-        self._weights = kernel.weights_at_positions(support, coefficients)
+        self._weights = cast(ScansWindows, kernel.weights_at_positions(support, coefficients))
         self._same = kernel.constant_diagonal(self.length)
 
     def scan(

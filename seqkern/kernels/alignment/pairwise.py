@@ -91,7 +91,7 @@ class PairwiseKernel(CompositeKernel):
         return None if form is None else form.then(step)
 
     @property  # type: ignore[misc]  # here it follows from the parts
-    def alphabet(self) -> str | Alphabet | None:
+    def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the parts
         """The references' alphabet when fitted; before that the base kernel's."""
         return getattr(self.references_, "alphabet", None) if self.fitted else super().alphabet
 

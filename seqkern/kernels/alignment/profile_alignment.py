@@ -44,17 +44,17 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
 
     Examples
     --------
-    Here the profiles are the sequences themselves, +2 half bits for a match and −1 for anything else:
+    Here a profile is little more than the sequence itself:
 
     >>> import numpy as np
     >>> from seqkern import SequenceSet
     >>> from seqkern.kernels import ProfileAlignmentKernel
     >>> X = SequenceSet.from_strings(["ACGT", "CG"], "dna")
-    >>> profile = np.eye(4, dtype=np.float32)[X.codes]
-    >>> X = X.replace(tracks={"profile": profile, "pssm": 3 * profile - 1})
-    >>> ProfileAlignmentKernel()(X)
-    array([[16.,  8.],
-           [ 8.,  8.]])
+    >>> profile = np.where(np.eye(4)[X.codes] == 1, 0.7, 0.1).astype(np.float32)
+    >>> X = X.replace(tracks={"profile": profile, "pssm": 2 * np.log2(4 * profile)})
+    >>> ProfileAlignmentKernel()(X).round(2)
+    array([[10.29,  5.15],
+           [ 5.15,  5.15]])
     """
 
     name = "profile_alignment"
@@ -115,7 +115,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
         product(rows, cols, out)
 
     def _attribute(self, X, support, coefficients):
-        """Share the score of one best alignment: pairs for x's letters, gaps for those in or beside them.
+        """Share the score of one best alignment: pairs for x's residues, gaps for those in or beside them.
 
         The value of the local alignment kernel is shared by how likely each letter is in a pair, if alignments are as
         likely as they weigh.

@@ -92,7 +92,7 @@ class SmithWatermanKernel(AlignmentKernel):
         ]
 
     @property
-    def least_block_rows(self) -> int:
+    def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
         """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
         return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
@@ -119,7 +119,7 @@ class SmithWatermanKernel(AlignmentKernel):
         product(rows, cols, out)
 
     def _attribute(self, X, support, coefficients):
-        """Share the score of one best alignment: pairs for x's letters, gaps for those in or beside them."""
+        """Share the score of one best alignment: pairs for x's residues, gaps for those in or beside them."""
         return shares(self._prepare(X, None), self._prepare(support, None), coefficients)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:

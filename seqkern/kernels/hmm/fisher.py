@@ -46,7 +46,7 @@ class FisherKernel(FeatureKernel):
     before and after, have background frequencies that are no parameters; the latter emit one more letter with the
     probability 350/351. A masked letter is emitted with probability 1 by any state, and counts nowhere.
 
-    `fit` aligns the positives (FAMSA) and builds the HMM as hmmbuild does, or counts words. The positives are the
+    `fit` aligns the positives (FAMSA) and builds the HMM as hmmbuild does, or counts k-mers. The positives are the
     examples of the greater of two labels; all, where there are no labels, or one that is positive. For several classes
     there is a model of each, and their U are put side by side. One positive will do, for the priors; of none that has
     letters, the profile HMM is one column with the background frequencies: of both a warning tells. Labels of negatives
@@ -64,7 +64,7 @@ class FisherKernel(FeatureKernel):
     >>> from seqkern.kernels import FisherKernel
     >>> chain = FisherKernel(model="markov", order=0, alphabet="dna").fit(["AAAC", "AACA"], [1, 1])
     >>> chain(["AAAA"], ["AAAC", "GGGG"]).round(3)
-    array([[ 0.877, -0.218]])
+    array([[ 0.775, -0.397]])
     """
 
     name = "fisher"
@@ -108,7 +108,7 @@ class FisherKernel(FeatureKernel):
         ]
 
     @property
-    def data_dependent(self) -> bool:
+    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether the model is learned from the data."""
         return self.hmm is None
 
@@ -259,7 +259,7 @@ class FisherKernel(FeatureKernel):
     # ---- explanations ---------------------------------------------------------------------------
 
     def _attribute(self, X, support, coefficients):
-        """Share U_x(a, s)·w(a, s) by the probabilities of the letters of x to be in state s, or words by their letters.
+        """Share U_x(a, s)·w(a, s) by the probabilities of the letters of x to be in state s, or equally in a k-mer.
 
         What rests on steps is shared equally by all letters.
         """

@@ -34,7 +34,7 @@ class MarkovChain:
 
     @classmethod
     def learn(cls, X: SequenceSet, order: int, pseudocount: float) -> Self:
-        """Return the chain of a set of sequences: of their words of order + 1 letters, plus `pseudocount` for each.
+        """Return the chain of a set of sequences: of their k-mers of order + 1 letters, plus `pseudocount` for each.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class MarkovChain:
         Returns
         -------
         scores : ndarray of float64, shape (n, contexts · letters)
-            count of the word / P(b | context), less the count of the context.
+            count of the k-mer / P(b | context), less the count of the context.
         logs : ndarray of float64, shape (n,)
         """
         scores, logs = np.empty((len(X), self.chances.size)), np.empty(len(X))

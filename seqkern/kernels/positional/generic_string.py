@@ -1,4 +1,4 @@
-"""The generic string kernel: words that are alike, at positions that are near (Giguère et al. 2013)."""
+"""The generic string kernel: k-mers that are alike, at positions that are near (Giguère et al. 2013)."""
 
 import math
 from collections.abc import Callable
@@ -33,9 +33,9 @@ LEAST_BLOCK_ROWS = 32  # fewer share too little of what is made of a column
 class GenericStringKernel(ScaleParameter, SequenceKernel):
     """K(x, y) = Σ_{l ≤ L} Σ_i Σ_j exp(−(i − j)²/2σ_p²)·exp(−‖ψ(x_i … x_{i+l−1}) − ψ(y_j … y_{j+l−1})‖²/2σ_c²).
 
-    ψ of a word is the vectors ψ of its letters, one after the other. Small σ_p compares words at equal positions only,
-    small σ_c equal words only; between the limits, and for some L, are many kernels of words. Sequences may have
-    different lengths. A word with a masked letter is like no other.
+    ψ of a k-mer is the vectors ψ of its letters, one after the other. Small σ_p compares k-mers at equal positions
+    only, small σ_c equal k-mers only; between the limits, and for some L, are many kernels of k-mers. Sequences may have
+    different lengths. A k-mer with a masked letter is like no other.
 
     Sums are of positive numbers in double precision: K is wrong by less than 2^−52·(L + number of cells of a diagonal)
     of itself, and has the same bits whichever of two sequences is first.
@@ -52,7 +52,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     >>> from seqkern.kernels import GenericStringKernel
     >>> kernel = GenericStringKernel(length=2, sigma_p=1.0, sigma_c=1.0, alphabet="protein")
     >>> kernel(["KLVF"], ["KIVF", "KDVF"]).round(2)
-    array([[0.99, 0.96]])
+    array([[0.97, 0.79]])
     """
 
     name = "generic_string"
@@ -224,7 +224,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         return 8 * threads * (max(profile, panel) + group + room)
 
     def _attribute(self, X, support, coefficients):
-        """Share what two words add equally by the letters of the one in `X`."""
+        """Share what two k-mers add equally by the letters of the one in `X`."""
         rows, others = self._prepare(X, None), self._prepare(support, None)
         result = np.zeros(int(X.lengths.sum()))
         longer = max(rows, others, key=lambda payload: payload.longest)

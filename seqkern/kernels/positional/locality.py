@@ -1,6 +1,7 @@
 """Locality- and codon-improved kernels: matches in windows around every position (Zien et al., Bioinformatics 2000)."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -35,12 +36,12 @@ class LocalityImprovedKernel(SequenceKernel):
 
     Examples
     --------
-    Two matches side by side count more than two far apart:
+    Two matches side by side count more than three scattered ones:
 
     >>> from seqkern.kernels import LocalityImprovedKernel
     >>> kernel = LocalityImprovedKernel(l=1, d1=3, normalize=False)
     >>> kernel(["ACGTAC"], ["ACTACT", "AGGGGC"])
-    array([[3.5 , 1.25]])
+    array([[3.5 , 2.25]])
     """
 
     name = "locality_improved"
@@ -182,11 +183,14 @@ class CodonImprovedKernel(LocalityImprovedKernel):
 
     Examples
     --------
-    A start codon in the same frame, one codon later, matches half:
+    A start codon that is one codon farther matches with δ, here a half:
 
     >>> from seqkern.kernels import CodonImprovedKernel, LocalityImprovedKernel
-    >>> CodonImprovedKernel(l=1, d1=1, normalize=False)(["ATGCCCCCC"], ["GGGATGGGG"])
+    >>> x, y = ["ATGCCCCCC"], ["GGTATGGGG"]
+    >>> LocalityImprovedKernel(l=1, d1=1, normalize=False)(x, y)
     array([[0.]])
+    >>> CodonImprovedKernel(l=1, d1=1, normalize=False)(x, y)
+    array([[2.]])
     """
 
     name = "codon_improved"
@@ -205,7 +209,7 @@ class CodonImprovedKernel(LocalityImprovedKernel):
         ]
 
     @property
-    def positive_semidefinite(self) -> bool:
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether every Gram matrix is: without matches a codon away, for a form [[1, δ], [δ, 0]] is indefinite."""
         return self.delta == 0
 

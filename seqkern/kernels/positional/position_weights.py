@@ -5,11 +5,11 @@ the pair (p, q), a *placement*: the same position, or one within the shift. So
 
     f(x) = Σ_j c_j·K(x, z_j) = Σ_k Σ_p w_k[p, k-mer of x at p].
 
-k-mers of up to `prefix` letters are in one table for each position p, over all words of so many letters, with the sum
-of all lengths and placements (and, for words before a masked letter, over all shorter words). Longer ones are in one
+k-mers of up to `prefix` letters are in one table for each position p, over all k-mers of so many letters, with the sum
+of all lengths and placements (and, for k-mers before a masked letter, over all shorter k-mers). Longer ones are in one
 trie for each position q of the support, without collisions and with compressed paths; each placement (p, q) walks the
 trie of q with the letters from p on. No support sequence is visited: with more of them only more
-words of a window are in a trie. See `_position_weights.h` and `_position_tries.h`.
+k-mers of a window are in a trie. See `_position_weights.h` and `_position_tries.h`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PositionWeights:
     shifts : ndarray of int64, shape (length,)
         The largest shift at each position.
     prefix : int, optional
-        Letters of the words of a table; by default what keeps a table within the cache.
+        Letters of the k-mers of a table; by default what keeps a table within the cache.
     n_threads : int, optional
         By default all cores.
 

@@ -44,7 +44,7 @@ class SalzbergKernel(FeatureKernel):
     >>> from seqkern.kernels import SalzbergKernel
     >>> kernel = SalzbergKernel(normalize=False).fit(["AGGT", "AGGT", "ACCA", "TCGA"], [1, 1, -1, -1])
     >>> kernel(["AGGT"], ["AGGT", "TCCA"]).round(2)
-    array([[ 2.43, -1.45]])
+    array([[ 2.32, -1.34]])
     """
 
     name = "salzberg"

@@ -1,5 +1,6 @@
 """Weighted degree kernels, with and without shifts (Rätsch & Sonnenburg 2004; Rätsch et al. 2005)."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -229,7 +230,7 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
     >>> WeightedDegreeKernel(degree=3)(x, y).round(2)
     array([[0.09]])
     >>> ShiftedWeightedDegreeKernel(degree=3, shift=1)(x, y).round(2)
-    array([[0.5]])
+    array([[0.28]])
     """
 
     name = "shifted_weighted_degree"
@@ -273,7 +274,7 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
         return np.full(length, self.shift) if np.ndim(self.shift) == 0 else np.array(self.shift, dtype=np.int64)
 
     @property
-    def positive_semidefinite(self) -> bool:
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether every Gram matrix is: the matrix of the weights of two positions is.
 
         With one shift for all positions and no position weights its entries w(|i − j|) are those of a sum of cosines
