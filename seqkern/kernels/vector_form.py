@@ -20,7 +20,18 @@ class VectorTable(Protocol):
     def __len__(self) -> int: ...
 
     def gather(self, rows: Any = ...) -> npt.NDArray[np.floating[Any]]:
-        """Return the vectors `rows` (slice or integer array), C-ordered."""
+        """Return some of the vectors.
+
+        Parameters
+        ----------
+        rows : slice or integer array
+            Which; by default all.
+
+        Returns
+        -------
+        ndarray, shape (m, width)
+            C-ordered.
+        """
 
 
 @dataclass(frozen=True, eq=False)

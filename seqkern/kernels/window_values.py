@@ -27,7 +27,21 @@ class ScansWindows(Protocol):
     def scan(
         self, codes: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], n_threads: int | None = None
     ) -> npt.NDArray[np.float64]:
-        """Return the values of windows."""
+        """Return the values of windows.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8, shape (residues,)
+            One long sequence.
+        starts : ndarray of int64, shape (n,)
+            Where the windows start, ascending.
+        n_threads : int, optional
+            By default the kernel's own, or all cores.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
 
 
 class WindowValues:

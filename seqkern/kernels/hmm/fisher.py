@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
@@ -182,7 +183,7 @@ class FisherKernel(FeatureKernel):
 
     # ---- the scores -----------------------------------------------------------------------------
 
-    def features(self, X):
+    def features(self, X: Any) -> npt.NDArray[np.float64]:
         """Return I^(−1/2)·U_x of each record, float64 (n, parameters), one model after the other.
 
         The matrix times its transpose is the kernel matrix, not normalised. Of a profile HMM there are the emissions,

@@ -34,8 +34,8 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     """K(x, y) = Σ_{l ≤ L} Σ_i Σ_j exp(−(i − j)²/2σ_p²)·exp(−‖ψ(x_i … x_{i+l−1}) − ψ(y_j … y_{j+l−1})‖²/2σ_c²).
 
     ψ of a k-mer is the vectors ψ of its letters, one after the other. Small σ_p compares k-mers at equal positions
-    only, small σ_c equal k-mers only; between the limits, and for some L, are many kernels of k-mers. Sequences may have
-    different lengths. A k-mer with a masked letter is like no other.
+    only, small σ_c equal k-mers only; between the limits, and for some L, are many kernels of k-mers. Sequences may
+    have different lengths. A k-mer with a masked letter is like no other.
 
     Sums are of positive numbers in double precision: K is wrong by less than 2^−52·(L + number of cells of a diagonal)
     of itself, and has the same bits whichever of two sequences is first.

@@ -109,7 +109,7 @@ class SalzbergKernel(FeatureKernel):
         self.alphabet_ = Alphabet(**header["alphabet"])
         self.ratios_ = arrays["ratios"]
 
-    def features(self, X):
+    def features(self, X: Any) -> npt.NDArray[np.float64]:
         """Return s_p(x), one pair of classes after the other.
 
         The matrix times its transpose is the kernel matrix, not normalised.
