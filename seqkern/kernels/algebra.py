@@ -19,6 +19,7 @@ from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import CombinedImplicit
 from seqkern.kernels.occurrences import WordWeights, merge
 from seqkern.kernels.part_parameters import PartParameters
+from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
 from seqkern.kernels.window_values import PartOfWindow, ScansWindows, SumOfValues, WindowValues
 from seqkern.sequences.sequence_set import SequenceSet
@@ -63,8 +64,6 @@ class SumKernel(PartParameters, CompositeKernel):
     @classmethod
     def examples(cls) -> list[Kernel]:
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         parts = build_kernel("spectrum:k=3+spectrum:k=2,part=2:-2")
         return [cast(Kernel, parts.set_params(normalize=True)), build_kernel("0.25*linear+2*rbf:gamma=scale+0*linear")]
 
@@ -222,8 +221,6 @@ class ProductKernel(PartParameters, CompositeKernel):
     @classmethod
     def examples(cls) -> list[Kernel]:
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         return [build_kernel("spectrum:k=1*spectrum:k=2"), build_kernel("rbf*linear*polynomial:degree=2")]
 
     def _given(self) -> list[Kernel]:
@@ -300,8 +297,6 @@ class PartKernel(CompositeKernel):
     @classmethod
     def examples(cls) -> list[Kernel]:
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         return [build_kernel("spectrum:k=2,part=1:9"), build_kernel("spectrum:k=2,part=-7:")]
 
     def _given(self) -> list[Kernel]:

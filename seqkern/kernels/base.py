@@ -24,6 +24,7 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.declarations import Choice
 from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
+from seqkern.core.public_files import is_public
 from seqkern.core.sparse_types import is_sparse
 from seqkern.core.specs import plain
 from seqkern.core.threads import given_threads
@@ -301,9 +302,6 @@ class Kernel(Operators, GramTransformer, Parameters):
 
     def check_files(self) -> None:
         """Raise FileError if a local file that the parameters name is not there."""
-        # Loaded only where there are files: costs start-up.
-        from seqkern.core.public_files import is_public
-
         for path in self.files():
             if not is_public(path) and not Path(path).is_file():
                 raise FileError(f"there is no file {str(path)!r}", remedy=self.missing_file_remedy)

@@ -165,7 +165,8 @@ class SparseImplicit(Implicit):
         -------
         SparseImplicit
         """
-        from scipy.sparse import csr_array  # loaded only where it is needed: costs start-up
+        # loaded only where used: costs start-up
+        from scipy.sparse import csr_array
 
         rows = csr_array(matrix, dtype=np.float64)
         if not rows.has_canonical_format:

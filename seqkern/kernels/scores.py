@@ -92,7 +92,8 @@ def implied_background(
     ParameterError
         If there is none.
     """
-    from scipy.optimize import brentq  # loaded only where it is needed: costs start-up
+    # loaded only where used: costs start-up
+    from scipy.optimize import brentq
 
     def excess(scale):
         return np.linalg.inv(np.exp(scale * scores)).sum() - 1
@@ -119,6 +120,7 @@ def implied_background(
 @lru_cache(maxsize=1)
 def matrix_names() -> list[str]:
     """Return the names of Biopython's substitution matrices."""
+    # loaded only where used: costs start-up
     from Bio.Align import substitution_matrices
 
     return substitution_matrices.load()
@@ -187,6 +189,7 @@ def matrix_scores(alphabet: Alphabet, name: str) -> npt.NDArray[np.float64]:
     ParameterError
         If it has no scores for the alphabet, or is one for proteins and the alphabet DNA or RNA.
     """
+    # loaded only where used: costs start-up
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)

@@ -13,6 +13,7 @@ from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import attributions, fold, word_weights
 from seqkern.kernels.base import Kernel, Plan
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.vectors.vector import PRODUCT_SECONDS, LinearKernel, RBFKernel
 from seqkern.sequences.alphabets import Alphabet
@@ -61,14 +62,12 @@ class PairwiseKernel(CompositeKernel):
     @classmethod
     def examples(cls) -> list[Kernel]:
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         texts = ("pairwise:base=(spectrum:k=2)", "pairwise:vector_kernel=rbf,base=(rbf:gamma=scale)")
         return [build_kernel(text) for text in texts]
 
     def _given(self) -> list[Kernel]:
         if self.base is None:
-            # Loaded only where it is the default: costs start-up.
+            # loaded only where used: costs start-up
             from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
 
             return [SmithWatermanKernel()]

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FileError, ParameterError, SequenceError
+from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_lines
 from seqkern.core.types import PathLike
 from seqkern.kernels.scores import as_scores, check_sort, matrix_names, of_bases
@@ -166,6 +167,7 @@ def load_matrix(name: str) -> ScoreMatrix:
 @lru_cache(maxsize=32)
 def _of_biopython(name: str) -> ScoreMatrix:
     """Return a matrix of Biopython."""
+    # loaded only where used: costs start-up
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)
@@ -195,9 +197,6 @@ def read_matrix(path: PathLike) -> ScoreMatrix:
     ParameterError
         If there is neither a file nor a matrix of Biopython with this name, or no such public file.
     """
-    # Loaded only where a file is read: downloading costs start-up.
-    from seqkern.core.public_files import local_path
-
     file = local_path(path)
     if not file.exists():
         near = difflib.get_close_matches(file.name.upper(), matrix_names(), n=NEAREST) or SUGGESTED

@@ -52,6 +52,7 @@ def hmmer_alphabet(alphabet: Alphabet) -> pyhmmer.easel.Alphabet:
     -------
     pyhmmer.easel.Alphabet
     """
+    # loaded only where used: costs start-up
     from pyhmmer.easel import Alphabet
 
     return {"dna": Alphabet.dna, "rna": Alphabet.rna, "protein": Alphabet.amino}[alphabet.name]()
@@ -70,6 +71,7 @@ def background(alphabet: Alphabet) -> npt.NDArray[np.float64]:
     ndarray of float64, shape (letters,)
         They sum to 1.
     """
+    # loaded only where used: costs start-up
     from pyhmmer.plan7 import Background
 
     return np.array(Background(hmmer_alphabet(alphabet)).residue_frequencies, dtype=np.float64)
@@ -146,6 +148,7 @@ def align(strings: Sequence[str], alphabet: Alphabet) -> list[str]:
     list of str
         One row for each sequence, in the same order.
     """
+    # loaded only where used: costs start-up
     from pyfamsa import Aligner, Sequence
 
     # FAMSA knows amino acids only, and T, not U.
@@ -170,6 +173,7 @@ def _scores(default, alphabet):
 
 def _build(aligned, alphabet, symfrac):
     """Return pyhmmer's HMM of an alignment, or None if no column is part of it."""
+    # loaded only where used: costs start-up
     from pyhmmer.easel import TextMSA, TextSequence
     from pyhmmer.plan7 import Background, Builder
 

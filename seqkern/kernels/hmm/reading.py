@@ -1,6 +1,7 @@
 """Profile HMMs from HMMER3 files."""
 
 from seqkern.core.errors import FileError
+from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_text
 from seqkern.core.types import PathLike
 from seqkern.kernels.hmm.building import background, from_hmmer
@@ -30,9 +31,6 @@ def read_profiles(path: PathLike) -> tuple[list[ProfileHMM], Alphabet]:
     ParameterError
         If there is no such public file.
     """
-    # Loaded only where a file is read: downloading costs start-up.
-    from seqkern.core.public_files import local_path
-
     with open_text(local_path(path)) as (text, name):
         found = parse_hmms(text.read(), name)
     letters = found[0].alphabet.type

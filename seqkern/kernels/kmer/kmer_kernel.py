@@ -220,6 +220,7 @@ class KmerKernel(FeatureKernel):
         ParameterError
             If there are none: at positions, or of annotation letters that are not named; or if there are too many.
         """
+        # loaded only where used: costs start-up
         from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()

@@ -48,6 +48,7 @@ class SubsetFeatures:
         ParameterError
             If the kernel is not a product of such features, or they need more memory than there is.
         """
+        # loaded only where used: costs start-up
         from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
