@@ -16,6 +16,7 @@ from seqkern.kernels.explicit import feature_vectors, known_names
 from seqkern.kernels.implicit import CombinedImplicit
 from seqkern.kernels.occurrences import WordWeights, merge
 from seqkern.kernels.part_parameters import PartParameters
+from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
 from seqkern.kernels.window_values import PartOfWindow, SumOfValues, WindowValues
 
@@ -52,8 +53,6 @@ class SumKernel(PartParameters, CompositeKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         parts = build_kernel("spectrum:k=3+spectrum:k=2,part=2:-2")
         return [parts.set_params(normalize=True), build_kernel("0.25*linear+2*rbf:gamma=scale+0*linear")]
 
@@ -192,8 +191,6 @@ class ProductKernel(PartParameters, CompositeKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         return [build_kernel("spectrum:k=1*spectrum:k=2"), build_kernel("rbf*linear*polynomial:degree=2")]
 
     def _given(self):
@@ -262,8 +259,6 @@ class PartKernel(CompositeKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         return [build_kernel("spectrum:k=2,part=1:9"), build_kernel("spectrum:k=2,part=-7:")]
 
     def _given(self):

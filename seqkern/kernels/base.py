@@ -22,8 +22,11 @@ from seqkern.core.archive import canonical_json
 from seqkern.core.declarations import Choice
 from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
+from seqkern.core.public_files import is_public
 from seqkern.core.specs import plain
+from seqkern.core.threads import given_threads
 from seqkern.kernels import _blocks
+from seqkern.kernels.blocks import fill
 from seqkern.kernels.implicit import normalised
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.kernels.operators import Operators
@@ -225,8 +228,6 @@ class Kernel(Operators, GramTransformer, Parameters):
 
     def check_files(self):
         """Raise FileError if a local file that the parameters name is not there."""
-        from seqkern.core.public_files import is_public
-
         for path in self.files():
             if not is_public(path) and not Path(path).is_file():
                 raise FileError(f"there is no file {str(path)!r}", remedy=self.missing_file_remedy)
@@ -350,9 +351,6 @@ class Kernel(Operators, GramTransformer, Parameters):
         SequenceError, ParameterError
             As `prepare`; also for work that would take years.
         """
-        from seqkern.core.threads import given_threads
-        from seqkern.kernels.blocks import fill
-
         self.check_parameters()
         self.check_fitted()
         if Y is not None and not isinstance(X, SequenceSet) and not isinstance(Y, SequenceSet):
@@ -515,6 +513,7 @@ class Kernel(Operators, GramTransformer, Parameters):
         SequenceError
             As `prepare`.
         """
+        # loaded only where used: costs start-up
         from scipy.sparse import csr_array, issparse
 
         from seqkern.kernels.explicit import normalised_vectors

@@ -114,6 +114,7 @@ class SparseImplicit(Implicit):
     @classmethod
     def of(cls, matrix):
         """Return the Implicit of the rows of a matrix of numbers, dense or sparse; its kernel is X Xᵀ."""
+        # loaded only where used: costs start-up
         from scipy.sparse import csr_array
 
         rows = csr_array(matrix, dtype=np.float64)

@@ -61,6 +61,7 @@ def implied_background(scores, name="the matrix"):
     ParameterError
         If there is none.
     """
+    # loaded only where used: costs start-up
     from scipy.optimize import brentq
 
     def excess(scale):
@@ -88,6 +89,7 @@ def implied_background(scores, name="the matrix"):
 @lru_cache(maxsize=1)
 def matrix_names():
     """Return the names of Biopython's substitution matrices."""
+    # loaded only where used: costs start-up
     from Bio.Align import substitution_matrices
 
     return substitution_matrices.load()
@@ -119,6 +121,7 @@ def matrix_scores(alphabet, name):
     ParameterError
         If it has no scores for the alphabet, or is one for proteins and the alphabet DNA or RNA.
     """
+    # loaded only where used: costs start-up
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)

@@ -9,6 +9,7 @@ from seqkern.core.parameters import changed, choice, component, real
 from seqkern.kernels.additive import attributions, fold, word_weights
 from seqkern.kernels.base import Kernel, Plan
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vectors.vector import PRODUCT_SECONDS, LinearKernel, RBFKernel
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
@@ -50,13 +51,12 @@ class PairwiseKernel(CompositeKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         texts = ("pairwise:base=(spectrum:k=2)", "pairwise:vector_kernel=rbf,base=(rbf:gamma=scale)")
         return [build_kernel(text) for text in texts]
 
     def _given(self):
         if self.base is None:
+            # loaded only where used: costs start-up
             from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
 
             return [SmithWatermanKernel()]

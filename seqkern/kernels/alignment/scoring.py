@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from seqkern.core.errors import FileError, ParameterError, SequenceError
+from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_lines
 from seqkern.kernels.scores import as_scores, check_sort, matrix_names, of_bases
 
@@ -121,6 +122,7 @@ def load_matrix(name):
 @lru_cache(maxsize=32)
 def _of_biopython(name):
     """Return a matrix of Biopython."""
+    # loaded only where used: costs start-up
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)
@@ -150,8 +152,6 @@ def read_matrix(path):
     ParameterError
         If there is neither a file nor a matrix of Biopython with this name, or no such public file.
     """
-    from seqkern.core.public_files import local_path
-
     path = local_path(path)
     if not path.exists():
         near = difflib.get_close_matches(path.name.upper(), matrix_names(), n=NEAREST) or SUGGESTED

@@ -21,6 +21,7 @@ def check_alphabet(alphabet):
 
 def hmmer_alphabet(alphabet):
     """Return pyhmmer's alphabet for dna, rna or protein; its first letters are ours, in the same order."""
+    # loaded only where used: costs start-up
     from pyhmmer.easel import Alphabet
 
     return {"dna": Alphabet.dna, "rna": Alphabet.rna, "protein": Alphabet.amino}[alphabet.name]()
@@ -28,6 +29,7 @@ def hmmer_alphabet(alphabet):
 
 def background(alphabet):
     """Return HMMER's background frequencies of the letters, float64 (letters,)."""
+    # loaded only where used: costs start-up
     from pyhmmer.plan7 import Background
 
     return np.array(Background(hmmer_alphabet(alphabet)).residue_frequencies, dtype=np.float64)
@@ -73,6 +75,7 @@ def from_hmmer(model, frequencies):
 
 def align(strings, alphabet):
     """Return strings with ``-`` for gaps, all of one length; masked letters are ``X``."""
+    # loaded only where used: costs start-up
     from pyfamsa import Aligner, Sequence
 
     # FAMSA knows amino acids only, and T, not U.
@@ -97,6 +100,7 @@ def _scores(default, alphabet):
 
 def _build(aligned, alphabet, symfrac):
     """Return pyhmmer's HMM of an alignment, or None if no column is part of it."""
+    # loaded only where used: costs start-up
     from pyhmmer.easel import TextMSA, TextSequence
     from pyhmmer.plan7 import Background, Builder
 

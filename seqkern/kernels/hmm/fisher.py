@@ -69,6 +69,7 @@ class FisherKernel(FeatureKernel):
     )
     hmm: str | None = text(
         default=None,
+        path=True,
         remedy="give the path of a HMMER3 file, as text",
         doc="A HMMER3 file (text, compressed or not; or ``public:NAME``), instead of building a profile HMM; then "
         "nothing is learned. The U of several models are put side by side.",

@@ -1,6 +1,7 @@
 """Profile HMMs from HMMER3 files."""
 
 from seqkern.core.errors import FileError
+from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_text
 from seqkern.kernels.hmm.building import background, from_hmmer
 from seqkern.profiles.hmmer_files import parse_hmms
@@ -28,8 +29,6 @@ def read_profiles(path):
     ParameterError
         If there is no such public file.
     """
-    from seqkern.core.public_files import local_path
-
     with open_text(local_path(path)) as (text, name):
         found = parse_hmms(text.read(), name)
     letters = found[0].alphabet.type

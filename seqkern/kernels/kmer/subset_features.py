@@ -60,7 +60,8 @@ class SubsetFeatures(Base):
         SequenceError
             As `prepare`.
         """
-        from scipy.sparse import csr_matrix, hstack  # here: the kernel matrix does not need it, and it costs start-up
+        # loaded only where used: costs start-up
+        from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
         X = self.coerce(X)

@@ -32,7 +32,9 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     has_weights_at_positions = True
 
     degree: int = integer(default=20, low=1, high=LARGEST_DEGREE, kw_only=False, doc="d, the largest length of k-mers.")
-    weights: list[float] | None = numbers(default=None, low=0, doc="β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1)).")
+    weights: list[float] | None = numbers(
+        default=None, low=0, length="degree", doc="β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1))."
+    )
     position_weights: list[float] | None = numbers(
         default=None,
         low=0,
@@ -164,10 +166,6 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         return fold(self, columns.X, coefficients)
 
     def _check_parameters(self):
-        if self.weights is not None and len(self.weights) != self.degree:
-            raise ParameterError(
-                f"weights={self.weights!r} is not possible", remedy=f"give a list of {self.degree} numbers"
-            )
         lengths = {name: len(values) for name, values in self._lists().items()}
         if len(set(lengths.values())) > 1:
             listed = " and ".join(f"{name} {length} numbers" for name, length in lengths.items())

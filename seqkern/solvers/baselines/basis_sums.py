@@ -50,6 +50,7 @@ class TrainingSums:
         With M = Σ xxᵀ and s_g = Σ x e over the rows of group g, e the errors, the covariance of the coefficients is
         M⁻¹ Σ_g s_g s_gᵀ M⁻¹, times G/(G − 1) · (n − 1)/(n − p).
         """
+        # loaded only where used: costs start-up
         from scipy.stats import t as student
 
         out = np.full((len(bases), self.d, 3), np.nan)

@@ -81,6 +81,7 @@ class Network(AnyClassSolver):
 
     def _fit(self, K, y, groups=None):
         """Learn pass by pass, and keep the best."""
+        # loaded only where used: costs start-up
         from sklearn.neural_network import MLPClassifier
 
         learned, held = self._divided(order_by_content(K, y, self.seed), groups)

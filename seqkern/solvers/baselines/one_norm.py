@@ -52,6 +52,7 @@ def solve_one_norm(X, y, C):
     ParameterError
         If it cannot be solved.
     """
+    # loaded only where used: costs start-up
     from scipy.optimize import linprog
 
     n, d = X.shape

@@ -7,6 +7,7 @@ from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.multiclass.meta_solver import OfBinary
 from seqkern.solvers.specs import solver_from_state
+from seqkern.solvers.svm.svm import CSVC
 
 
 class WeightedThreshold(OfBinary, BinarySolver):
@@ -43,8 +44,8 @@ class WeightedThreshold(OfBinary, BinarySolver):
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
+        # loaded only where used: costs start-up
         from seqkern.solvers.svm.primal import PrimalSVC
-        from seqkern.solvers.svm.svm import CSVC
 
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), false_negative=3.0)]
 

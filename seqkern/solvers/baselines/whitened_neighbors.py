@@ -116,6 +116,7 @@ class WhitenedNeighbors(AnyClassSolver):
 
     def _made(self):
         """Return scikit-learn's search for neighbours among the training rows."""
+        # loaded only where used: costs start-up
         from sklearn.neighbors import KNeighborsClassifier
 
         return KNeighborsClassifier(self.n_neighbors).fit(self.points_, self.codes_)

@@ -68,6 +68,7 @@ class BinaryTree(BinaryMachines):
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
+        # loaded only where used: costs start-up
         from seqkern.solvers.svm.primal import PrimalSVC
 
         return [cls(PrimalSVC(tol=1e-9))]

@@ -6,6 +6,8 @@ from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines
+from seqkern.solvers.psvm.psvm import PSVC
+from seqkern.solvers.svm.svm import CSVC
 
 
 class OneAgainstRest(BinaryMachines):
@@ -40,9 +42,6 @@ class OneAgainstRest(BinaryMachines):
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
-        from seqkern.solvers.psvm.psvm import PSVC
-        from seqkern.solvers.svm.svm import CSVC
-
         return [cls(CSVC(C=5.0, tol=1e-6)), cls(PSVC())]
 
     def _decide(self, K, columns):

@@ -11,6 +11,7 @@ from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import check_is_fitted
 from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, squashed
+from seqkern.solvers.svm.svm import CSVC
 
 CHUNK_ROWS = 4096
 
@@ -60,8 +61,6 @@ class PairwiseVoting(MachinesOfPairs):
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.svm import CSVC
-
         return [cls(CSVC(tol=1e-6))]
 
     def decision_function(self, K):
@@ -193,8 +192,6 @@ class DecisionDAG(MachinesOfPairs):
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.svm import CSVC
-
         return [cls(CSVC(tol=1e-6))]
 
     def decision_function(self, K):

@@ -120,6 +120,7 @@ class SelectedClassifier(ClassSolver):
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
+        # loaded only where used: costs start-up
         from seqkern.solvers.psvm.psvm import PSVC
         from seqkern.solvers.selection.selectors.psvm import PSVMFeatureSelector
         from seqkern.solvers.svm.svm import CSVC

@@ -209,7 +209,7 @@ class PairKernel(PairExplanations, KmerKernel):
         pairs = self._pairs(X, k, notes)
         blocks: list[Any]
         if self.distance_weight is not None:
-            found = pairs.find(positions=True)
+            found = pairs.locate()
             blocks = [PositionBlock(*found, self._weigh, next(others), smooth=algorithm == "dense")]
         elif algorithm == "dense":
             blocks = [dense_block(pairs, self.presence)]

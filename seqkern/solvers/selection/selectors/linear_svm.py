@@ -31,6 +31,7 @@ def dual_weights(K, second, C=NO_BOUND, tol=1e-4):
     C : float
     tol : float
     """
+    # loaded only where used: costs start-up
     from sklearn.svm import SVC
 
     machine = SVC(C=float(C), kernel="precomputed", tol=tol, max_iter=MOST_STEPS, cache_size=50)
