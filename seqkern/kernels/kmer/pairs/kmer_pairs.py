@@ -1,9 +1,9 @@
 """Pairs of k-mers as integers, with or without annotation, and where they start.
 
-A letter and its annotation letter make one *symbol*, annotation · b + letter over b letters; without annotation a
-symbol is the letter. The k-mer u over s symbols has the code u < s^k, and the pair of u and v whose starts are the
-t-th of the given distances apart has the code (t·s^k + u)·s^k + v. A pair with a masked letter in a k-mer does not
-exist; letters between the k-mers do not matter.
+A residue and its annotation letter make one *symbol*, annotation · b + letter over b letters; without annotation a
+symbol is the residue. The k-mer u over s symbols has the code u < s^k, and the pair of u and v whose starts are the
+t-th of the given distances apart has the code (t·s^k + u)·s^k + v. A pair with a masked residue in a k-mer does not
+exist; residues between the k-mers do not matter.
 """
 
 from copy import copy
