@@ -141,7 +141,7 @@ class KmerKernel(FeatureKernel):
         return TermBlocks(terms, self._scale(), choices, X)
 
     def _choices(self, X: SequenceSet) -> list[Any]:
-        """Return for each k what `_members` is told for `X`, and for sets made like it: the algorithm."""
+        """Return for each k what `_members` needs to know, for `X` and for sets made like it: the algorithm."""
         work = self._workload(X)
         return [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
 
@@ -247,7 +247,8 @@ class KmerKernel(FeatureKernel):
         SequenceError
             As `prepare`.
         """
-        from scipy.sparse import csr_matrix, hstack  # here: the kernel matrix does not need it, and it costs start-up
+        # loaded only where used: costs start-up
+        from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
         self._check_explicit()

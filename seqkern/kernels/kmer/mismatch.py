@@ -1,4 +1,4 @@
-"""The mismatch kernel: k-mers that agree up to m letters (Leslie, Eskin, Cohen, Weston, Noble 2004).
+"""The mismatch kernel: k-mers with up to m mismatches (Leslie, Eskin, Cohen, Weston, Noble 2004).
 
 Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides the ways to compute one of
 those, there are three that look at the neighbours, and can tell their presence:

@@ -23,7 +23,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 UNIT = 2.0**32  # costs are multiples of 1 / UNIT, so that their sums are exact
 
 
-class ProfileKernel(ProfileTracks, InexactKernel):  # type: ignore[override]  # properties instead of attributes
+class ProfileKernel(ProfileTracks, InexactKernel):
     """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of places j of x with −Σ_i ln p_{j+i}(u_i) < σ.
 
     p is the track ``profile``, a probability above 0 for each letter at each place: `seqkern.profiles` reads it from

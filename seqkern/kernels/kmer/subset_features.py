@@ -31,7 +31,7 @@ class SubsetFeatures(Base):
     """
 
     def _feature_values(self) -> dict[int, float]:
-        """Return {number of letters in a feature: its value where it occurs}; ParameterError if there are none such."""
+        """Return {number of residues in a feature: its value where it occurs}; ParameterError if there are none such."""
         raise NotImplementedError
 
     def check_features(self) -> None:
@@ -60,7 +60,8 @@ class SubsetFeatures(Base):
         SequenceError
             As `prepare`.
         """
-        from scipy.sparse import csr_matrix, hstack  # here: the kernel matrix does not need it, and it costs start-up
+        # loaded only where used: costs start-up
+        from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
         X = self.coerce(X)

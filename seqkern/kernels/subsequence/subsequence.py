@@ -182,7 +182,7 @@ class StringKernel(SequenceKernel):
         """
         if self.n is None:
             raise NoWordsError("the words have no length", remedy="choose an n")
-        words, weights = [], []
+        kmers, weights = [], []
         for length in range(1 if self.up_to else self.n, self.n + 1):
             found = sorted({kmer for Z in (X, support) for kmer in _kmers(Z, length)})
             kernel = StringKernel(
@@ -190,9 +190,9 @@ class StringKernel(SequenceKernel):
             )
             # K(u, z) is decay^n·φ_u(z), as u has a single subsequence of n residues.
             values = kernel.kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
-            words += found
+            kmers += found
             weights.append(values / float(self.decay) ** length)
-        return words, np.concatenate(weights)
+        return kmers, np.concatenate(weights)
 
 
 def _kmers(X: SequenceSet, n: int) -> Iterator[str]:
