@@ -208,7 +208,7 @@ class SelectedClassifier(ClassSolver):
         """Return the report."""
         summary = {key: value for key, value in machine.report_.items() if key not in ("n_support", "support_share")}
         if selector.not_converged_:
-            remarks = [summary["remark"]] if "remark" in shown else []
+            remarks = [summary["remark"]] if "remark" in summary else []
             summary |= {"converged": False, "remark": "; ".join([*remarks, selector.not_converged()])}
         return {
             **summary,
