@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from seqkern.report.dataset_results import KEYS
 from seqkern.report.files import read_table
-from seqkern.report.results import KEYS
 
 PARTS = {"train": "training", "test": "test"}
 

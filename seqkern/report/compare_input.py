@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from seqkern.core.errors import FileError
-from seqkern.report.results import DatasetResults, Method, StudyResults
+from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.results import StudyResults
 from seqkern.study.dataset_entries import DatasetEntry
 from seqkern.study.study import Study
 

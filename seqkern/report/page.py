@@ -8,11 +8,11 @@ from seqkern.core.archive import atomic_write
 from seqkern.core.markup import join, tag
 from seqkern.core.tsv import write_tsv
 from seqkern.figures.page import whole_page
-from seqkern.report.comparisons import COLUMNS
+from seqkern.report.compared import COLUMNS
 from seqkern.report.results import StudyResults
 from seqkern.report.sections.choices import choices_section
 from seqkern.report.sections.cost import cost_section
-from seqkern.report.sections.dataset_summary import about_section
+from seqkern.report.sections.dataset_summary import dataset_summary_section
 from seqkern.report.sections.eigenvalues import eigenvalues_section
 from seqkern.report.sections.families import families_section
 from seqkern.report.sections.findings import findings_section
@@ -23,7 +23,7 @@ from seqkern.report.sections.intervals import interval_rows
 from seqkern.report.sections.overview import make_overview, overview_section
 from seqkern.report.sections.plots import curves_section, gram_section
 from seqkern.report.sections.predictions import confusion_section, hard_section
-from seqkern.report.sections.provenance import made_section, numbers_section
+from seqkern.report.sections.provenance import numbers_section, provenance_section
 from seqkern.report.sections.reliability import reliability_section
 from seqkern.report.sections.residues import residues_section
 from seqkern.report.sections.scores import scores_section, units_section
@@ -52,7 +52,7 @@ LINKS = (
     ("cost", "run time"),
 )
 SECTIONS = (
-    about_section,
+    dataset_summary_section,
     folds_section,
     leakage_section,
     scores_section,
@@ -144,7 +144,7 @@ def render_page(study, views, overview=None):
         overview_section(overview) if overview else None,
         chapters,
         numbers_section(views),
-        made_section(study, config_text(study)),
+        provenance_section(study, config_text(study)),
     )
     return whole_page(f"{study.name} · seqkern report", title, _contents(views, chapters, overview), main)
 

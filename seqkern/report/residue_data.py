@@ -1,8 +1,6 @@
 """What the report says of residues, in numbers: from ``states.txt`` of each method, read once."""
 
-import re
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,42 +8,13 @@ from seqkern.evaluation.chain_shares import share_interval
 from seqkern.evaluation.residue_results import NOT_JUDGED, read_states, state_letters
 from seqkern.evaluation.states import run_starts, state_scores
 from seqkern.figures.track_picture import Track
-from seqkern.report.results import KEYS
-from seqkern.residues import WINDOW
 
-DEFAULT_WINDOW, WIDEST = WINDOW, 21
 MODERATE = (60, 200)
 """Residues of a chain that is shown, where there are such."""
 DISTANCES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 21, 31)
 """Where each range of distances from an end of the chain begins within which residues are counted together."""
 FEWEST = 30
 """Residues from which on a share of right ones is drawn."""
-BY_HYDROPHOBICITY = "IVLFCMAGTSWYPHDENQKR"
-"""Order of the scale of Kyte & Doolittle 1982, J. Mol. Biol. 157:105-132; equal values by the alphabet."""
-POSITIONED = re.compile(r"([+-]?\d+):(.|end)")
-END = "end"
-
-
-class Importance(NamedTuple):
-    """What letters around a residue say of its state.
-
-    Attributes
-    ----------
-    values : ndarray of float64, shape (states, letters, places)
-    states, letters : list of str
-    places : ndarray of int64
-        Distances from the residue.
-    """
-
-    values: np.ndarray
-    states: list
-    letters: list
-    places: np.ndarray
-
-    @property
-    def inside(self):
-        """Return which letters are residues of the chain, a list of bool."""
-        return [letter != END for letter in self.letters]
 
 
 class Judged:
@@ -64,7 +33,7 @@ class Judged:
         self.lengths = np.array([len(one.letters) for one in chains], dtype=np.int64)
         code = np.full(256, -1, dtype=np.int64)
         code[[ord(letter) for letter in state_letters(classes)]] = np.arange(len(classes))
-        true, predicted = (code[_bytes(getattr(one, name) for one in chains)] for name in ("true", "predicted"))
+        true, predicted = (code[as_bytes(getattr(one, name) for one in chains)] for name in ("true", "predicted"))
         known = (true >= 0) & (predicted >= 0)
         self.true, self.predicted = true[known], predicted[known]
         self.chain = np.repeat(np.arange(len(chains)), self.lengths)[known]
@@ -116,7 +85,7 @@ class Judged:
         return np.divide(right, n, out=np.full(n.shape, np.nan), where=n >= FEWEST), n
 
 
-def _bytes(lines):
+def as_bytes(lines):
     """Return lines of states as one array of letters."""
     return np.frombuffer("".join(lines).encode("latin-1"), dtype=np.uint8)
 
@@ -157,13 +126,13 @@ def against_first(first, compared):
     return tests
 
 
-def chosen_chain(judged, asked=None):
+def chosen_chain(judged, name=None):
     """Return the number of the chain to show: the one that was asked for, else one of median accuracy.
 
     Parameters
     ----------
     judged : Judged
-    asked : str, optional
+    name : str, optional
         Name of a chain; one that is not there is told by None.
 
     Returns
@@ -171,97 +140,13 @@ def chosen_chain(judged, asked=None):
     int or None
         Of the chains of moderate length, where there are any, the one whose share of right residues is the median.
     """
-    if asked is not None:
-        return next((i for i, one in enumerate(judged.chains) if one.name == str(asked)), None)
+    if name is not None:
+        return next((i for i, one in enumerate(judged.chains) if one.name == str(name)), None)
     known = np.flatnonzero(~np.isnan(judged.right))
     moderate = known[(judged.lengths[known] >= MODERATE[0]) & (judged.lengths[known] <= MODERATE[1])]
     among = moderate if len(moderate) else known
     middle = np.argsort(judged.right[among], kind="stable")[(len(among) - 1) // 2]
     return int(among[middle])
-
-
-def weights_by_position(features, classes):
-    """Return the mean weight of each letter at each place of the window for each state; None where there are none.
-
-    Parameters
-    ----------
-    features : DataFrame
-        Rows of ``features.tsv`` of one method, with names such as ``-7:A`` and ``-7:end``.
-    classes : sequence of str
-
-    Returns
-    -------
-    Importance or None
-        Weights minus their mean over the letters of a place, which says nothing: one letter stands at each place.
-    """
-    parts = features["feature"].str.extract(f"^{POSITIONED.pattern}$")
-    known = parts[0].notna() & (features["weight"] != "")
-    if not known.any():
-        return None
-    names = features["class"] if "class" in features else np.full(len(features), "")
-    table = features.assign(place=parts[0], letter=parts[1], state=names)[known]
-    table = table.assign(place=table["place"].astype(int), weight=table["weight"].astype(float))
-    splits = len(table[KEYS].drop_duplicates())
-    shown = [name for name in classes if (table["state"] == name).any()]
-    if not shown:  # two classes: one weight speaks for the second
-        shown, table = [classes[-1]], table.assign(state=classes[-1])
-    letters, places = letter_order(table["letter"].unique()), np.unique(table["place"])
-    values = np.zeros((len(shown), len(letters), len(places)))
-    rows = [np.searchsorted(places, table["place"].to_numpy())]
-    for order, name in ((letters, "letter"), (shown, "state")):
-        rows.insert(0, table[name].map({value: i for i, value in enumerate(order)}).to_numpy())
-    inside = ~np.isnan(rows[0].astype(float))
-    np.add.at(values, tuple(row[inside].astype(int) for row in rows), table["weight"].to_numpy()[inside] / splits)
-    values -= values.mean(axis=1, keepdims=True)
-    return Importance(values, shown, letters, places)
-
-
-def letter_order(letters):
-    """Return letters by hydrophobicity, others after them, the place beyond the chain last."""
-    known = BY_HYDROPHOBICITY
-    return sorted(letters, key=lambda c: (c == END, known.index(c) if c in known else len(known), c))
-
-
-def information(judged, window):
-    """Return the information that each letter at each place of a window has on each state.
-
-    ln [f(S, R) / f(not S, R)] − ln [f(S) / f(not S)] from the counts of true states and letters of the tested chains,
-    each count one more than it is: 0 says nothing, below 0 speaks against the state.
-
-    Parameters
-    ----------
-    judged : Judged
-    window : int
-        Odd.
-
-    Returns
-    -------
-    Importance
-
-    References
-    ----------
-    Garnier, Osguthorpe & Robson 1978, J. Mol. Biol. 120:97-120.
-    """
-    half = min(window, WIDEST) // 2
-    letters = np.unique(_bytes(one.letters for one in judged.chains))
-    names = letter_order([*(chr(c) for c in letters), END])
-    code = np.full(256, names.index(END))
-    for i, name in enumerate(names):
-        if name != END:
-            code[ord(name)] = i
-    # every chain is followed by `half` places beyond its end, which also stand before the next one
-    text = _bytes([" " * half, *(one.letters + " " * half for one in judged.chains)])
-    first = half + np.cumsum(judged.lengths + half) - (judged.lengths + half)
-    centre, codes = first[judged.chain] + judged.place, code[text]
-    places, n_states = np.arange(-half, half + 1), len(judged.classes)
-    total = np.bincount(judged.true, minlength=n_states) + 1.0
-    values = np.zeros((n_states, len(names), len(places)))
-    for j, offset in enumerate(places):
-        cell = judged.true * len(names) + codes[centre + offset]
-        counts = np.bincount(cell, minlength=n_states * len(names)).reshape(n_states, -1) + 1.0
-        against = counts.sum(axis=0) - counts
-        values[:, :, j] = np.log(counts / against) - np.log(total / (total.sum() - total))[:, None]
-    return Importance(values, judged.classes, names, places)
 
 
 def track_of(judged, i):

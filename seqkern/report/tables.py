@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from seqkern.core.tsv import write_tsv
-from seqkern.report.results import KEYS, Method
+from seqkern.report.dataset_results import KEYS, Method
 from seqkern.report.words import HEADLINE, SHARE_RIGHT, metric
 
 Score = namedtuple("Score", ["mean", "sd", "n", "median"], defaults=[np.nan])

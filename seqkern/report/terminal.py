@@ -6,7 +6,7 @@ from seqkern.core.markup import text_of
 from seqkern.evaluation.comparison import least_p
 from seqkern.evaluation.contests import metrics_with_test
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval
-from seqkern.report.comparisons import LEVEL, ComparedChains, Contested, lead, told_apart
+from seqkern.report.compared import LEVEL, ComparedChains, Contested, is_significant, lead
 from seqkern.report.sections.rank_diagram import groups, shown_p
 from seqkern.report.sections.single_task_tests import (
     caveat,
@@ -30,12 +30,12 @@ VERBS = {
 SHAPES = {"single": "one test part", "folds": "{} folds", "five_by_two": "five times two halves"}
 
 
-def plain(method):
+def method_text(method):
     """Return ``kernel with solver``."""
     return f"{method.kernel} with {method.solver}"
 
 
-def told(found, title):
+def comparison_lines(found, title):
     """Return the lines about one data set.
 
     Parameters
@@ -76,7 +76,7 @@ def _macro_auc(contested):
         if values:
             means[method] = sum(values) / len(values)
     order = sorted(means, key=means.get, reverse=True)
-    text = ", ".join(f"{plain(method)} {means[method]:.3f}" for method in order)
+    text = ", ".join(f"{method_text(method)} {means[method]:.3f}" for method in order)
     return ["", *_wrapped(f"Macro AUC, of which there is no test: {text}.")] if order else []
 
 
@@ -94,13 +94,13 @@ def _scored(scored, higher=True):
     rows = []
     for method, found in sorted(scored.items(), key=lambda item: item[1].score, reverse=higher):
         ends = f"95 % interval {found.low:.3f} to {found.high:.3f}" if found.low == found.low else "no interval"
-        rows.append([plain(method), f"{found.score:.3f}", ends])
+        rows.append([method_text(method), f"{found.score:.3f}", ends])
     return [*_table(rows), ""]
 
 
 def _compared(compared):
     """Return the lines about methods over tasks."""
-    score, count = metric(compared.key).name, sum(map(told_apart, compared.found))
+    score, count = metric(compared.key).name, sum(map(is_significant, compared.found))
     over, differ = f"{compared.tasks} {compared.words}", "differs" if count == 1 else "differ"
     text = (
         f"By {score}, medians shown. Wilcoxon's signed-rank test of each pair over {over}, p corrected by Holm's "
@@ -138,21 +138,21 @@ def _row(table, one):
     if isinstance(table, Contested):
         ahead = one if lead(one) >= 0 else one.turned()
         first, second, p = ahead.first, ahead.second, one.p
-        values, rest = _on_units(table, ahead)
+        values, rest = _on_task(table, ahead)
     else:
         forward = lead(one) >= 0
         first, second = (one.first, one.second) if forward else (one.second, one.first)
         p, (means, medians) = one.test.p, table.averages(one)
         values = medians if forward else medians[::-1]
         rest = _over_tasks(one.test, forward)
-        if told_apart(one):
+        if is_significant(one):
             turn = slice(None, None, 1 if forward else -1)
             rest += contrary(table.key, 1, means[turn], medians[turn])
     scores = " : ".join(f"{value:.3f}" for value in values)
-    return [plain(first), verb, plain(second), scores, rest, _p("p", p), _p("Holm", one.p_holm)]
+    return [method_text(first), verb, method_text(second), scores, rest, _p("p", p), _p("Holm", one.p_holm)]
 
 
-def _on_units(table, one):
+def _on_task(table, one):
     """Return the two scores and what else is known of a Contest."""
     found = [contest_notes(table, one)]
     if one.low == one.low:
@@ -189,13 +189,13 @@ def _ranked(compared):
     lines = [
         "",
         *_wrapped(text),
-        *_wrapped("Mean ranks: " + ", ".join(f"{plain(m)} {rank:.2f}" for m, rank in order) + "."),
+        *_wrapped("Mean ranks: " + ", ".join(f"{method_text(m)} {rank:.2f}" for m, rank in order) + "."),
     ]
     if test.p > LEVEL:
         return lines
     if compared.control is not None:
         return lines + _wrapped(_against_control(compared))
-    joined = [", ".join(plain(test.methods[i]) for i in members) for members in groups(compared)]
+    joined = [", ".join(method_text(test.methods[i]) for i in members) for members in groups(compared)]
     text = f"Nemenyi's critical difference is {compared.critical_difference:.2f}. "
     text += f"Not told apart: {'; '.join(joined)}." if joined else "Every two methods are told apart."
     return lines + _wrapped(text)
@@ -205,9 +205,9 @@ def _against_control(compared):
     """Return which methods' mean ranks differ from the control's by more than Bonferroni and Dunn's difference."""
     ranks, limit = compared.ranks, compared.critical_difference
     own = ranks[compared.control]
-    better = [plain(method) for method, rank in ranks.items() if own - rank > limit]
-    worse = [plain(method) for method, rank in ranks.items() if rank - own > limit]
-    text = f"Bonferroni and Dunn's critical difference from {plain(compared.control)} is {limit:.2f}: better are "
+    better = [method_text(method) for method, rank in ranks.items() if own - rank > limit]
+    worse = [method_text(method) for method, rank in ranks.items() if rank - own > limit]
+    text = f"Bonferroni and Dunn's critical difference from {method_text(compared.control)} is {limit:.2f}: better are "
     return text + f"{', '.join(better) or 'none'}; worse are {', '.join(worse) or 'none'}."
 
 

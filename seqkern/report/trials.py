@@ -39,10 +39,10 @@ def read_trial(dataset, task=None):
         ids, splits, names = (table[name].to_numpy(dtype=str) for name in ("id", "split", "label"))
         rows = dict.fromkeys(tables, np.arange(len(ids)))
     else:
-        units = _units(tables)
+        samples = _samples(tables)
         _check_same_folds(tables)
-        ids, splits, names = (np.array([unit[i] for unit in units], dtype=str) for i in (1, 0, 2))
-        place = {unit[:2]: i for i, unit in enumerate(units)}
+        ids, splits, names = (np.array([sample[i] for sample in samples], dtype=str) for i in (1, 0, 2))
+        place = {sample[:2]: i for i, sample in enumerate(samples)}
         rows = {method: [place[key] for key in _keys(table)] for method, table in tables.items()}
     coded = _coder(dataset, names, tables)
     decisions, predicted = {}, {}
@@ -69,7 +69,7 @@ def _keys(table):
     return list(zip(table["split"], table["id"], strict=True))
 
 
-def _units(tables):
+def _samples(tables):
     """Return (split, id, label) of every unit that some method was tested on, in order of appearance."""
     found = {}
     for method, table in tables.items():
@@ -93,14 +93,14 @@ def _check_same_folds(tables):
     places = {}
     for method, table in tables.items():
         name, own = f"{method.kernel} with {method.solver}", {}
-        for split, unit in _keys(table):
-            own.setdefault(unit, set()).add(split)
-        for unit, splits in own.items():
-            other, other_name = places.setdefault(unit, (splits, name))
+        for split, sample in _keys(table):
+            own.setdefault(sample, set()).add(split)
+        for sample, splits in own.items():
+            other, other_name = places.setdefault(sample, (splits, name))
             if not (splits <= other or other <= splits):  # a method may lack a part, and no more
                 raise LabelError(
                     f"is in test part {min(splits - other)!r} of {name}, in {min(other - splits)!r} of {other_name}",
-                    record=unit,
+                    record=sample,
                     remedy="compare methods that were evaluated on the same folds",
                 )
     first, *rest = tables

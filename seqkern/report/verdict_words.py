@@ -1,12 +1,12 @@
 """What may be said of two methods after a test: better, differing without a direction, or not told apart."""
 
-from seqkern.report.comparisons import directed, lead, told_apart
+from seqkern.report.compared import directed, is_significant, lead
 from seqkern.report.words import metric
 
 
 def verdict(one):
     """Return ``"better"`` or ``"worse"`` (the first method than the second), ``"differs"`` or ``"not told apart"``."""
-    if not told_apart(one):
+    if not is_significant(one):
         return "not told apart"
     if not directed(one):
         return "differs"

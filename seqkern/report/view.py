@@ -6,10 +6,10 @@ from seqkern.core.markup import Markup, join, tag
 from seqkern.figures.html_table import Column
 from seqkern.figures.names import mark
 from seqkern.report.chain_counts import chain_counts
-from seqkern.report.comparisons import compare_tasks, compare_units
+from seqkern.report.comparisons import compare_on_task, compare_tasks
 from seqkern.report.outcomes import outcome
 from seqkern.report.tables import Ranking
-from seqkern.report.words import metric, said_of, unit_word
+from seqkern.report.words import averaged_over, metric, text_for_kind
 
 
 class View:
@@ -29,20 +29,20 @@ class View:
         self.dataset = dataset
         self.anchor = anchor
         self.ranking = Ranking(dataset)
-        self.word, self.words = unit_word(dataset)
+        self.word, self.words = averaged_over(dataset)
 
     @property
     def metric(self):
         """Metric that methods are ranked by."""
         return metric(self.ranking.metric)
 
-    def said(self, text):
+    def data_text(self, text):
         """Return one of the page's own texts about sequences, for another kind of data about its units."""
-        return said_of((self.dataset.summary or {}).get("kind"), text)
+        return text_for_kind((self.dataset.summary or {}).get("kind"), text)
 
-    def said_of_units(self, text):
-        """Return what `said` does; of residues, where a text speaks of what is predicted, not of whole sequences."""
-        return said_of("residues", text) if self.dataset.residues else self.said(text)
+    def sample_text(self, text):
+        """Return what `data_text` does, but about residues where these are what is predicted."""
+        return text_for_kind("residues", text) if self.dataset.residues else self.data_text(text)
 
     def link(self, text, section):
         """Return a link to one of the data set's sections."""
@@ -88,7 +88,7 @@ class View:
         """
         if self.dataset.several:
             return compare_tasks(self.dataset, self.ranking, self.word, self.words)
-        return compare_units(self.dataset, self.ranking)
+        return compare_on_task(self.dataset, self.ranking)
 
     @cached_property
     def outcomes(self):

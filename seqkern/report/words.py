@@ -100,7 +100,7 @@ METRICS = {
     "spearman": Metric("Spearman ρ", "The correlation between the ranks of predicted and true values; 1 is perfect."),
 }
 
-UNITS = {"features": "sample", "similarities": "object", "dissimilarities": "object", "residues": "residue"}
+SAMPLE_WORDS = {"features": "sample", "similarities": "object", "dissimilarities": "object", "residues": "residue"}
 """What one unit of a data set is, by the kind of data, where it is no sequence."""
 
 # What methods are ranked by: the first that has a value (single-sequence test parts have no AUC).
@@ -200,9 +200,9 @@ def class_sentence(registry, name):
     return " ".join(text.split())
 
 
-def said_of(kind, text):
+def text_for_kind(kind, text):
     """Return a text about sequences as one about the units of a kind of data: samples of a table of features, …."""
-    unit = UNITS.get(kind)
+    unit = SAMPLE_WORDS.get(kind)
     if unit is None:
         return text
     text = text.replace("letter for letter", "value for value")
@@ -215,7 +215,7 @@ def enumerate_names(names):
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def unit_word(dataset):
+def averaged_over(dataset):
     """Return what scores are averaged over, singular and plural: folds (the only one is a test part), groups, ….
 
     Of several tasks it is tasks or families.

@@ -55,11 +55,12 @@ class StringKernel(SequenceKernel):
     array([[0.0625  , 0.09375 ],
            [0.09375 , 0.203125]])
 
-    With soft matching, leucine and isoleucine are nearly the same:
+    With soft matching, isoleucine for leucine costs less than tryptophan:
 
-    >>> matched = StringKernel(2, matching="BLOSUM62", alphabet="protein")
-    >>> matched(["KLKV"], ["KIKV", "KWKV"]).round(2)
-    array([[0.91, 0.63]])
+    >>> StringKernel(2, alphabet="protein")(["KLKV"], ["KIKV", "KWKV"]).round(2)
+    array([[0.45, 0.45]])
+    >>> StringKernel(2, matching="BLOSUM62", alphabet="protein")(["KLKV"], ["KIKV", "KWKV"]).round(2)
+    array([[0.82, 0.56]])
     """
 
     name = "string"

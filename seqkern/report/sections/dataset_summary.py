@@ -8,12 +8,12 @@ from seqkern.report.view import paragraph
 from seqkern.report.words import FOLDS, spec_text
 
 
-def about_section(view):
+def dataset_summary_section(view):
     """Return what the data set is, as a list of facts."""
     dataset, summary = view.dataset, view.dataset.summary
     if summary is None:
         return view.section("about", "The data", paragraph("No summary of this data set was found.", class_="missing"))
-    facts = [("Size", _units(view))]
+    facts = [("Size", _samples(view))]
     chains, length = summary.get("chains"), summary.get("length")
     if chains:
         low, middle, high = (number(chains.get(key), 0) for key in ("min", "median", "max"))
@@ -31,7 +31,7 @@ def about_section(view):
         method = folds.method
         drawn = dataset.study.leakage.keep_together and method not in ("predefined", "liao-noble")
         alike = " Sequences that the leakage check finds alike stay in one fold." if drawn else ""
-        facts.append(("Folds", [tag("b", method), ". ", view.said(FOLDS.get(method, "") + alike)]))
+        facts.append(("Folds", [tag("b", method), ". ", view.data_text(FOLDS.get(method, "") + alike)]))
     counts = {name: count for name, count in (summary.get("counts") or {}).items() if count}
     text = "; ".join(f"{name}: {count}" for name, count in counts.items()) if counts else "nothing"
     facts.append(("Changed on reading", text))
@@ -47,7 +47,7 @@ def about_section(view):
     return view.section("about", "The data", paragraph(title) if title else None, tag("dl", items, class_="facts"))
 
 
-def _units(view):
+def _samples(view):
     """Return number and kind of the units."""
     summary = view.dataset.summary
     kind, window = summary.get("kind", "sequences"), (summary.get("residues") or {}).get("window")
@@ -73,7 +73,8 @@ def _classes(view):
             (
                 "Tasks",
                 Markup(
-                    f"{plural(len(tasks), view.word, view.words)}, each with {used} {view.said('sequences')} in use"
+                    f"{plural(len(tasks), view.word, view.words)}, each with {used} "
+                    f"{view.data_text('sequences')} in use"
                 ),
             )
         ]

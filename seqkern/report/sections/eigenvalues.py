@@ -6,7 +6,7 @@ from seqkern.core.markup import Markup, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.view import method_names, paragraph
-from seqkern.report.words import said_of
+from seqkern.report.words import text_for_kind
 from seqkern.study.kernel_entries import KernelEntry
 
 REPAIRS = {
@@ -50,8 +50,8 @@ def eigenvalues_section(view):
             [
                 tag("b", kernel),
                 found.matrices,
-                Markup(about + _short(found.smallest)),
-                Markup(f"{about}{_short(100 * found.share)} %"),
+                Markup(about + _three_digits(found.smallest)),
+                Markup(f"{about}{_three_digits(100 * found.share)} %"),
                 ", ".join(used) or "none",
             ]
         )
@@ -71,9 +71,11 @@ def eigenvalues_section(view):
         Column("Matrices", False),
         Column("Smallest eigenvalue", hint="of all these matrices"),
         Column("Negative mass", hint="the largest share of all these matrices"),
-        Column("Repair", False, hint=view.said("fitted on each training part, and applied to new sequences likewise")),
+        Column(
+            "Repair", False, hint=view.data_text("fitted on each training part, and applied to new sequences likewise")
+        ),
     ]
-    notes = [view.said(f"{REPAIRS[name][0].upper()}{REPAIRS[name][1:]}.") for name in repairs]
+    notes = [view.data_text(f"{REPAIRS[name][0].upper()}{REPAIRS[name][1:]}.") for name in repairs]
     warning = None
     exposed = list(unrepaired(dataset))
     if exposed:
@@ -94,7 +96,9 @@ def unrepaired(dataset):
         found = kernel_eigenvalues(dataset, kernel)
         if found is None or found.smallest >= 0 or repairs_of(dataset.kernel(kernel)):
             continue
-        methods = [method for method in dataset.done if method.kernel == kernel and _minds(dataset, method.solver)]
+        methods = [
+            method for method in dataset.done if method.kernel == kernel and _needs_semidefinite(dataset, method.solver)
+        ]
         shares |= dict.fromkeys(methods, found.share)
     return shares
 
@@ -104,7 +108,7 @@ def kernel_eigenvalues(dataset, kernel):
     found = dataset.spectrum(kernel)
     if found is not None:
         return Eigenvalues(
-            f"one, of {plural(found.n, said_of((dataset.summary or {}).get('kind'), 'sequence'))}",
+            f"one, of {plural(found.n, text_for_kind((dataset.summary or {}).get('kind'), 'sequence'))}",
             found.smallest,
             found.negative_share,
             found.exact,
@@ -128,12 +132,12 @@ def repairs_of(entry):
     return [getattr(transform, "method", transform.name) for transform in used]
 
 
-def _minds(dataset, solver):
+def _needs_semidefinite(dataset, solver):
     """Tell whether a solver needs a positive semi-definite matrix; False where it is not known here."""
     grid = dataset.solver(solver).grid
     return bool(grid) and getattr(type(grid[0]), "needs_semidefinite", False) is True
 
 
-def _short(value):
+def _three_digits(value):
     """Return a number to three digits, as Markup."""
     return Markup(f"{value:.3g}".replace("-", "\N{MINUS SIGN}"))

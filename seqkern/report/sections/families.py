@@ -5,7 +5,7 @@ from seqkern.figures.curves import at_least
 from seqkern.figures.families import families_figure
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
-from seqkern.report.comparisons import LEVEL
+from seqkern.report.compared import LEVEL
 from seqkern.report.sections.scores import STAR, marked
 from seqkern.report.tables import SHOWN_DIGITS, unit_scores
 from seqkern.report.view import method_name, paragraph

@@ -20,7 +20,7 @@ def few_chains(view):
     for part, name in PARTS.items():
         few = [one[part] for one in counts.values() if one[part] < FEW]
         if few:
-            yield _told(view, few, name, FEW, f"{EFFECTS[part]}.")
+            yield _sentence(view, few, name, FEW, f"{EFFECTS[part]}.")
     few = [one["train"] for one in counts.values() if one["train"] < FEW_FOR_LAYERS]
     layered = [m for m in view.dataset.methods if view.dataset.solver(m.solver).has_layers]
     if few and layered:
@@ -28,10 +28,10 @@ def few_chains(view):
             f"the layers of {method_names(layered)} learn from decisions about so few chains, and may make them much "
             "worse. Compare with the same solver without layers."
         )
-        yield _told(view, few, PARTS["train"], FEW_FOR_LAYERS, effect)
+        yield _sentence(view, few, PARTS["train"], FEW_FOR_LAYERS, effect)
 
 
-def _told(view, few, name, limit, effect):
+def _sentence(view, few, name, limit, effect):
     """Return the sentence that so many parts have fewer chains than a limit, and what follows."""
     total, least = len(view.chain_counts), plural(min(few), "chain")
     if total == 1:

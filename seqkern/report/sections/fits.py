@@ -15,7 +15,7 @@ def fits_section(view):
     fits = view.dataset.fits
     if not len(fits):
         return view.section("fits", "Fits", paragraph("Nothing is recorded of the fits."))
-    intro = view.said_of_units(
+    intro = view.sample_text(
         "A fit has converged when its optimality conditions hold to the solver's tolerance; the residual is "
         "what is left of them. Support vectors (the P-SVM calls them support features) are the training "
         "sequences on which decisions rest: the fewer, the faster the prediction. Where nearly all are "
@@ -25,7 +25,7 @@ def fits_section(view):
     if every:
         rest, most = ("rests", "") if len(every) == 1 else ("rest", "all ")
         intro += (
-            f" {enumerate_names(every)} {most}{rest} on every training {view.said_of_units('sequence')} by nature: "
+            f" {enumerate_names(every)} {most}{rest} on every training {view.sample_text('sequence')} by nature: "
             "there the share says nothing about the classes."
         )
     gaps = "gap" in fits and fits["gap"].notna().any()

@@ -4,7 +4,7 @@ from seqkern.core.markup import Markup
 from seqkern.evaluation.intervals import FORMULAS
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
-from seqkern.report.comparisons import ComparedChains, Contested
+from seqkern.report.compared import ComparedChains, Contested
 from seqkern.report.view import method_name
 from seqkern.report.words import enumerate_names, footnote, metric
 

@@ -7,7 +7,8 @@ from seqkern.figures.curves import at_least
 from seqkern.figures.families import families_figure
 from seqkern.figures.html_table import Column, table, turned
 from seqkern.figures.numbers import number, spread
-from seqkern.report.comparisons import Compared, enough
+from seqkern.report.compared import Compared
+from seqkern.report.comparisons import enough
 from seqkern.report.sections.families import drawn
 from seqkern.report.sections.scores import MISSING, STAR, marked
 from seqkern.report.sections.verdicts import verdicts

@@ -32,7 +32,7 @@ def curves_section(view):
         lines = f"Each line is one class against all the others, averaged over the {view.words}."
     elif pooled:
         lines = "The curve pools the test parts of all splits, because single ones hold one class only."
-    intro = view.said_of_units(
+    intro = view.sample_text(
         "Going down the list of test sequences, from the most to the least confident prediction, a ROC curve "
         "rises with every true positive and moves right with every false one. The more it hugs the upper "
         f"left corner the better; the dotted diagonal is guessing. {lines}"
@@ -60,7 +60,7 @@ def _roc(view, method, result):
 def _scatter_section(view):
     """Return predicted against true values of each method."""
     shown = {m: result.points for m, result in view.outcomes.items() if result.points is not None}
-    intro = view.said_of_units(
+    intro = view.sample_text(
         "Each point is one test sequence; on the dotted line the prediction is right. Of more than "
         f"{MOST_POINTS} points, that many are shown, evenly spread over the true values."
     )
@@ -91,15 +91,15 @@ def gram_section(view):
         if picture is None:
             notes.append(tag("li", tag("b", kernel), ": ", _why_none(view, kernel)))
             continue
-        label = f"{view.dataset.name}: Gram matrix of kernel {kernel}, sorted by {view.said(picture.sorted_by)}"
+        label = f"{view.dataset.name}: Gram matrix of kernel {kernel}, sorted by {view.data_text(picture.sorted_by)}"
         size = f"{number(picture.total, 0)} × {number(picture.total, 0)}"
         some = f", {number(picture.sampled, 0)} evenly spaced ones read" if picture.sampled < picture.total else ""
         names = [short(name, 24) for name, _, _ in picture.bands[: MOST_NAMED + 1]]
         classes = f" ({', '.join(names)})" if 0 < len(names) <= MOST_NAMED else ""
-        how = [size, f", sorted by {view.said(picture.sorted_by)}{classes}", some]
+        how = [size, f", sorted by {view.data_text(picture.sorted_by)}{classes}", some]
         caption = [tag("b", kernel), tag("br"), how]
         panels.append(panel(gram_figure(picture, label), caption))
-    intro = view.said(
+    intro = view.data_text(
         "A Gram matrix holds the kernel's similarity of every two sequences. Each pixel is the mean over a "
         "block of them; brighter is more similar. Sequences of one class (or family) stand together: a "
         "kernel that sees the classes shows bright squares along the diagonal. The colour bar covers all but "

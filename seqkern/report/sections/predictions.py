@@ -67,9 +67,9 @@ def hard_section(view):
     cases = hard_cases(view.dataset, view.dataset.decisions(method))
     if not cases:
         done = "predicted" if view.dataset.kind == "multiclass" else "ranked"
-        right = paragraph(method_name(method), f" {done} no test {view.said_of_units('sequence')} wrongly.")
+        right = paragraph(method_name(method), f" {done} no test {view.sample_text('sequence')} wrongly.")
         return view.section("predictions", "Predictions", right, where)
-    meaning, middle, last = map(view.said_of_units, HARD[view.dataset.kind])
+    meaning, middle, last = map(view.sample_text, HARD[view.dataset.kind])
     share = view.dataset.kind == "binary"
     rows = [
         [
@@ -82,7 +82,7 @@ def hard_section(view):
         for unit, name, label, value, wrong in cases
     ]
     columns = [
-        Column(view.said_of_units("Sequence"), False),
+        Column(view.sample_text("Sequence"), False),
         Column("True value" if view.dataset.kind == "real" else "True class", False),
         Column(view.word.capitalize(), False),
         Column(middle, view.dataset.kind != "multiclass"),

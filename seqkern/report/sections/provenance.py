@@ -37,7 +37,7 @@ def numbers_section(views):
     )
 
 
-def made_section(study, config):
+def provenance_section(study, config):
     """Return kernels and solvers, versions, command and configuration."""
     rows = []
     for kind, key, registry in (("kernels", "kernel", KERNELS), ("solvers", "solver", SOLVERS)):

@@ -10,7 +10,7 @@ from seqkern.evaluation.friedman import cliques
 from seqkern.figures.critical_difference import rank_figure
 from seqkern.figures.names import mark, short
 from seqkern.figures.numbers import number, plural
-from seqkern.report.comparisons import LEVEL
+from seqkern.report.compared import LEVEL
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import footnote, metric
 

@@ -52,7 +52,7 @@ def reliability_section(view):
         return None
     intro = SEVERAL if view.dataset.kind == "multiclass" else INTRO.format(INTERVALS[view.dataset.residues])
     return view.section(
-        "probabilities", "Probabilities", paragraph(view.said_of_units(intro)), small_multiples(panels, "combinations")
+        "probabilities", "Probabilities", paragraph(view.sample_text(intro)), small_multiples(panels, "combinations")
     )
 
 

@@ -9,11 +9,13 @@ from seqkern.figures.panels import panel
 from seqkern.figures.residues import ends_figure, lengths_figure, letters_figure, state_title
 from seqkern.figures.track_picture import track_svg
 from seqkern.report import residue_data as data
-from seqkern.report.comparisons import ComparedChains
+from seqkern.report.compared import ComparedChains
+from seqkern.report.letter_importance import information, weights_by_position
 from seqkern.report.sections.scores import STAR, UNMARKED, marked
 from seqkern.report.sections.single_task_tests import exponent
 from seqkern.report.tables import SHOWN_DIGITS
 from seqkern.report.view import method_name, paragraph
+from seqkern.residues import WINDOW
 
 MOST_LINES = 3
 """Methods drawn beside the true segments."""
@@ -200,18 +202,18 @@ def _ends(view, judged):
 def track_parts(view, judged):
     """Return the track of one chain."""
     method, one = next(iter(judged.items()))
-    asked = view.dataset.entry.track
-    place = data.chosen_chain(one, asked)
+    requested = view.dataset.entry.track
+    place = data.chosen_chain(one, requested)
     note = None
     if place is None:
-        note = paragraph(f"The chain {asked!r} that the configuration names was not tested.", class_="missing")
+        note = paragraph(f"The chain {requested!r} that the configuration names was not tested.", class_="missing")
         place = data.chosen_chain(one)
     track = data.track_of(one, place)
     middle = f" {track.name} is the chain of moderate length whose share of right residues is the median."
     text = [
         "States of one chain, predicted by ",
         method_name(method),
-        f" when it was in a test part.{'' if asked and not note else middle}",
+        f" when it was in a test part.{'' if requested and not note else middle}",
     ]
     sure = CONFIDENCE[view.dataset.has_probabilities(method)]
     text.append(f" The height of a bar is the confidence, 0 to 9: {sure}. All chains are in states.txt of each method.")
@@ -228,7 +230,7 @@ def importance_parts(view, judged):
     features, classes = view.dataset.features, next(iter(judged.values())).classes
     for method in judged:
         own = features[(features["kernel"] == method.kernel) & (features["solver"] == method.solver)]
-        found = data.weights_by_position(own, classes)
+        found = weights_by_position(own, classes)
         if found is not None:
             layered = view.dataset.solver(method.solver).has_layers
             text = [
@@ -242,8 +244,8 @@ def importance_parts(view, judged):
     else:
         best = next(iter(judged.values()))
         residues = view.dataset.entry.data.residues
-        window = data.DEFAULT_WINDOW if residues is None else residues.window
-        found = data.information(best, window)
+        window = WINDOW if residues is None else residues.window
+        found = information(best, window)
         text = [
             "No method here has a weight for each letter and place. Instead, this is what the data themselves say "
             "(information values of Garnier, Osguthorpe & Robson 1978): how much more often a letter stands at a place "

@@ -5,7 +5,7 @@ import numpy as np
 from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table, turned
 from seqkern.figures.numbers import number, spread
-from seqkern.report.results import Method
+from seqkern.report.dataset_results import Method
 from seqkern.report.sections.search_settings import threshold_sentence
 from seqkern.report.tables import SHOWN_DIGITS, unit_scores
 from seqkern.report.view import method_name, paragraph

@@ -36,13 +36,14 @@ def search_sentences(view):
 
 def unused_sentence(dataset):
     """Return that what was asked for cannot be had, as plain text; None where all can."""
-    asked = list(dataset.study.inner.afterwards)
-    if not asked or dataset.kind == "binary":
+    requested = list(dataset.study.inner.afterwards)
+    if not requested or dataset.kind == "binary":
         return None
     labels = "real numbers" if dataset.kind == "real" else "of several classes"
-    are = "is" if len(asked) == 1 else "are"
+    are = "is" if len(requested) == 1 else "are"
     return (
-        f"the configuration's {enumerate_names(asked)} (inner) {are} without effect: the labels are {labels}, not two"
+        f"the configuration's {enumerate_names(requested)} (inner) {are} without effect: "
+        f"the labels are {labels}, not two"
     )
 
 

@@ -3,7 +3,7 @@
 from seqkern.core.markup import details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
-from seqkern.report.results import KEYS
+from seqkern.report.dataset_results import KEYS
 from seqkern.report.sections.coefficients import coefficient_parts
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import metric
@@ -60,7 +60,7 @@ def _of_method(view, kernel, solver, part, n_splits):
         Column("Mean place", hint="where it was selected; 1 is the best"),
     ]
     name = method_name((kernel, solver))
-    told = [
+    size = [
         name,
         f": {number(sizes.median(), 0)} features in the median {view.word}; {plural(len(counted), 'different one')} "
         f"in all, {always} of them in all {n_splits} {view.words}.",
@@ -69,7 +69,7 @@ def _of_method(view, kernel, solver, part, n_splits):
     more = rows[SHOWN:LISTED]
     rest = f" The others are in features.tsv of the method: {len(rows) - LISTED}." if len(rows) > LISTED else ""
     return [
-        paragraph(told),
+        paragraph(size),
         table(caption, columns, rows[:SHOWN]),
         details(
             f"{plural(len(more), 'further feature')}", table([*caption, ", continued"], columns, more), paragraph(rest)

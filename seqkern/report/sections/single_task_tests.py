@@ -6,7 +6,7 @@ from seqkern.core.markup import Markup, tag
 from seqkern.evaluation.contests import CLEAR_HALVES
 from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
-from seqkern.report.comparisons import LEVEL, lead, told_apart
+from seqkern.report.compared import LEVEL, is_significant, lead
 from seqkern.report.pair_tables import pair_tables
 from seqkern.report.sections.rank_diagram import shown_p
 from seqkern.report.verdict_words import contrary, verdict
@@ -81,7 +81,7 @@ def several_metrics(found):
     return METRICS.format(len(found)) if len(found) > 1 else ""
 
 
-def contested_parts(contested, name, transductive=()):
+def single_task_parts(contested, name, transductive=()):
     """Return paragraphs and tables about one Contested.
 
     Parameters
@@ -104,7 +104,7 @@ def contested_parts(contested, name, transductive=()):
 
 def pairs_sentence(contested):
     """Return how many pairs differ beyond chance."""
-    count = sum(map(told_apart, contested.found))
+    count = sum(map(is_significant, contested.found))
     differ = "differs" if count == 1 else "differ"
     pairs, score = plural(len(contested.found), "pair"), metric(contested.key).name
     return (
@@ -127,7 +127,7 @@ def contest_notes(contested, one):
         "exchange": "p by exchange of the two methods' ranks, since the estimated variance is 0",
     }
     text = notes.get(one.test, "")
-    if one.test == "signed_rank" and told_apart(one):
+    if one.test == "signed_rank" and is_significant(one):
         text += contrary(contested.key, lead(one), (one.mean, one.other_mean), (one.value, one.other_value))
     found = [text] if text else []
     if one.left_out:
@@ -149,13 +149,13 @@ def _why_no_p(one):
 def _cells(contested, one):
     """Return the cells of one pair: result, difference, its interval, both p-values."""
     word, notes = verdict(one), contest_notes(contested, one)
-    result = [tag("b", word) if told_apart(one) else word, ": ", Markup(contest_values(one))]
+    result = [tag("b", word) if is_significant(one) else word, ": ", Markup(contest_values(one))]
     result += [", ", notes] if notes else []
     interval = []
     if _has_interval(contested):
         interval = [number(None) if one.low != one.low else Markup(f"{number(one.low)} to {number(one.high)}")]
     corrected = exponent(one.p_holm)
-    strong = tag("strong", corrected) if told_apart(one) else corrected
+    strong = tag("strong", corrected) if is_significant(one) else corrected
     return [result, number(one.difference), *interval, exponent(one.p), strong]
 
 

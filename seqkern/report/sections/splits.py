@@ -7,11 +7,11 @@ from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.files import numbers
 from seqkern.report.view import paragraph
-from seqkern.report.words import LEAKS, UNITS, enumerate_names
+from seqkern.report.words import LEAKS, SAMPLE_WORDS, enumerate_names
 
 MOST_ROWS = 12
 MOST_PAIRS = 100
-NO_UNITS = ("similarities", "dissimilarities")  # kinds of data in which equal units cannot be told
+WITHOUT_VALUES = ("similarities", "dissimilarities")  # kinds of data in which equal units cannot be told
 
 
 def folds_section(view):
@@ -85,12 +85,12 @@ def leakage_section(view):
     leakage = view.dataset.leakage
     if leakage is None:
         text = "The leakage check was not found, so nothing is known of shared sequences."
-        return view.section("leakage", "Leakage", paragraph(view.said(text), class_="missing"))
+        return view.section("leakage", "Leakage", paragraph(view.data_text(text), class_="missing"))
     kind = (view.dataset.summary or {}).get("kind", "sequences")
-    if kind in NO_UNITS and not len(leakage):
-        text = f"A table of {kind} does not tell which {UNITS[kind]}s are the same: nothing was looked for."
+    if kind in WITHOUT_VALUES and not len(leakage):
+        text = f"A table of {kind} does not tell which {SAMPLE_WORDS[kind]}s are the same: nothing was looked for."
         return view.section("leakage", "Leakage", paragraph(text))
-    intro = view.said(
+    intro = view.data_text(
         "A test sequence that is also in the training part makes a score look better than it is. Looked for, "
         f"across training and test part of every split{_sought(view.dataset.study.leakage, kind)}."
     )
@@ -99,10 +99,10 @@ def leakage_section(view):
     rows = []
     for kind, part in leakage.groupby("kind", sort=False):
         name, meaning = LEAKS.get(kind, (kind, ""))
-        meaning = view.said(meaning)
+        meaning = view.data_text(meaning)
         splits = 0 if kind == "conflict" else len(part[["task", "split"]].drop_duplicates())
         rows.append([name, meaning, number(part["test_id"].nunique(), 0), number(splits or None, 0)])
-    columns = [Column("Finding", False), Column("Meaning", False), view.said("Test sequences"), "Splits"]
+    columns = [Column("Finding", False), Column("Meaning", False), view.data_text("Test sequences"), "Splits"]
     pairs = [
         [
             row.test_id,
@@ -113,7 +113,7 @@ def leakage_section(view):
         ]
         for row, share in zip(leakage.itertuples(), map(number, numbers(leakage["identity"])), strict=True)
     ][:MOST_PAIRS]
-    head = [Column(view.said(name), False) for name in ("Test sequence", "Training sequence", "Finding")]
+    head = [Column(view.data_text(name), False) for name in ("Test sequence", "Training sequence", "Finding")]
     head += view.place_columns()
     rest = len(leakage) - len(pairs)
     more = f" (the first {len(pairs)}; the rest is in folds/{view.dataset.name}/leakage.tsv)" if rest else ""

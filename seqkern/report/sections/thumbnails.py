@@ -7,11 +7,11 @@ from seqkern.report.files import numbers
 
 
 def thumbnail(dataset, kernel):
-    """Return the Thumbnail of a kernel's Gram matrix; None where matrix or units are missing or differ."""
-    matrix, units = dataset.gram(kernel), dataset.unit_table
-    if matrix is None or units is None or matrix.shape != (len(units), len(units)):
+    """Return the Thumbnail of a kernel's Gram matrix; None where matrix or samples are missing or differ."""
+    matrix, samples = dataset.gram(kernel), dataset.sample_table
+    if matrix is None or samples is None or matrix.shape != (len(samples), len(samples)):
         return None
-    order, names, sorted_by = unit_order(dataset, units)
+    order, names, sorted_by = sample_order(dataset, samples)
     if not len(order):
         return None
     picture, edges, sampled = block_means(matrix, order)
@@ -23,17 +23,17 @@ def thumbnail(dataset, kernel):
     return Thumbnail(picture, bands, len(order), sampled, sorted_by)
 
 
-def unit_order(dataset, units):
-    """Return (order int64, class of each unit in order, sorted by what); unlabelled units are left out."""
-    tasks = [task for task in dataset.tasks if task in units]
+def sample_order(dataset, samples):
+    """Return (order int64, class of each unit in order, sorted by what); unlabelled samples are left out."""
+    tasks = [task for task in dataset.tasks if task in samples]
     if not tasks:
-        return np.arange(len(units)), [], "their order in the input"
+        return np.arange(len(samples)), [], "their order in the input"
     if dataset.several:
         # Members of one superfamily are positive in the same tasks; what is positive in none comes last.
-        negative = [units[task] != dataset.classes(task)[-1] for task in tasks if dataset.classes(task)]
+        negative = [samples[task] != dataset.classes(task)[-1] for task in tasks if dataset.classes(task)]
         return np.lexsort(negative[::-1]), [], "the tasks in which a sequence is positive"
     task = tasks[0]
-    labels = units[task]
+    labels = samples[task]
     if dataset.kind == "real":
         values = numbers(labels).to_numpy()
         order = np.argsort(values, kind="stable")

@@ -6,11 +6,12 @@ from seqkern.core.markup import Markup, tag
 from seqkern.evaluation.comparison import MOST_EXACT
 from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
-from seqkern.report.comparisons import LEVEL, ComparedChains, Contested, lead, told_apart, why_untested
+from seqkern.report.compared import LEVEL, ComparedChains, Contested, is_significant, lead
+from seqkern.report.comparisons import why_untested
 from seqkern.report.pair_tables import pair_tables
 from seqkern.report.sections.intervals import intervals_table
 from seqkern.report.sections.rank_diagram import rank_parts
-from seqkern.report.sections.single_task_tests import caveat, contested_parts, exponent, several_metrics
+from seqkern.report.sections.single_task_tests import caveat, exponent, several_metrics, single_task_parts
 from seqkern.report.verdict_words import contrary, verdict
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import footnote, metric
@@ -27,7 +28,7 @@ def comparisons_section(view):
     """Return the tests between all pairs of methods; None for too few tasks or methods."""
     name, title = view.dataset.name, "Which methods are better than others"
     if view.comparisons and isinstance(next(iter(view.comparisons.values())), Contested):
-        tables = [contested_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
+        tables = [single_task_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
         notes = f"{caveat(next(iter(view.comparisons.values())))} {several_metrics(view.comparisons)} {EVERY}"
         return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
     compared = view.comparisons.get(view.ranking.metric)
@@ -87,7 +88,7 @@ def dependence(compared):
 
 def _count(compared):
     """Return how many pairs differ beyond chance."""
-    count = sum(map(told_apart, compared.found))
+    count = sum(map(is_significant, compared.found))
     differ = "differs" if count == 1 else "differ"
     return f"{count or 'none'} {differ} beyond chance (corrected p of at most {LEVEL})"
 
@@ -96,7 +97,12 @@ def _cells(compared, one):
     """Return the cells of one pair: result in words, median difference, both p-values."""
     test = one.test
     p, corrected = exponent(test.p), exponent(one.p_holm)
-    return [result(compared, one), number(test.median), p, tag("strong", corrected) if told_apart(one) else corrected]
+    return [
+        result(compared, one),
+        number(test.median),
+        p,
+        tag("strong", corrected) if is_significant(one) else corrected,
+    ]
 
 
 def result(compared, one):
@@ -106,13 +112,13 @@ def result(compared, one):
         return f"no {compared.word} with a score of both"
     counts = {"better": test.wins, "worse": test.losses, "equal": test.ties}
     word = verdict(one)
-    told = "worse" if word == "worse" else "better"
+    side = "worse" if word == "worse" else "better"
     total = plural(test.tasks, compared.word, compared.words)
-    rest = [f", {name} in {count}" for name, count in counts.items() if count and name != told]
+    rest = [f", {name} in {count}" for name, count in counts.items() if count and name != side]
     rest += [f"; {test.left_out} without a score of both left out"] if test.left_out else []
-    found = [f" in {counts[told]} of {total}", *rest]
-    if not told_apart(one):
-        return [f"{word}: {told}", *found]
+    found = [f" in {counts[side]} of {total}", *rest]
+    if not is_significant(one):
+        return [f"{word}: {side}", *found]
     return [tag("b", word), *found, contrary(compared.key, lead(one), *compared.averages(one))]
 
 
