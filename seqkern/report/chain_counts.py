@@ -2,18 +2,23 @@
 
 import numpy as np
 
-from seqkern.report.dataset_results import KEYS
+from seqkern.report.dataset_results import KEYS, DatasetResults
 from seqkern.report.files import read_table
 
 PARTS = {"train": "training", "test": "test"}
 
 
-def chain_counts(dataset):
+def chain_counts(dataset: DatasetResults) -> dict[tuple[str, str], dict[str, int]]:
     """Return {(task, split): {"train": chains, "test": chains}} by the tables of folds; empty where there are none.
 
     Parameters
     ----------
     dataset : DatasetResults
+
+    Returns
+    -------
+    dict
+        Empty unless the samples are residues with tables of folds.
     """
     if not dataset.residues or dataset.composition is None:
         return {}

@@ -1,5 +1,7 @@
 """What `seqkern compare` is given: folders of studies, or of evaluated methods, as data sets with methods."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from seqkern.core.errors import FileError
@@ -17,7 +19,7 @@ class Evaluated(DatasetResults):
     folders : list of Path
     """
 
-    def __init__(self, folders):
+    def __init__(self, folders: Sequence[Path]) -> None:
         self.study = Study.of_results({})
         self.home = Path()
         self.entry = DatasetEntry.of_results({}, "")
@@ -30,7 +32,7 @@ class Evaluated(DatasetResults):
     composition = None
 
     @property
-    def kind(self):
+    def kind(self) -> str:
         """``"binary"``, ``"multiclass"`` or ``"real"``, by the metrics that were written."""
         if "rmse" in self.metrics:
             return "real"
@@ -39,11 +41,11 @@ class Evaluated(DatasetResults):
             columns = file.readline().rstrip("\n").split("\t")
         return "binary" if "decision" in columns else "multiclass"
 
-    def _path(self, method, file):
+    def _path(self, method: Method, file: str) -> Path:
         return self.places[method] / file
 
 
-def _names(folders):
+def _names(folders: Sequence[Path]) -> list[Method]:
     """Return a Method for each folder: kernel and solver by the last two parts of its path, or the path itself."""
     names = [Method(folder.resolve().parent.name, folder.resolve().name) for folder in folders]
     if len(set(names)) < len(names):
@@ -54,7 +56,7 @@ def _names(folders):
     return names
 
 
-def read_input(paths):
+def read_input(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str | None, DatasetResults]]:
     """Return the data sets in folders: those of each study, or one made of all folders of evaluated methods.
 
     Parameters

@@ -35,6 +35,10 @@ def pair_tables(
         Kernels that have a mark.
     by : str
         What follows the number of all pairs.
+
+    Returns
+    -------
+    list of Markup
     """
     score, best = metric(compared.key).name, compared.methods[0]
     names = {method: method_name(method, transductive) for method in compared.methods}

@@ -1,22 +1,44 @@
 """What the inner loop chose."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from seqkern.core.markup import details, tag
+from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
+from seqkern.report.dataset_results import DatasetResults
 from seqkern.report.sections.search_settings import afterwards_parts, search_sentences
 from seqkern.report.sections.weights import is_learned
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.study.kernel_entries import KernelChoice
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_ROWS = 1500
 
 
-def gridded(dataset, kernel, solver):
+def gridded(dataset: DatasetResults, kernel: str, solver: str) -> dict[str, list[Any]]:
     """Return a dict of parameter to the list of values that the inner loop could choose from; also of ``kernel``.
 
     Of a range of values, both ends.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    kernel : str
+        Name of the kernel in the configuration.
+    solver : str
+        Name of the solver in the configuration.
+
+    Returns
+    -------
+    dict of str to list of Any
+        Values by parameter.
     """
     entry, grid = dataset.kernel(kernel), dataset.solver(solver).searched()
     if not isinstance(entry, KernelChoice):
@@ -24,11 +46,21 @@ def gridded(dataset, kernel, solver):
     return {"kernel": [one.name for one in entry.candidates], **grid}
 
 
-def edge_choices(dataset):
+def edge_choices(dataset: DatasetResults) -> dict[tuple[str, str, str], str]:
     """Return {(kernel, solver, parameter): "smallest" or "largest"} where that end of a grid was chosen most.
 
     Only grids of three numbers or more have ends that tell something, and only choices count that left the
     inner loop something to gain: a score of 1 is reached by many values, and says nothing of a wider grid.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    dict
+        Only ends that were chosen more often than not.
     """
     choices = dataset.choices
     choices = choices[~(choices["inner_score"] >= 1 - 1e-9)]
@@ -44,7 +76,7 @@ def edge_choices(dataset):
     return result
 
 
-def _as_number(value):
+def _as_number(value: Any) -> float | None:
     """Return a value as float, or None."""
     try:
         return None if isinstance(value, bool) else float(value)
@@ -52,14 +84,25 @@ def _as_number(value):
         return None
 
 
-def _natural(value):
+def _natural(value: Any) -> tuple[int, float, Any]:
     """Return a sorting key: numbers by value, before words."""
     found = _as_number(value)
     return (1, 0.0, value) if found is None else (0, found, value)
 
 
-def choices_section(view):
-    """Return the hyperparameters chosen, summarised, and in full in a folded part."""
+def choices_section(view: View) -> Markup:
+    """Return the hyperparameters chosen, summarised, and in full in a folded part.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     dataset = view.dataset
     choices = _searched(dataset)
     if not len(choices):
@@ -96,7 +139,7 @@ def choices_section(view):
     )
 
 
-def _searched(dataset):
+def _searched(dataset: DatasetResults) -> pd.DataFrame:
     """Return the choices of parameters that had a grid (all, where the configuration is not known)."""
     choices = dataset.choices
     choices = choices[np.array([not is_learned(name) for name in choices["parameter"]], dtype=bool)]
@@ -108,7 +151,7 @@ def _searched(dataset):
     return choices[np.array(keep, dtype=bool)]
 
 
-def _all_choices(view, choices):
+def _all_choices(view: View, choices: pd.DataFrame) -> Markup:
     """Return every choice as a folded table."""
     keys = ["kernel", "solver", "task", "split"]
     groups = choices.groupby(keys, sort=False)

@@ -1,12 +1,19 @@
 """Coefficients of least squares on a subset of the features, with their confidence intervals, for each class."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.coefficients import coefficients_figure
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.figures.residues import state_title
 from seqkern.report.files import numbers
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST = 40
 """Features up to which they are drawn."""
@@ -14,7 +21,11 @@ ENDS = ("weight", "low", "high")
 FULL = ("full_low", "full_high")
 
 
-def coefficient_parts(view):
+Means: TypeAlias = dict[str, dict[str, dict[str, Any]]]
+"""Class to feature to means over the splits."""
+
+
+def coefficient_parts(view: View) -> list[Markup]:
     """Return, for each method whose solver gives intervals, a figure and a table of the coefficients.
 
     Parameters
@@ -46,7 +57,7 @@ def coefficient_parts(view):
     return parts
 
 
-def _means(rows):
+def _means(rows: pd.DataFrame) -> tuple[Means, int]:
     """Return {class: {feature: means over the splits}}, and the number of splits.
 
     The means are a dict of `ENDS`, over the splits that chose the feature, of `FULL`, over all, and ``chosen``, the
@@ -62,7 +73,7 @@ def _means(rows):
     return means, n
 
 
-def _reading(view, solver, n):
+def _reading(view: View, solver: str, n: int) -> str:
     """Return how to read the figure, in plain words."""
     level = view.dataset.solver(solver).values("level", 0.95)
     text = (
@@ -77,7 +88,7 @@ def _reading(view, solver, n):
     return text
 
 
-def _cell(one, n):
+def _cell(one: dict[str, Any] | None, n: int) -> Markup:
     """Return a coefficient with the ends of its interval; a dash for a feature that was never chosen."""
     if one is None or not one["chosen"]:
         return number(None)

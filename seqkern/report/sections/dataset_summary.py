@@ -4,12 +4,24 @@ from seqkern.core.markup import Markup, join, tag
 from seqkern.datasets.data_entry import PublicSource
 from seqkern.figures.numbers import number, plural
 from seqkern.profiles.sources import describe
-from seqkern.report.view import paragraph
+from seqkern.report.dataset_results import DatasetResults
+from seqkern.report.view import View, paragraph
 from seqkern.report.words import FOLDS, spec_text
 
 
-def dataset_summary_section(view):
-    """Return what the data set is, as a list of facts."""
+def dataset_summary_section(view: View) -> Markup:
+    """Return what the data set is, as a list of facts.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     dataset, summary = view.dataset, view.dataset.summary
     if summary is None:
         return view.section("about", "The data", paragraph("No summary of this data set was found.", class_="missing"))
@@ -47,7 +59,7 @@ def dataset_summary_section(view):
     return view.section("about", "The data", paragraph(title) if title else None, tag("dl", items, class_="facts"))
 
 
-def _samples(view):
+def _samples(view: View) -> Markup:
     """Return number and kind of the units."""
     summary = view.dataset.summary
     kind, window = summary.get("kind", "sequences"), (summary.get("residues") or {}).get("window")
@@ -61,7 +73,7 @@ def _samples(view):
     return Markup(f"{number(summary.get('n'), 0)} {tag('span', what + alphabet)}")
 
 
-def _classes(view):
+def _classes(view: View) -> list[tuple[str, Markup]]:
     """Return facts about the labels."""
     tasks = view.dataset.tasks
     if not tasks:
@@ -91,7 +103,7 @@ def _classes(view):
     return [(name, tag("ul", items, class_="plain"))]
 
 
-def _sources(dataset):
+def _sources(dataset: DatasetResults) -> list[tuple[str, Markup]]:
     """Return where the data come from, with checksums."""
     summary, items = dataset.summary, []
     if summary.get("simulate"):

@@ -1,5 +1,7 @@
 """Several data sets side by side: one table, one mean for each method, one curve."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from seqkern.core.markup import Markup, tag
@@ -9,11 +11,12 @@ from seqkern.figures.html_table import Column, table, turned
 from seqkern.figures.numbers import number, spread
 from seqkern.report.compared import Compared
 from seqkern.report.comparisons import enough
+from seqkern.report.dataset_results import Method
 from seqkern.report.sections.families import drawn
 from seqkern.report.sections.scores import MISSING, STAR, marked
 from seqkern.report.sections.verdicts import verdicts
 from seqkern.report.tables import SHOWN_DIGITS, Score
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import footnote, metric
 
 LEAST = 3
@@ -37,7 +40,7 @@ class Overview:
         These methods, compared over data sets; None where there are too few.
     """
 
-    def __init__(self, views):
+    def __init__(self, views: Sequence[View]) -> None:
         self.views = views
         self.metric = views[0].ranking.metric
         methods = _shared(views)
@@ -56,21 +59,41 @@ class Overview:
             self.compared = Compared(values, self.metric, "data set", "data sets")
 
 
-def make_overview(views):
-    """Return the Overview; None for fewer than three data sets, or where they share no metric or no method."""
+def make_overview(views: Sequence[View]) -> Overview | None:
+    """Return the Overview; None for fewer than three data sets, or where they share no metric or no method.
+
+    Parameters
+    ----------
+    views : sequence of View
+        The data sets, in the order of the page.
+
+    Returns
+    -------
+    Overview or None
+    """
     metrics = {view.ranking.metric for view in views}
     alike = len(metrics) == 1 and None not in metrics
     return Overview(views) if len(views) >= LEAST and alike and _shared(views) else None
 
 
-def _shared(views):
+def _shared(views: Sequence[View]) -> list[Method]:
     """Return the methods that the study has for two data sets or more, in order of appearance."""
     methods = dict.fromkeys(method for view in views for method in view.dataset.methods)
     return [method for method in methods if sum(method in view.dataset.methods for view in views) > 1]
 
 
-def overall_finding(overview):
-    """Return a sentence on the best method over all data sets; None where none has been run on all."""
+def overall_finding(overview: Overview) -> Markup | None:
+    """Return a sentence on the best method over all data sets; None where none has been run on all.
+
+    Parameters
+    ----------
+    overview : Overview
+        All data sets side by side.
+
+    Returns
+    -------
+    Markup or None
+    """
     if not overview.means:
         return None
     (best, score), *others = overview.means.items()
@@ -84,8 +107,19 @@ def overall_finding(overview):
     )
 
 
-def overview_section(overview):
-    """Return the table of data sets × methods, and how many data sets reach each score."""
+def overview_section(overview: Overview) -> Markup:
+    """Return the table of data sets × methods, and how many data sets reach each score.
+
+    Parameters
+    ----------
+    overview : Overview
+        All data sets side by side.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     methods = list(overview.values)
     rows = []
     for i, view in enumerate(overview.views):
@@ -115,7 +149,7 @@ def overview_section(overview):
     )
 
 
-def _row(values, key, deviations=None):
+def _row(values: Sequence[float], key: str, deviations: Sequence[float] | None = None) -> list[Markup]:
     """Return the cells of one row, the best marked."""
     known = [round(value, SHOWN_DIGITS) for value in values if not np.isnan(value)]
     top = (max(known) if metric(key).higher else min(known)) if len(known) > 1 else None
@@ -126,7 +160,7 @@ def _row(values, key, deviations=None):
     return cells
 
 
-def _curve(overview, name):
+def _curve(overview: Overview, name: str) -> Markup | None:
     """Return the curve "number of data sets with at least this score"; None where no score is a share."""
     methods, which = drawn(list(overview.means))
     if overview.metric == "rmse" or not methods:

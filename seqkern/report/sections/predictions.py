@@ -1,14 +1,31 @@
 """What was predicted wrongly: confused classes, sequences that are hard to get right."""
 
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
 from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
+from seqkern.report.dataset_results import Method
 from seqkern.report.outcomes import hard_cases
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 
 
-def confusion_section(view):
-    """Return confusion matrices of a multi-class data set, the best method's open, the others' folded."""
+def confusion_section(view: View) -> Markup | None:
+    """Return confusion matrices of a multi-class data set, the best method's open, the others' folded.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None unless there are several classes.
+    """
     shown = {m: result.confusion for m, result in view.outcomes.items() if result.confusion is not None}
     if not shown:
         return None
@@ -22,7 +39,7 @@ def confusion_section(view):
     return view.section("confusion", "Which classes are confused", paragraph(intro), tables[0], rest)
 
 
-def _confusion(view, method, matrix, classes):
+def _confusion(view: View, method: Method, matrix: npt.NDArray[np.int64], classes: Sequence[str]) -> Markup:
     """Return one confusion matrix."""
     names = classes or [str(i + 1) for i in range(len(matrix))]
     rows = []
@@ -56,8 +73,19 @@ HARD = {
 }
 
 
-def hard_section(view):
-    """Return the sequences that the best method finds hardest, and where all predictions are."""
+def hard_section(view: View) -> Markup:
+    """Return the sequences that the best method finds hardest, and where all predictions are.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     method = next((m for m in view.ranking.best if m in view.outcomes), next(iter(view.outcomes), None))
     if method is None:
         text = "No predictions were found."

@@ -1,12 +1,19 @@
 """Which features were selected, how often over the splits; and what a look at the test parts would have pretended."""
 
-from seqkern.core.markup import details, tag
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.dataset_results import KEYS
 from seqkern.report.sections.coefficients import coefficient_parts
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import metric
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN, LISTED = 20, 300
 CAUTION = (
@@ -17,8 +24,19 @@ CAUTION = (
 )
 
 
-def features_section(view):
-    """Return which features each method selected, in how many splits, and intervals of coefficients; None without."""
+def features_section(view: View) -> Markup | None:
+    """Return which features each method selected, in how many splits, and intervals of coefficients; None without.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where no method selects features.
+    """
     found = view.dataset.features
     if not len(found):
         return None
@@ -38,7 +56,7 @@ def features_section(view):
     return view.section("features", "Selected features", paragraph(intro), parts)
 
 
-def _of_method(view, kernel, solver, part, n_splits):
+def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits: int) -> list[Markup | None] | None:
     """Return the table of one method: features by how often they were selected."""
     part = part.drop_duplicates([*KEYS, "feature"])  # with several classes a feature has a weight for each
     counted = part.groupby("feature", sort=False)["rank"].agg(["count", "mean"]).reset_index()
@@ -79,8 +97,19 @@ def _of_method(view, kernel, solver, part, n_splits):
     ]
 
 
-def selection_bias_section(view):
-    """Return what a selection with a look at the test parts would have pretended; None where it was not computed."""
+def selection_bias_section(view: View) -> Markup | None:
+    """Return what a selection with a look at the test parts would have pretended; None where it was not computed.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where the bias was not computed.
+    """
     biased = view.dataset.selection_bias
     name = view.ranking.metric
     if not len(biased) or name is None or name not in biased:

@@ -1,21 +1,36 @@
 """How a data set is split, and what leaks between the parts."""
 
-import numpy as np
+from typing import Any
 
-from seqkern.core.markup import details, tag
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.files import numbers
-from seqkern.report.view import paragraph
+from seqkern.report.view import View, paragraph
 from seqkern.report.words import LEAKS, SAMPLE_WORDS, enumerate_names
+from seqkern.study.settings import LeakageSettings
 
 MOST_ROWS = 12
 MOST_PAIRS = 100
 WITHOUT_VALUES = ("similarities", "dissimilarities")  # kinds of data in which equal units cannot be told
 
 
-def folds_section(view):
-    """Return how many units of each class are in each training and test part."""
+def folds_section(view: View) -> Markup:
+    """Return how many units of each class are in each training and test part.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     composition = view.dataset.composition
     if composition is None:
         text = "The composition of the folds was not found."
@@ -38,7 +53,7 @@ def folds_section(view):
     return view.section("folds", "Folds", paragraph(intro), brief, details(f"All {len(rows)} splits", full))
 
 
-def _by_role(view):
+def _by_role(view: View) -> tuple[list[list[Any]], list[Column | str], npt.NDArray[np.int64]]:
     """Return (rows, columns, counts) with positives and negatives: class names differ between tasks."""
     rows, values = [], []
     for (task, split), part in view.dataset.composition.groupby(["task", "split"], sort=False):
@@ -50,7 +65,7 @@ def _by_role(view):
     return rows, [*view.place_columns(), *names], np.array(values)
 
 
-def _by_class(view):
+def _by_class(view: View) -> tuple[list[list[Any]], list[Column | str], npt.NDArray[np.int64]]:
     """Return (rows, columns, counts) with one column for each class and part; of residues, one for their chains too."""
     composition = view.dataset.composition
     names, chains = list(dict.fromkeys(composition["class"])), view.chain_counts
@@ -68,7 +83,7 @@ def _by_class(view):
     return rows, [*view.place_columns(), *titles], np.array(values)
 
 
-def _sought(options, kind):
+def _sought(options: LeakageSettings, kind: str) -> str:
     """Return where and what the leakage check looked for."""
     sought = ["identical sequences"]
     if kind != "sequences":
@@ -80,8 +95,19 @@ def _sought(options, kind):
     return f"{strands}: {enumerate_names(sought)}"
 
 
-def leakage_section(view):
-    """Return what test and training parts share."""
+def leakage_section(view: View) -> Markup:
+    """Return what test and training parts share.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     leakage = view.dataset.leakage
     if leakage is None:
         text = "The leakage check was not found, so nothing is known of shared sequences."

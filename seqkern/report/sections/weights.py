@@ -6,7 +6,7 @@ from seqkern.core.markup import Markup, join, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.report.files import numbers
-from seqkern.report.view import paragraph
+from seqkern.report.view import View, paragraph
 
 WEIGHT = "weight of "
 GAP = "relative gap of weights"
@@ -18,13 +18,34 @@ CAUTION = (
 )
 
 
-def is_learned(parameter):
-    """Tell whether a parameter in ``choices.tsv`` was learned with the weights of kernels, not chosen."""
+def is_learned(parameter: str) -> bool:
+    """Tell whether a parameter in ``choices.tsv`` was learned with the weights of kernels, not chosen.
+
+    Parameters
+    ----------
+    parameter : str
+        Name in the column parameter.
+
+    Returns
+    -------
+    bool
+    """
     return parameter.startswith(WEIGHT) or parameter == GAP
 
 
-def weights_section(view):
-    """Return the weights of combined kernels over all training parts; None where no kernels were combined."""
+def weights_section(view: View) -> Markup | None:
+    """Return the weights of combined kernels over all training parts; None where no kernels were combined.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where no kernels were combined.
+    """
     choices = view.dataset.choices
     learned = choices[[is_learned(name) for name in choices["parameter"]]] if len(choices) else choices
     if not len(learned):
