@@ -93,7 +93,7 @@ def _macro_auc(contested: Contested) -> list[str]:
         values = [value for (_, name), value in trial.scores.get(method, {}).items() if name == "auc"]
         if values:
             means[method] = sum(values) / len(values)
-    order = sorted(means, key=means.get, reverse=True)
+    order = sorted(means, key=lambda method: means[method], reverse=True)
     text = ", ".join(f"{method_text(method)} {means[method]:.3f}" for method in order)
     return ["", *_wrapped(f"Macro AUC, of which there is no test: {text}.")] if order else []
 
@@ -143,7 +143,7 @@ def _pairs(table: Compared | Contested) -> str:
     return f"{len(table.found)} pair{'s' * (len(table.found) != 1)}"
 
 
-def _shown(table: Compared | Contested) -> Sequence[Comparison] | Sequence[Contest]:
+def _shown(table: Compared | Contested) -> Sequence[Comparison | Contest]:
     """Return the comparisons that are printed: the best method (or the control) with each other, or all if few."""
     if table.control is not None or len(table.found) <= 10:
         return table.found
@@ -153,19 +153,19 @@ def _shown(table: Compared | Contested) -> Sequence[Comparison] | Sequence[Conte
 def _row(table: Compared | Contested, one: Comparison | Contest) -> list[str]:
     """Return the cells of one pair, the method that is ahead first: what is true, by how much, and how sure it is."""
     verb = VERBS[verdict(one)]
-    if isinstance(table, Contested):
+    if isinstance(one, Contest):
         ahead = one if lead(one) >= 0 else one.turned()
-        first, second, p = ahead.first, ahead.second, one.p
+        (first, second), p = methods_of(ahead), one.p
         values, rest = _on_task(table, ahead)
     else:
         forward = lead(one) >= 0
-        first, second = (one.first, one.second) if forward else (one.second, one.first)
+        first, second = methods_of(one) if forward else methods_of(one)[::-1]
         p, (means, medians) = one.test.p, table.averages(one)
         values = medians if forward else medians[::-1]
         rest = _over_tasks(one.test, forward)
         if is_significant(one):
-            turn = slice(None, None, 1 if forward else -1)
-            rest += contrary(table.key, 1, means[turn], medians[turn])
+            turn = 1 if forward else -1
+            rest += contrary(table.key, 1, means[::turn], medians[::turn])
     scores = " : ".join(f"{value:.3f}" for value in values)
     return [method_text(first), verb, method_text(second), scores, rest, _p("p", p), _p("Holm", one.p_holm)]
 

@@ -71,12 +71,15 @@ def intervals_table(view: View) -> Markup | None:
     rows = [
         [method_name(method, view.dataset.transductive), *map(_cell, own.values())] for method, own in found.items()
     ]
-    ways = dict.fromkeys(WAYS.get(how, how) for how in (_how(compared, name) for name in names))
+    ways = dict.fromkeys(WAYS.get(how, how) for how in [_how(compared, name) for name in names])
     caption = [
         f"{view.dataset.name}: scores with 95 % intervals, by {enumerate_names(ways)}",
         footnote(list(found), view.dataset.transductive),
     ]
-    columns = [Column("Kernel with solver", False), *(Column(metric(n).name, hint=metric(n).sentence) for n in names)]
+    columns: list[Column | str] = [
+        Column("Kernel with solver", False),
+        *(Column(metric(n).name, hint=metric(n).sentence) for n in names),
+    ]
     return table(caption, columns, rows, class_="dense")
 
 
