@@ -31,7 +31,7 @@ class SubsetFeatures(Base):
     """
 
     def _feature_values(self) -> dict[int, float]:
-        """Return {number of residues in a feature: its value where it occurs}; ParameterError if there are none such."""
+        """Return {residues in a feature: its value where it occurs}; ParameterError if there are no such features."""
         raise NotImplementedError
 
     def check_features(self) -> None:
