@@ -1,4 +1,4 @@
-"""Decisions of the weighted degree kernels, taken apart letter by letter and word by word."""
+"""Decisions of the weighted degree kernels, taken apart residue by residue and k-mer by k-mer."""
 
 import numpy as np
 

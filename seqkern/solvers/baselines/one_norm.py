@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csc_array, hstack, identity
 
 from seqkern.core.errors import ParameterError
@@ -15,7 +16,9 @@ class OneNorm:
     Attributes
     ----------
     weights : ndarray of float64, shape (d,)
+        w.
     intercept : float
+        b.
     nearness : ndarray of float64, shape (d,)
         |Σ_i α_i y_i x_ij|, at most 1 but for rounding: how near feature j is to being taken, α the dual solution.
     objective : float
@@ -23,25 +26,28 @@ class OneNorm:
     gap : float
         Between that and Σ α_i, the value of the dual, as a share of it.
     iterations : int
+        Of the simplex method.
     """
 
-    weights: np.ndarray
+    weights: npt.NDArray[np.float64]
     intercept: float
-    nearness: np.ndarray
+    nearness: npt.NDArray[np.float64]
     objective: float
     gap: float
     iterations: int
 
 
-def solve_one_norm(X, y, C):
+def solve_one_norm(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], C: float) -> OneNorm:
     """Solve min_{w,b} ‖w‖₁ + C Σ_i max(0, 1 − y_i (w·x_i + b)).
 
     Parameters
     ----------
     X : ndarray of float64, shape (n, d)
+        Columns are features.
     y : ndarray of float64, shape (n,)
         −1 and 1.
     C : float
+        Cost of a margin error.
 
     Returns
     -------
@@ -50,10 +56,9 @@ def solve_one_norm(X, y, C):
     Raises
     ------
     ParameterError
-        If it cannot be solved.
+        If the linear program cannot be solved.
     """
-    # loaded only where used: costs start-up
-    from scipy.optimize import linprog
+    from scipy.optimize import linprog  # only here: it costs start-up, and models need it no more
 
     n, d = X.shape
     signed = y[:, None] * X
