@@ -31,7 +31,10 @@ class SubsetFeatures(Base):
     """
 
     def _feature_values(self) -> dict[int, float]:
-        """Return {residues in a feature: its value where it occurs}; ParameterError if there are no such features."""
+        """Return what each feature is worth where it occurs, by its number of residues.
+
+        Raises ParameterError if the kernel is no product of such features.
+        """
         raise NotImplementedError
 
     def check_features(self) -> None:
