@@ -125,7 +125,7 @@ class EpsilonPath:
         epsilons : ndarray of float64, shape (s,)
             The ε of each.
         """
-        first = {}
+        first: dict[int, float] = {}
         for segment in self.segments:
             for column in segment.active.tolist():
                 first.setdefault(column, segment.top)
