@@ -12,8 +12,10 @@ from seqkern.cli.main import main
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation import delong_test, holm
 from seqkern.report import build_report
-from seqkern.report.comparisons import COLUMNS, ranked_order
-from seqkern.report.results import Method, StudyResults
+from seqkern.report.compared import COLUMNS
+from seqkern.report.comparisons import ranked_order
+from seqkern.report.dataset_results import Method
+from seqkern.report.results import StudyResults
 from seqkern.report.sections.findings import main_finding
 from seqkern.report.tables import Ranking
 from seqkern.report.trials import read_trial

@@ -24,11 +24,13 @@ from seqkern.figures.gram import block_means
 from seqkern.figures.matplotlib_svg import inline
 from seqkern.figures.numbers import number
 from seqkern.report import build_report
+from seqkern.report.dataset_results import Method
 from seqkern.report.outcomes import hard_cases, outcome
-from seqkern.report.results import Method, StudyResults
+from seqkern.report.results import StudyResults
+from seqkern.report.sections.caveats import caveats
 from seqkern.report.sections.choices import edge_choices
 from seqkern.report.sections.cost import cost_section
-from seqkern.report.sections.findings import caveats, main_finding
+from seqkern.report.sections.findings import main_finding
 from seqkern.report.sections.predictions import hard_section
 from seqkern.report.sections.thumbnails import thumbnail
 from seqkern.report.tables import Ranking, unit_scores

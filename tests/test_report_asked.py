@@ -7,8 +7,8 @@ from test_report import Page
 
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.report.results import StudyResults
+from seqkern.report.sections.caveats import caveats
 from seqkern.report.sections.choices import choices_section
-from seqkern.report.sections.findings import caveats
 from seqkern.report.sections.scores import scores_section
 from seqkern.report.view import View
 

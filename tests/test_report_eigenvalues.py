@@ -10,8 +10,8 @@ from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.gram.spectrum import Spectrum, write_spectrum
 from seqkern.report import build_report
 from seqkern.report.results import StudyResults
+from seqkern.report.sections.caveats import caveats
 from seqkern.report.sections.eigenvalues import eigenvalues_section
-from seqkern.report.sections.findings import caveats
 from seqkern.report.sections.plots import gram_section
 from seqkern.report.view import View
 

@@ -12,8 +12,9 @@ from seqkern.core.markup import text_of
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.figures.families import _line_style, families_figure
 from seqkern.report import build_report
-from seqkern.report.comparisons import Compared
-from seqkern.report.results import Method, StudyResults
+from seqkern.report.compared import Compared
+from seqkern.report.dataset_results import Method
+from seqkern.report.results import StudyResults
 from seqkern.report.sections.families import MOST_LINES, drawn
 from seqkern.report.sections.single_task_tests import exponent
 from seqkern.report.sections.verdicts import comparisons_section, result

@@ -18,19 +18,13 @@ from seqkern.evaluation.paired_decisions import Trial
 from seqkern.evaluation.residue_results import read_states
 from seqkern.figures.residues import lengths_figure
 from seqkern.report import build_report, trials
+from seqkern.report.dataset_results import Method
 from seqkern.report.files import read_table
-from seqkern.report.residue_data import (
-    FEWEST,
-    against_first,
-    chosen_chain,
-    information,
-    judged_residues,
-    letter_order,
-    weights_by_position,
-)
-from seqkern.report.results import Method, StudyResults
-from seqkern.report.sections.dataset_summary import about_section
-from seqkern.report.sections.findings import caveats
+from seqkern.report.letter_importance import information, letter_order, weights_by_position
+from seqkern.report.residue_data import FEWEST, against_first, chosen_chain, judged_residues
+from seqkern.report.results import StudyResults
+from seqkern.report.sections.caveats import caveats
+from seqkern.report.sections.dataset_summary import dataset_summary_section
 from seqkern.report.sections.reliability import reliability_section, shown_bins
 from seqkern.report.sections.residues import importance_parts, residues_section, track_parts
 from seqkern.report.sections.selected_features import features_section
@@ -189,7 +183,7 @@ def test_chains_are_counted(tmp_path):
     told = [text_of(sentence) for sentence in caveats(view)]
     (layers,) = [one for one in told if "the layers of blosum with svm and window with svm" in one]
     assert "in 3 of 3 splits the training part has fewer than 50 chains" in layers
-    assert "30 chains of" in text_of(about_section(view))
+    assert "30 chains of" in text_of(dataset_summary_section(view))
     text = text_of(folds_section(view))
     assert "Training: chains" in text
     assert "Test: chains" in text

@@ -7,7 +7,7 @@ from report_sample import Shape, write_study
 from test_report import Page
 
 from seqkern.report import build_report
-from seqkern.report.words import said_of
+from seqkern.report.words import text_for_kind
 
 KERNELS = {"linear": {"kernel": "linear"}}
 SOLVERS = {"svm": {"solver": "csvc", "C": 1}}
@@ -15,9 +15,9 @@ SOLVERS = {"svm": {"solver": "csvc", "C": 1}}
 
 def test_words_for_each_kind_of_data():
     text = "Sequences are ranked: 1 sequence also stands, letter for letter, in it."
-    assert said_of("sequences", text) == said_of(None, text) == text
-    assert said_of("features", text) == "Samples are ranked: 1 sample also stands, value for value, in it."
-    assert said_of("similarities", text).startswith("Objects are ranked: 1 object also")
+    assert text_for_kind("sequences", text) == text_for_kind(None, text) == text
+    assert text_for_kind("features", text) == "Samples are ranked: 1 sample also stands, value for value, in it."
+    assert text_for_kind("similarities", text).startswith("Objects are ranked: 1 object also")
 
 
 @pytest.mark.parametrize(

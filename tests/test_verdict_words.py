@@ -5,18 +5,18 @@ import pytest
 
 from seqkern.core.markup import text_of
 from seqkern.evaluation.paired_decisions import Trial
-from seqkern.report.comparisons import Compared, Contested
-from seqkern.report.results import Method
+from seqkern.report.compared import Compared, Contested
+from seqkern.report.dataset_results import Method
 from seqkern.report.sections.single_task_tests import test_sentences as sentences
 from seqkern.report.sections.verdicts import result
-from seqkern.report.terminal import told
+from seqkern.report.terminal import comparison_lines
 from seqkern.report.verdict_words import contrary, verdict
 
 A, B = Method("A", "x"), Method("B", "x")
 
 
 def flat(found):
-    return " ".join(" ".join(told(found, "demo")).split())
+    return " ".join(" ".join(comparison_lines(found, "demo")).split())
 
 
 def single(kind, labels, decisions, predicted=None):

@@ -43,11 +43,12 @@ def add_arguments(parser):
 
 def run(args):
     """Print what is found, a data set after the other."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import FileError, unknown_name
     from seqkern.core.tsv import format_cell
     from seqkern.report.compare_input import read_input
-    from seqkern.report.comparisons import COLUMNS
-    from seqkern.report.terminal import told
+    from seqkern.report.compared import COLUMNS
+    from seqkern.report.terminal import comparison_lines
 
     datasets = read_input(args.results)
     several = any(study is not None for study, _ in datasets)
@@ -73,7 +74,7 @@ def run(args):
     blocks = [WITHIN] if several else []
     for study, name, found, why in compared:
         title = _title(study, name)
-        blocks.append(told(found, title) if found else [f"{title}: {why}"])
+        blocks.append(comparison_lines(found, title) if found else [f"{title}: {why}"])
     print("\n\n".join("\n".join(block) for block in blocks))
 
 
@@ -84,6 +85,7 @@ def _title(study, name):
 
 def _compared(dataset, args, several):
     """Return ({metric: Compared or Contested}, why there is none) of a data set."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import LabelError, ParameterError
 
     try:
@@ -104,11 +106,12 @@ def _found(dataset, args):
     LabelError
         If methods were tested on different folds, or these leave nothing that can be tested.
     """
+    # loaded when the verb runs: its help needs none of it
     from seqkern.report.compare_input import Evaluated
-    from seqkern.report.comparisons import compare_tasks, compare_units, why_untested
+    from seqkern.report.comparisons import compare_on_task, compare_tasks, why_untested
     from seqkern.report.tables import Ranking
     from seqkern.report.trials import read_trial
-    from seqkern.report.words import unit_word
+    from seqkern.report.words import averaged_over
 
     ranking = Ranking(dataset)
     if isinstance(dataset, Evaluated):  # the methods of a study share their folds
@@ -123,8 +126,8 @@ def _found(dataset, args):
     if dataset.several and args.task is None:
         keys = keys or [ranking.metric]
         _check_known("metric", keys[0], list(ranking.scores))
-        return compare_tasks(dataset, ranking, *unit_word(dataset), keys=keys, control=control), "no scores"
-    found = compare_units(dataset, ranking, keys, control, args.task)
+        return compare_tasks(dataset, ranking, *averaged_over(dataset), keys=keys, control=control), "no scores"
+    found = compare_on_task(dataset, ranking, keys, control, args.task)
     if not found and (error := why_untested(dataset, ranking, args.task)):
         raise error
     return found, "fewer than two methods have decisions"
@@ -142,6 +145,7 @@ def _too_few(ranking, dataset):
 
 def _over_all(datasets, args):
     """Return the comparison over data sets, as `run` lists them; nothing for too few."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError
     from seqkern.report.comparisons import compare_datasets
     from seqkern.report.tables import Ranking
@@ -159,6 +163,7 @@ def _over_all(datasets, args):
 
 def _check_known(kind, name, known):
     """Raise ParameterError for a name that is not there."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import unknown_name
 
     if name not in known:
@@ -167,6 +172,7 @@ def _check_known(kind, name, known):
 
 def _control(methods, text):
     """Return the method that is called ``kernel/solver``, or ``kernel`` where it has one solver; None without."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError, unknown_name
 
     if text is None:

@@ -1,51 +1,25 @@
 """What the report says of residues, in numbers: from ``states.txt`` of each method, read once."""
 
-import re
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.chain_shares import share_interval
-from seqkern.evaluation.residue_results import NOT_JUDGED, read_states, state_letters
+from seqkern.evaluation.residue_results import NOT_JUDGED, ChainStates, read_states, state_letters
 from seqkern.evaluation.states import run_starts, state_scores
 from seqkern.figures.track_picture import Track
-from seqkern.report.results import KEYS
-from seqkern.residues import WINDOW
+from seqkern.report.compared import ComparedChains, methods_of
+from seqkern.report.dataset_results import DatasetResults, Method
 
-DEFAULT_WINDOW, WIDEST = WINDOW, 21
 MODERATE = (60, 200)
 """Residues of a chain that is shown, where there are such."""
 DISTANCES = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 21, 31)
 """Where each range of distances from an end of the chain begins within which residues are counted together."""
 FEWEST = 30
 """Residues from which on a share of right ones is drawn."""
-BY_HYDROPHOBICITY = "IVLFCMAGTSWYPHDENQKR"
-"""Order of the scale of Kyte & Doolittle 1982, J. Mol. Biol. 157:105-132; equal values by the alphabet."""
-POSITIONED = re.compile(r"([+-]?\d+):(.|end)")
-END = "end"
-
-
-class Importance(NamedTuple):
-    """What letters around a residue say of its state.
-
-    Attributes
-    ----------
-    values : ndarray of float64, shape (states, letters, places)
-    states, letters : list of str
-    places : ndarray of int64
-        Distances from the residue.
-    """
-
-    values: np.ndarray
-    states: list
-    letters: list
-    places: np.ndarray
-
-    @property
-    def inside(self):
-        """Return which letters are residues of the chain, a list of bool."""
-        return [letter != END for letter in self.letters]
 
 
 class Judged:
@@ -59,12 +33,12 @@ class Judged:
     chain, place : ndarray of int64, shape (n,)
     """
 
-    def __init__(self, chains, classes):
+    def __init__(self, chains: Sequence[ChainStates], classes: Sequence[str]) -> None:
         self.chains, self.classes = chains, list(classes)
         self.lengths = np.array([len(one.letters) for one in chains], dtype=np.int64)
         code = np.full(256, -1, dtype=np.int64)
         code[[ord(letter) for letter in state_letters(classes)]] = np.arange(len(classes))
-        true, predicted = (code[_bytes(getattr(one, name) for one in chains)] for name in ("true", "predicted"))
+        true, predicted = (code[as_bytes(getattr(one, name) for one in chains)] for name in ("true", "predicted"))
         known = (true >= 0) & (predicted >= 0)
         self.true, self.predicted = true[known], predicted[known]
         self.chain = np.repeat(np.arange(len(chains)), self.lengths)[known]
@@ -72,33 +46,44 @@ class Judged:
         self.place = np.flatnonzero(known) - first[self.chain]
 
     @cached_property
-    def scores(self):
+    def scores(self) -> dict[str, float]:
         """Dict of every score, pooled over all residues and segments."""
         return state_scores(self.true, self.predicted, self.chain, self.place, self.classes)
 
     @cached_property
-    def right(self):
+    def right(self) -> npt.NDArray[np.float64]:
         """float64 (chains,): the share of each chain's residues that are right; NaN where none was tested."""
         counts = np.bincount(self.chain, minlength=len(self.chains))
         right = np.bincount(self.chain, self.true == self.predicted, len(self.chains))
         return np.divide(right, counts, out=np.full(len(self.chains), np.nan), where=counts > 0)
 
     @cached_property
-    def interval(self):
+    def interval(self) -> ScoreInterval:
         """ScoreInterval of the share of right residues, by chain; a chain in several test parts is one."""
         number = {name: i for i, name in enumerate(dict.fromkeys(one.name for one in self.chains))}
         chain = np.array([number[one.name] for one in self.chains], dtype=np.int64)[self.chain]
         n = np.bincount(chain, minlength=len(number))
         return share_interval(np.bincount(chain[self.true == self.predicted], minlength=len(number)), n)
 
-    def segment_lengths(self, predicted=False):
-        """Return the lengths of the segments of each state, a list of int64 arrays."""
+    def segment_lengths(self, predicted: bool = False) -> list[npt.NDArray[np.int64]]:
+        """Return the lengths of the segments of each state, a list of int64 arrays.
+
+        Parameters
+        ----------
+        predicted : bool, default False
+            Whether to take predicted states, not true ones.
+
+        Returns
+        -------
+        list of ndarray of int64
+            One array for each state, in the order of the classes.
+        """
         states = self.predicted if predicted else self.true
         starts = run_starts(states, self.chain, self.place)
         lengths = np.diff(np.append(starts, len(states)))
         return [lengths[states[starts] == code] for code in range(len(self.classes))]
 
-    def near_ends(self):
+    def near_ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Return the share of right residues by the distance to either end of the chain, and what it is a share of.
 
         Returns
@@ -116,20 +101,39 @@ class Judged:
         return np.divide(right, n, out=np.full(n.shape, np.nan), where=n >= FEWEST), n
 
 
-def _bytes(lines):
-    """Return lines of states as one array of letters."""
+def as_bytes(lines: Iterable[str]) -> npt.NDArray[np.uint8]:
+    """Return lines of states as one array of letters.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        States or residues of chains, one letter each.
+
+    Returns
+    -------
+    ndarray of uint8
+        All lines, one after the other.
+    """
     return np.frombuffer("".join(lines).encode("latin-1"), dtype=np.uint8)
 
 
-def judged_residues(dataset, methods):
+def judged_residues(dataset: DatasetResults, methods: Sequence[Method]) -> dict[Method, Judged]:
     """Return {method: Judged} of a data set's first task, in the order given; empty where units are no residues.
 
     Parameters
     ----------
     dataset : DatasetResults
     methods : list of Method
+
+    Returns
+    -------
+    dict of Method to Judged
+        In the order given; methods without ``states.txt`` are left out.
     """
-    found, task = {}, next(iter(dataset.tasks), None)
+    found: dict[Method, Judged] = {}
+    task = next(iter(dataset.tasks), None)
+    if task is None:
+        return found
     for method in methods:
         path = dataset.folder("evaluate") / method.kernel / method.solver / "states.txt"
         chains = [one for one in read_states(path) if one.task == task] if path.exists() else []
@@ -138,7 +142,7 @@ def judged_residues(dataset, methods):
     return found
 
 
-def against_first(first, compared):
+def against_first(first: Method, compared: ComparedChains) -> dict[Method, tuple[int, int, float]]:
     """Return {method: (chains ahead, chains behind, p corrected by Holm)} of each method against the first.
 
     Parameters
@@ -146,24 +150,29 @@ def against_first(first, compared):
     first : Method
     compared : ComparedChains
         Of all pairs; p is corrected for all of them.
+
+    Returns
+    -------
+    dict of Method to (int, int, float)
     """
     tests = {}
     for one in compared.found:
         wins, losses = one.test.wins, one.test.losses
-        if one.first == first:
-            tests[one.second] = losses, wins, one.p_holm
-        elif one.second == first:
-            tests[one.first] = wins, losses, one.p_holm
+        ahead, behind = methods_of(one)
+        if ahead == first:
+            tests[behind] = losses, wins, one.p_holm
+        elif behind == first:
+            tests[ahead] = wins, losses, one.p_holm
     return tests
 
 
-def chosen_chain(judged, asked=None):
+def chosen_chain(judged: Judged, name: str | None = None) -> int | None:
     """Return the number of the chain to show: the one that was asked for, else one of median accuracy.
 
     Parameters
     ----------
     judged : Judged
-    asked : str, optional
+    name : str, optional
         Name of a chain; one that is not there is told by None.
 
     Returns
@@ -171,8 +180,8 @@ def chosen_chain(judged, asked=None):
     int or None
         Of the chains of moderate length, where there are any, the one whose share of right residues is the median.
     """
-    if asked is not None:
-        return next((i for i, one in enumerate(judged.chains) if one.name == str(asked)), None)
+    if name is not None:
+        return next((i for i, one in enumerate(judged.chains) if one.name == str(name)), None)
     known = np.flatnonzero(~np.isnan(judged.right))
     moderate = known[(judged.lengths[known] >= MODERATE[0]) & (judged.lengths[known] <= MODERATE[1])]
     among = moderate if len(moderate) else known
@@ -180,92 +189,21 @@ def chosen_chain(judged, asked=None):
     return int(among[middle])
 
 
-def weights_by_position(features, classes):
-    """Return the mean weight of each letter at each place of the window for each state; None where there are none.
-
-    Parameters
-    ----------
-    features : DataFrame
-        Rows of ``features.tsv`` of one method, with names such as ``-7:A`` and ``-7:end``.
-    classes : sequence of str
-
-    Returns
-    -------
-    Importance or None
-        Weights minus their mean over the letters of a place, which says nothing: one letter stands at each place.
-    """
-    parts = features["feature"].str.extract(f"^{POSITIONED.pattern}$")
-    known = parts[0].notna() & (features["weight"] != "")
-    if not known.any():
-        return None
-    names = features["class"] if "class" in features else np.full(len(features), "")
-    table = features.assign(place=parts[0], letter=parts[1], state=names)[known]
-    table = table.assign(place=table["place"].astype(int), weight=table["weight"].astype(float))
-    splits = len(table[KEYS].drop_duplicates())
-    shown = [name for name in classes if (table["state"] == name).any()]
-    if not shown:  # two classes: one weight speaks for the second
-        shown, table = [classes[-1]], table.assign(state=classes[-1])
-    letters, places = letter_order(table["letter"].unique()), np.unique(table["place"])
-    values = np.zeros((len(shown), len(letters), len(places)))
-    rows = [np.searchsorted(places, table["place"].to_numpy())]
-    for order, name in ((letters, "letter"), (shown, "state")):
-        rows.insert(0, table[name].map({value: i for i, value in enumerate(order)}).to_numpy())
-    inside = ~np.isnan(rows[0].astype(float))
-    np.add.at(values, tuple(row[inside].astype(int) for row in rows), table["weight"].to_numpy()[inside] / splits)
-    values -= values.mean(axis=1, keepdims=True)
-    return Importance(values, shown, letters, places)
-
-
-def letter_order(letters):
-    """Return letters by hydrophobicity, others after them, the place beyond the chain last."""
-    known = BY_HYDROPHOBICITY
-    return sorted(letters, key=lambda c: (c == END, known.index(c) if c in known else len(known), c))
-
-
-def information(judged, window):
-    """Return the information that each letter at each place of a window has on each state.
-
-    ln [f(S, R) / f(not S, R)] − ln [f(S) / f(not S)] from the counts of true states and letters of the tested chains,
-    each count one more than it is: 0 says nothing, below 0 speaks against the state.
+def track_of(judged: Judged, i: int) -> Track:
+    """Return the Track of one chain.
 
     Parameters
     ----------
     judged : Judged
-    window : int
-        Odd.
+        The tested residues of a method.
+    i : int
+        Number of the chain.
 
     Returns
     -------
-    Importance
-
-    References
-    ----------
-    Garnier, Osguthorpe & Robson 1978, J. Mol. Biol. 120:97-120.
+    Track
+        Its residues with true and predicted states, and the confidence from 0 to 1.
     """
-    half = min(window, WIDEST) // 2
-    letters = np.unique(_bytes(one.letters for one in judged.chains))
-    names = letter_order([*(chr(c) for c in letters), END])
-    code = np.full(256, names.index(END))
-    for i, name in enumerate(names):
-        if name != END:
-            code[ord(name)] = i
-    # every chain is followed by `half` places beyond its end, which also stand before the next one
-    text = _bytes([" " * half, *(one.letters + " " * half for one in judged.chains)])
-    first = half + np.cumsum(judged.lengths + half) - (judged.lengths + half)
-    centre, codes = first[judged.chain] + judged.place, code[text]
-    places, n_states = np.arange(-half, half + 1), len(judged.classes)
-    total = np.bincount(judged.true, minlength=n_states) + 1.0
-    values = np.zeros((n_states, len(names), len(places)))
-    for j, offset in enumerate(places):
-        cell = judged.true * len(names) + codes[centre + offset]
-        counts = np.bincount(cell, minlength=n_states * len(names)).reshape(n_states, -1) + 1.0
-        against = counts.sum(axis=0) - counts
-        values[:, :, j] = np.log(counts / against) - np.log(total / (total.sum() - total))[:, None]
-    return Importance(values, judged.classes, names, places)
-
-
-def track_of(judged, i):
-    """Return the Track of one chain."""
     one = judged.chains[i]
     sure = [0.0 if digit == NOT_JUDGED else (int(digit) + 1) / 10 for digit in one.confidence]
     return Track(one.name, one.letters, one.predicted, one.true, sure)

@@ -55,11 +55,12 @@ class StringKernel(SequenceKernel):
     array([[0.0625  , 0.09375 ],
            [0.09375 , 0.203125]])
 
-    With soft matching, leucine and isoleucine are nearly the same:
+    With soft matching, isoleucine for leucine costs less than tryptophan:
 
-    >>> matched = StringKernel(2, matching="BLOSUM62", alphabet="protein")
-    >>> matched(["KLKV"], ["KIKV", "KWKV"]).round(2)
-    array([[0.91, 0.63]])
+    >>> StringKernel(2, alphabet="protein")(["KLKV"], ["KIKV", "KWKV"]).round(2)
+    array([[0.45, 0.45]])
+    >>> StringKernel(2, matching="BLOSUM62", alphabet="protein")(["KLKV"], ["KIKV", "KWKV"]).round(2)
+    array([[0.82, 0.56]])
     """
 
     name = "string"
@@ -181,7 +182,7 @@ class StringKernel(SequenceKernel):
         """
         if self.n is None:
             raise NoWordsError("the words have no length", remedy="choose an n")
-        words, weights = [], []
+        kmers, weights = [], []
         for length in range(1 if self.up_to else self.n, self.n + 1):
             found = sorted({kmer for Z in (X, support) for kmer in _kmers(Z, length)})
             kernel = StringKernel(
@@ -189,9 +190,9 @@ class StringKernel(SequenceKernel):
             )
             # K(u, z) is decay^n·φ_u(z), as u has a single subsequence of n residues.
             values = kernel.kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
-            words += found
+            kmers += found
             weights.append(values / float(self.decay) ** length)
-        return words, np.concatenate(weights)
+        return kmers, np.concatenate(weights)
 
 
 def _kmers(X: SequenceSet, n: int) -> Iterator[str]:

@@ -13,6 +13,7 @@ from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.multiclass.meta_solver import OfBinary
 from seqkern.solvers.specs import solver_from_state
+from seqkern.solvers.svm.svm import CSVC
 from seqkern.solvers.thresholds import Threshold
 
 
@@ -64,7 +65,6 @@ class WeightedThreshold(OfBinary, BinarySolver):  # type: ignore[override]  # co
         """Return solvers that the contract suite tests."""
         # only here: of the contract suite alone
         from seqkern.solvers.svm.primal import PrimalSVC
-        from seqkern.solvers.svm.svm import CSVC
 
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), false_negative=3.0)]
 

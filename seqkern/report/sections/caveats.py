@@ -1,0 +1,262 @@
+"""What to bear in mind before relying on the results of a data set."""
+
+from collections.abc import Iterator, Sequence
+
+from seqkern.core.markup import Markup, escape, tag
+from seqkern.figures.numbers import number, plural
+from seqkern.report.dataset_results import Method
+from seqkern.report.sections.choices import edge_choices
+from seqkern.report.sections.eigenvalues import unrepaired
+from seqkern.report.sections.few_chains import few_chains
+from seqkern.report.sections.search_settings import threshold_rule, unused_sentence
+from seqkern.report.view import View, method_names
+
+FEW = 10
+GOOD_AUC = 0.6
+HIGH_AUC = 0.8
+ONE_SIDED = 0.1
+UNEVEN = 0.4
+NEGATIVE_MASS = 0.001
+LEAK_SENTENCES = {
+    "identical": (
+        "also stands, letter for letter, in the training part",
+        "also stand, letter for letter, in the training part",
+    ),
+    "contained": (
+        "lies inside a training sequence, or the reverse",
+        "lie inside training sequences, or the reverse",
+    ),
+    "similar": (
+        "is more similar to a training sequence than the study's limit",
+        "are more similar to training sequences than the study's limit",
+    ),
+    "conflict": (
+        "occurs again with a different label",
+        "occur again with a different label",
+    ),
+}
+
+
+def caveats(view: View) -> list[Markup]:
+    """Return sentences, each linked to its section, about one data set.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    list of Markup
+        Each begins with the name of the data set.
+    """
+    found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view), *_before_the_fit(view)]
+    found += [
+        *_few(view),
+        *few_chains(view),
+        _one_class(view),
+        _uneven(view),
+        _indefinite(view),
+        _edges(view),
+        _unused(view),
+    ]
+    return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
+
+
+def _missing(view: View) -> Markup | None:
+    """Tell of combinations without any result."""
+    missing = view.dataset.missing
+    if not missing:
+        return None
+    link = view.link(plural(len(missing), "combination"), "scores")
+    return Markup(
+        f"{link} of {len(view.dataset.methods)} gave no result and {'is' if len(missing) == 1 else 'are'} "
+        f"shown as missing: {method_names(missing)}."
+    )
+
+
+def _incomplete(view: View) -> Markup | None:
+    """Tell of combinations with scores for fewer folds than there are."""
+    total = len(view.dataset.units)
+    part = [method for method in view.ranking.order if view.ranking.score(method).n < total]
+    if not part:
+        return None
+    link = view.link(f"fewer than {plural(total, view.word, view.words)}", "scores")
+    return Markup(f"the {view.metric.name} is defined in {link} for {method_names(part)}.")
+
+
+def _leaks(view: View) -> Iterator[Markup]:
+    """Tell of test sequences that also stand in the training part."""
+    leakage = view.dataset.leakage
+    if leakage is None:
+        yield Markup(
+            f"it is {view.link('not known', 'leakage')} whether training and test parts "
+            f"{view.data_text('share sequences')}."
+        )
+        return
+    for kind, (one, many) in LEAK_SENTENCES.items():
+        rows = leakage[leakage["kind"] == kind]
+        count = rows["test_id"].nunique()
+        if not count:
+            continue
+        clause = view.data_text(one if count == 1 else many)
+        if kind == "conflict":
+            yield Markup(f"{view.link(plural(count, view.data_text('sequence')), 'leakage')} {clause}.")
+            continue
+        link = view.link(plural(count, view.data_text("test sequence")), "leakage")
+        places = len(rows[["task", "split"]].drop_duplicates())
+        where = f" (in {plural(places, view.word, view.words)})" if len(view.dataset.units) > 1 else ""
+        yield Markup(f"{link} {clause}{where}, so the scores may be too good.")
+
+
+def _not_converged(view: View) -> Markup | None:
+    """Tell of fits that stopped before they converged."""
+    fits = view.dataset.fits
+    failed = fits[~fits["converged"]] if len(fits) else fits
+    if not len(failed):
+        return None
+    methods = list(dict.fromkeys(zip(failed["kernel"], failed["solver"], strict=True)))
+    link = view.link(f"{plural(len(failed), 'fit')} of {number(len(fits), 0)}", "fits")
+    which = method_names([method for method in view.dataset.methods if tuple(method) in methods])
+    return Markup(f"{link} did not converge ({which}), so that scores are less certain.")
+
+
+def _before_the_fit(view: View) -> Iterator[Markup]:
+    """Tell of inner fits and of weights of kernels that did not converge."""
+    fits = view.dataset.fits
+    inner = fits["inner_not_converged"].sum() if "inner_not_converged" in fits else 0
+    if inner:
+        link = view.link(plural(int(inner), "inner fit"), "fits")
+        yield Markup(f"{link} did not converge, so that what was chosen by them is less certain.")
+    weights = int(fits["weights_failed"].sum()) if "weights_failed" in fits else 0
+    if weights:
+        link = view.link("weights of kernels", "fits")
+        yield Markup(f"The {link} did not converge in {weights} of {number(len(fits), 0)} training parts.")
+
+
+def _few(view: View) -> Iterator[Markup]:
+    """Tell of test and training parts with few positives (or few of a class)."""
+    composition, dataset = view.dataset.composition, view.dataset
+    if composition is None or dataset.kind == "real":
+        return
+    rows = composition
+    if dataset.kind == "binary":
+        positive = {task: dataset.classes(task)[-1:] for task in rows["task"].unique()}
+        rows = rows[[name in positive[task] for task, name in zip(rows["task"], rows["class"], strict=True)]]
+    what = "positives" if dataset.kind == "binary" else view.sample_text("sequences of some class")
+    effects = {
+        "test": f"one {view.sample_text('sequence')} moves the score far",
+        "training": "there is little to learn from",
+    }
+    for part, column in (("test", "test"), ("training", "train")):
+        splits = rows.groupby(["task", "split"], sort=False)[column].min()
+        few = splits[splits < FEW]
+        if len(few):
+            words = view.words if len(splits) == len(dataset.units) else "splits"
+            if len(splits) == 1:
+                link = view.link(f"fewer than {FEW}", "folds")
+                yield Markup(f"the {part} part holds {link} {what} ({int(few.min())}): {effects[part]}.")
+                continue
+            link = view.link(f"{len(few)} of {len(splits)} {words}", "folds")
+            least = f"as few as {int(few.min())}" if few.min() else "none at all in some"
+            yield Markup(f"in {link} the {part} part holds fewer than {FEW} {what} ({least}): {effects[part]}.")
+
+
+def _one_class(view: View) -> Markup | None:
+    """Tell of methods that rank well but predict nearly one class only."""
+    found = _one_sided(view)
+    if not found or threshold_rule(view.dataset) is not None:  # what was asked for is no fault
+        return None
+    link = view.link("the rankings, not the predicted classes", "scores")
+    return Markup(
+        f"{method_names(found)} ranked the {view.sample_text('sequences')} better than chance, but put nearly all of "
+        f"them in one class: use {link}. {_remedy(view, found)}"
+    )
+
+
+def _one_sided(view: View) -> list[Method]:
+    """Return the methods that rank better than chance, but recognise hardly any sequence of one class."""
+    ranking = view.ranking
+    return [
+        method
+        for method in ranking.order
+        if ranking.score(method, "auc").mean >= GOOD_AUC and min(_sides(view, method)) <= ONE_SIDED
+    ]
+
+
+def _sides(view: View, method: Method) -> list[float]:
+    """Return the mean sensitivity and specificity of a method, NaN where unknown."""
+    return [view.ranking.score(method, name).mean for name in ("sensitivity", "specificity")]
+
+
+def _gap(view: View, method: Method) -> float:
+    """Return how far the mean sensitivity and specificity of a method lie apart."""
+    sensitivity, specificity = _sides(view, method)
+    return abs(sensitivity - specificity)
+
+
+def _uneven(view: View) -> Markup | None:
+    """Tell of methods that rank well but recognise far fewer sequences of one class than of the other."""
+    near_one_class = _one_sided(view)
+    good = [method for method in view.ranking.order if view.ranking.score(method, "auc").mean >= HIGH_AUC]
+    found = [m for m in good if m not in near_one_class and _gap(view, m) >= UNEVEN]
+    if not found or threshold_rule(view.dataset) is not None:
+        return None
+    worst = max(found, key=lambda method: _gap(view, method))
+    sensitivity, specificity = _sides(view, worst)
+    link = view.link("far more of one class is recognised than of the other", "scores")
+    return Markup(
+        f"{method_names(found)}: the AUC is at least {HIGH_AUC}, but {link} (sensitivity "
+        f"{number(sensitivity)}, specificity {number(specificity)}{' at worst' if len(found) > 1 else ''}). "
+        f"{_remedy(view, found)}"
+    )
+
+
+def _remedy(view: View, methods: Sequence[Method]) -> str:
+    """Return what helps where the threshold, not the ranking, is at fault."""
+    text = (
+        "To predict classes, choose another threshold on the decision values, or the hyperparameters by balanced "
+        "accuracy (inner: {metric: balanced_accuracy})."
+    )
+    solvers = {view.dataset.solver(method.solver).solver_name for method in methods}
+    if "csvc" in solvers:
+        text += " The C-SVM takes weights of classes (class_weight: balanced)."
+    if "psvc" in solvers:
+        text += (
+            " The P-SVM adds the mean of the labels (\N{MINUS SIGN}1 and 1) to its decisions, so that where classes "
+            "are unbalanced it leans towards the larger one."
+        )
+    return text
+
+
+def _indefinite(view: View) -> Markup | None:
+    """Tell of solvers that need a positive semi-definite matrix and had one with much negative mass, unrepaired."""
+    found = {method: share for method, share in unrepaired(view.dataset).items() if share >= NEGATIVE_MASS}
+    if not found:
+        return None
+    link = view.link("indefinite matrix without repair", "eigenvalues")
+    return Markup(
+        f"{method_names(list(found))} had an {link} (negative mass up to {number(100 * max(found.values()), 1)} %), on "
+        "which a C-SVM may stop at a poor solution: repair it (repair: clip; or flip, shift), or use the P-SVM (solver "
+        "psvc), which needs no such matrix."
+    )
+
+
+def _unused(view: View) -> Markup | None:
+    """Tell of what the configuration asks for that the labels do not allow."""
+    text = unused_sentence(view.dataset)
+    return Markup(f"{view.link(text, 'choices')}.") if text else None
+
+
+def _edges(view: View) -> Markup | None:
+    """Tell of hyperparameters chosen at the end of the grid that was searched."""
+    edges = edge_choices(view.dataset)
+    if not edges:
+        return None
+    link = view.link("end of the grid", "choices")
+    methods = list(dict.fromkeys((kernel, solver) for kernel, solver, _ in edges))
+    names = ", ".join(dict.fromkeys(f"{parameter} the {end}" for (_, _, parameter), end in edges.items()))
+    return Markup(
+        f"the inner loop mostly chose a value at an {link} for {method_names(methods)} ({escape(names)}): "
+        "a wider grid might do better."
+    )
