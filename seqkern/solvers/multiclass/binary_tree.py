@@ -59,7 +59,7 @@ class BinaryTree(BinaryMachines):
         default=None,
         kw_only=False,
         list_parameter=True,
-        doc="The classes in the order in which they are asked for; by default that of the labels. With helix, strand "
+        doc="The classes in the order in which they are decided; by default that of the labels. With helix, strand "
         "and coil, ``[H, E, C]`` first tells helix from the rest, then strand from coil.",
     )
 

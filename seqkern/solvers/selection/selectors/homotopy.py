@@ -310,7 +310,7 @@ class _Near:
         Ascending; all selected columns are among them.
     columns : ndarray of float64, shape (m, l)
     share : int
-        What `look` was last asked for.
+        The last argument of `look`.
     """
 
     def __init__(self, columns):
