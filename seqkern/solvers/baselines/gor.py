@@ -30,9 +30,9 @@ class GOR(AnyClassSolver):
     ----------
     log_odds_ : ndarray of float64, shape (c,)
         L(S).
-    information_ : ndarray of float64, shape (w, residues + 1, c)
+    information_ : ndarray of float64, shape (w, letters + 1, c)
         I(S; a_m); 0 for a residue that the training part does not have there.
-    pair_information_ : ndarray of float64, shape (w (w − 1) / 2, letters + 1, residues + 1, c)
+    pair_information_ : ndarray of float64, shape (w (w − 1) / 2, letters + 1, letters + 1, c)
         I(S; a_m, a_k) in the order (0, 1), (0, 2), …; without `pairs` there are none.
     report_ : dict
         ``objective`` is the share of training rows that it misclassifies.
