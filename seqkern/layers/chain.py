@@ -143,7 +143,7 @@ class Layers:
             If no residue has a score, or a class has none.
         """
         scores, y = as_columns(scores), np.asarray(y, dtype=np.int64)
-        chains = _units(scores, chains)
+        chains = _rows_of(scores, chains)
         names = [str(c) for c in (range(scores.shape[1]) if classes is None else classes)]
         known = ~np.isnan(scores).any(axis=1) & (y >= 0)
         self.held_out_accuracy_ = float(np.mean(scores[known].argmax(axis=1) == y[known])) if known.any() else np.nan
@@ -179,17 +179,17 @@ class Layers:
         -------
         Decided
         """
-        scores = as_columns(scores)
-        chains = _units(scores, chains)
+        values = as_columns(scores)
+        chains = _rows_of(values, chains)
         path = None
         for layer in self.layers_:
             if layer.decides:
-                path = layer.predict(scores, chains)
+                path = layer.predict(values, chains)
             elif not layer.calibrated:
                 path = None  # what comes out is decided anew
-            scores = layer.transform(scores, chains)
-        predicted = scores.argmax(axis=1) if path is None else path
-        return Decided(scores, predicted, np.exp(scores) if self.layers_[-1].calibrated else None)
+            values = layer.transform(values, chains)
+        predicted = values.argmax(axis=1) if path is None else path
+        return Decided(values, predicted, np.exp(values) if self.layers_[-1].calibrated else None)
 
     def learned(self) -> dict[str, Any]:
         """Return what the layers learned that people want to see, a dict of a name to a number."""
@@ -202,7 +202,8 @@ class Layers:
 
     def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return (JSON dict, dict of arrays) from which `from_state` makes these layers again, fitted."""
-        headers, arrays = [], {}
+        headers: list[dict[str, Any]] = []
+        arrays: dict[str, npt.NDArray[Any]] = {}
         for place, layer in enumerate(self.layers_):
             header, own = layer.state()
             headers.append(header)
@@ -276,7 +277,7 @@ def as_decisions(scores: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.f
     return scores[:, 1] - scores[:, 0] if kind == "binary" else scores
 
 
-def _units(scores, chains):
+def _rows_of(scores, chains):
     """Return the chains of rows; without any, numbers that can be taken by rows in their place."""
     return np.arange(len(scores)) if chains is None else chains
 

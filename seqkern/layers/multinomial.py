@@ -89,8 +89,9 @@ def log_probabilities(
     ndarray of float64, shape (n, k)
         The bits of a row depend on that row alone.
     """
+    scores = np.asarray(scores, dtype=np.float64)
     z = np.zeros((len(scores), len(intercepts))) + intercepts
-    for column, row in zip(np.asarray(scores, dtype=np.float64).T, weights, strict=True):
+    for column, row in zip(scores.T, weights, strict=True):
         z += column[:, None] * row  # one order of adding, so that a row has the same bits in every batch
     return log_softmax(z)
 

@@ -182,7 +182,8 @@ class SegmentLayer(Layer):
         for name, shape in zip(ARRAYS, shapes, strict=True):
             setattr(self, f"{name}_", self._stored(arrays, name, *shape))
         fields = {"shortest": (k,), "start": (k,), "stay": (k,), "follow": (k, k)}
-        model = SegmentModel(**{name: self._stored(arrays, name, *shape) for name, shape in fields.items()})
+        parts: dict[str, Any] = {name: self._stored(arrays, name, *shape) for name, shape in fields.items()}
+        model = SegmentModel(**parts)
         if model.shortest.dtype != np.int64 or not np.all((model.shortest >= 1) & (model.shortest <= LONGEST)):
             raise ModelError(
                 "not the state of layer 'segments': its lengths are damaged", remedy="train the model again"

@@ -1,7 +1,7 @@
 """Second moments of features and targets: all that least squares on any of the features need."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -147,7 +147,8 @@ class _Stack:
     def joined(self, other: "_Stack") -> "_Stack":
         """Return the bases of both."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return _Stack(*(None if own is None else np.concatenate((own, more)) for own, more in pairs))
+        parts: list[Any] = [None if own is None else np.concatenate((own, more)) for own, more in pairs]
+        return _Stack(*parts)
 
     def values(self) -> npt.NDArray[np.float64]:
         """Return the errors of the target, the only column that is left."""

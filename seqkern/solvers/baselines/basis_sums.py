@@ -89,11 +89,12 @@ class TrainingSums:
         Part
         """
         columns = np.append(np.arange(self.d), self.d + place)
-        whole = [one.sum(axis=0) for one in sums]
+        counts, products, totals = sums
+        whole = int(counts.sum()), products.sum(axis=0), totals.sum(axis=0)
         if held is None:
             return Part.of_sums(*whole, columns)
-        own = [one[held] for one in sums]
-        return Part.of_sums(*(all_ - one for all_, one in zip(whole, own, strict=True)), columns, own)
+        own = int(counts[held]), products[held], totals[held]
+        return Part.of_sums(whole[0] - own[0], whole[1] - own[1], whole[2] - own[2], columns, own)
 
     def intervals(
         self, sums: Sums, bases: Sequence[npt.NDArray[np.int64]], codes: npt.NDArray[np.int64] | None, level: float

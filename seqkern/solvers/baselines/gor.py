@@ -68,19 +68,19 @@ class GOR(AnyClassSolver):
         low=1,
         high=10_000,
         doc="How many neighbouring features are one position, as in the one-hot vectors of a window: 20 amino acids "
-        "and the terminus. The letter is the one feature above zero, the others are 0; a position without one, "
-        "beyond an end or unknown, holds a letter of its own, which comes first in the tables.",
+        "and the terminus. The residue is the one feature above zero, the others are 0; a position without one, "
+        "beyond an end or unknown, holds a residue of its own, which comes first in the tables.",
     )
     pairs: bool = flag(default=False, doc="Whether pairs of positions count (GOR IV).")
     pseudocount: float = real(
         default=1.0,
         low=0,
-        doc="So many letters are added to those of a class at each position, shared among them as in all classes.",
+        doc="So many residues are added to those of a class at each position, shared among them as in all classes.",
     )
     pair_pseudocount: float = real(
         default=300.0,
         low=0,
-        doc="So many pairs are added to those of a class, shared among them as if letters were independent.",
+        doc="So many pairs are added to those of a class, shared among them as if residues were independent.",
     )
 
     def complexity(self) -> tuple[float, ...]:

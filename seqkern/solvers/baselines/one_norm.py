@@ -1,6 +1,7 @@
 """The linear program of the 1-norm support vector machine."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -65,10 +66,11 @@ def solve_one_norm(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], C: fl
     # w⁺, w⁻, b, ξ: −y (w·x + b) − ξ ≤ −1
     table = hstack([csc_array(-signed), csc_array(signed), csc_array(-y[:, None]), -identity(n)], format="csc")
     cost = np.concatenate((np.ones(2 * d), [0.0], np.full(n, float(C))))
-    bounds = np.zeros((len(cost), 2))
+    # Any: scipy's types know neither an array of bounds nor that a solved program has a solution
+    bounds: Any = np.zeros((len(cost), 2))
     bounds[:, 1] = np.inf
     bounds[2 * d, 0] = -np.inf
-    found = linprog(cost, A_ub=table, b_ub=-np.ones(n), bounds=bounds, method="highs-ds")
+    found: Any = linprog(cost, A_ub=table, b_ub=-np.ones(n), bounds=bounds, method="highs-ds")
     if found.status != 0:
         raise ParameterError(f"the linear program of the 1-norm SVM: {found.message}", remedy="choose another C")
     alpha = -found.ineqlin.marginals

@@ -17,7 +17,7 @@ from seqkern.solvers.svm.svm import CSVC
 from seqkern.solvers.thresholds import Threshold
 
 
-class WeightedThreshold(OfBinary, BinarySolver):
+class WeightedThreshold(OfBinary, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
     """A binary solver, and the threshold at which errors on the training part cost least.
 
     Attributes
