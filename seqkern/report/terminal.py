@@ -8,7 +8,7 @@ from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.comparison import Comparison, SignedRank, least_p
 from seqkern.evaluation.contests import Contest, metrics_with_test
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval
-from seqkern.report.compared import LEVEL, Compared, ComparedChains, Contested, is_significant, lead
+from seqkern.report.compared import LEVEL, Compared, ComparedChains, Contested, is_significant, lead, methods_of
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.rank_diagram import groups, shown_p
 from seqkern.report.sections.single_task_tests import (

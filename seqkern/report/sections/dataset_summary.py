@@ -1,5 +1,7 @@
 """What a data set is: its size, its labels, where it comes from."""
 
+from typing import Any
+
 from seqkern.core.markup import Markup, join, tag
 from seqkern.datasets.data_entry import PublicSource
 from seqkern.figures.numbers import number, plural
