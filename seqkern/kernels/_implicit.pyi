@@ -1,33 +1,29 @@
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 class SparseRows:
     def __init__(
         self,
-        start: npt.NDArray[np.int64] | None,
-        feature: npt.NDArray[np.int32] | None,
+        start: npt.NDArray[np.int64],
+        feature: npt.NDArray[np.int32],
         count: npt.NDArray[np.int32] | None,
         real: npt.NDArray[np.float64] | None,
     ) -> None: ...
     @property
-    def capsule(self) -> Any: ...
-    def squares(self, out: npt.NDArray[np.float64] | None) -> None: ...
+    def capsule(self) -> object: ...
+    def squares(self, out: npt.NDArray[np.float64]) -> None: ...
 
 class CombinedRows:
     def __init__(
         self,
-        capsules: list[Any],
-        offset: npt.NDArray[np.int64] | None,
-        factor: npt.NDArray[np.float64] | None,
+        capsules: list[object],
+        offset: npt.NDArray[np.int64],
+        factor: npt.NDArray[np.float64],
         row: npt.NDArray[np.int64] | None,
         scale: npt.NDArray[np.float64] | None,
     ) -> None: ...
     @property
-    def capsule(self) -> Any: ...
+    def capsule(self) -> object: ...
 
-def dots(capsule: Any, weights: npt.NDArray[np.float64] | None, out: npt.NDArray[np.float64] | None) -> None: ...
-def add(
-    capsule: Any, coefficients: npt.NDArray[np.float64] | None, weights: npt.NDArray[np.float64] | None
-) -> None: ...
+def dots(capsule: object, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None: ...
+def add(capsule: object, coefficients: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]) -> None: ...

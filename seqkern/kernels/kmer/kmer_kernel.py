@@ -9,7 +9,7 @@ import numpy as np
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, numbers
 from seqkern.kernels.base import Plan
-from seqkern.kernels.implicit import CombinedImplicit, SparseImplicit
+from seqkern.kernels.implicit import CombinedImplicit, Implicit, SparseImplicit
 from seqkern.kernels.kmer.kmers import SMALL_SPACE, Counted, check_code_space, check_lengths
 from seqkern.kernels.planner import Cost, Workload, cheapest, make_plan
 from seqkern.kernels.products.product import Block, FeatureKernel, Term, TermBlocks
@@ -131,7 +131,7 @@ class KmerKernel(FeatureKernel):
         costs = [self._costs(work, size, k) for k in self._lengths()]
         return make_plan(names, costs, work.output(self.n_threads))
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
         self._check_sequences(X)
         choices, others = (self._choices(X), repeat(None)) if like is None else (like.choices, iter(like.blocks))
         terms = [
@@ -189,7 +189,7 @@ class KmerKernel(FeatureKernel):
         super().check_features()
         self._check_explicit()
 
-    def _implicit(self, X):
+    def _implicit(self, X: SequenceSet) -> Implicit:
         self._check_sequences(X)
         parts = []
         for k in self._lengths():

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import NoWordsError
 from seqkern.core.parameters import changed, fixed, integer, real
@@ -118,7 +119,9 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     def _windows(self, X: SequenceSet) -> Windows:
         return Windows.of_places(X, self.k)
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> tuple[list[str], npt.NDArray[np.float64]]:
         raise NoWordsError(
             f"kernel {self.name!r} counts words that the sequences need not hold", remedy="choose a kernel of words"
         )

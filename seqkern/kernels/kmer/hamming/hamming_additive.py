@@ -18,7 +18,8 @@ O(l·b^l) for any number of sequences. What a residue of a window receives is su
 Where the table would be too large, attributions are summed along the diagonals of x against all sequences z_j.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ from seqkern.core.errors import ParameterError
 from seqkern.kernels.kmer.hamming import _hamming_additive as loops
 from seqkern.kernels.kmer.hamming.eigenvalues import eigenvalues, reflect, residue_factors
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows
+from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.products.product import TermBlocks
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -61,8 +64,10 @@ class HammingAdditive(Base):
         """Return a weight for each window, in the order of `kmers.find_windows`; None if all are 1."""
         return None
 
-    def _fold(self, columns, coefficients):
-        support = columns.sequences.take(slice(columns.start, columns.stop))
+    def _fold(
+        self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
+        support = cast(SequenceSet, columns.sequences).take(slice(columns.start, columns.stop))
         size = support.alphabet.size
         if any(size**length > LARGEST_TABLE for length in self._lengths()):
             return super()._fold(columns, coefficients)
@@ -71,8 +76,8 @@ class HammingAdditive(Base):
             for length, weight in zip(self._lengths(), self._weights(), strict=True)
         ]
 
-        def values(payload):
-            X = payload.sequences.take(slice(payload.start, payload.stop))
+        def values(payload: TermBlocks) -> Floats:
+            X = cast(SequenceSet, payload.sequences).take(slice(payload.start, payload.stop))
             sums = np.zeros(len(X))
             for length, table in tables:
                 found = find_kmers(X, length)
@@ -82,7 +87,9 @@ class HammingAdditive(Base):
 
         return values
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         shares = np.zeros(int(X.lengths.sum()))
         cells = float(len(shares)) * float(support.lengths.sum()) * (2 if self.reverse_complement else 1)
         for length, weight in zip(self._lengths(), self._weights(), strict=True):
@@ -93,7 +100,9 @@ class HammingAdditive(Base):
                 shares += weight * self._shares_by_diagonals(X, support, coefficients, length)
         return shares
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> WordWeights | tuple[list[str], npt.NDArray[np.float64]]:
         kmers, weights = [], []
         for length, weight in zip(self._lengths(), self._weights(), strict=True):
             found = distinct_windows(X, support, length, self.reverse_complement)
