@@ -202,7 +202,7 @@ GOOD = [
     {"file": "a.hmm"},
     {"each": [1, 2, 3]},
     {"loud": True},
-    {"other": object()},
+    pytest.param({"other": object()}, id="other"),
 ]
 BAD = [
     ({"k": 0}, "k=0 is not possible; give an integer from 1 to 9"),
