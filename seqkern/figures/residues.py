@@ -114,7 +114,7 @@ def letters_figure(importance: object, label: str) -> Markup:
     Parameters
     ----------
     importance : Importance
-        Of `seqkern.report.residue_data`.
+        Of `seqkern.report.letter_importance`.
     label : str
     """
     values, states = importance.values, importance.states

@@ -44,7 +44,7 @@ from seqkern.sequences.tables import as_features, as_similarities
 from seqkern.sequences.tracks import track_option
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, csr_matrix
 
     from seqkern.kernels.occurrences import WordWeights
     from seqkern.kernels.vector_form import VectorForm
@@ -631,7 +631,7 @@ class Kernel(Operators, GramTransformer, Parameters):
             return False
         return True
 
-    def features(self, X: Any) -> "npt.NDArray[Any] | csr_array":
+    def features(self, X: Any) -> "npt.NDArray[Any] | csr_array | csr_matrix":
         """Return the explicit features, not normalised: the matrix times its transpose is the kernel matrix.
 
         Parameters

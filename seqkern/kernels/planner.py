@@ -162,7 +162,7 @@ class Workload:
         multiply = self.pairs * (width * kind * MULTIPLY_NS[_product.level()] + PAIR_NS)
         return Cost((make + multiply) * 1e-9, int(self.records * width * kind + self.letters * WINDOW_BYTES))
 
-    def index(self, agree: float, space: int, lists: int = 1, repeats: int = 1) -> Cost:
+    def index(self, agree: float, space: int, lists: float = 1, repeats: int = 1) -> Cost:
         """Return the Cost of posting lists.
 
         Parameters
@@ -171,8 +171,8 @@ class Workload:
             Probability that two windows share a given list.
         space : int
             How many different lists there can be.
-        lists : int
-            Lists that each window is in.
+        lists : float
+            Lists that each window is in, on average.
         repeats : int
             How often it is counted there.
 

@@ -2,23 +2,28 @@
 
 import numpy as np
 
-from seqkern.report.dataset_results import KEYS
-from seqkern.report.files import read_table
+from seqkern.report.dataset_results import KEYS, DatasetResults
+from seqkern.report.files import read_table, rows_by_value
 
 PARTS = {"train": "training", "test": "test"}
 
 
-def chain_counts(dataset):
+def chain_counts(dataset: DatasetResults) -> dict[tuple[str, str], dict[str, int]]:
     """Return {(task, split): {"train": chains, "test": chains}} by the tables of folds; empty where there are none.
 
     Parameters
     ----------
     dataset : DatasetResults
+
+    Returns
+    -------
+    dict
+        Empty unless the samples are residues with tables of folds.
     """
     if not dataset.residues or dataset.composition is None:
         return {}
     found = {}
-    for task, rows in dataset.composition[KEYS].drop_duplicates().groupby("task", sort=False):
+    for task, rows in rows_by_value(dataset.composition[KEYS].drop_duplicates(), "task"):
         table = read_table(dataset.folder("folds") / f"{task}.tsv", ["id"])
         if table is None:
             continue

@@ -1,5 +1,8 @@
 """What `seqkern compare` is given: folders of studies, or of evaluated methods, as data sets with methods."""
 
+import os
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from seqkern.core.errors import FileError
@@ -17,7 +20,7 @@ class Evaluated(DatasetResults):
     folders : list of Path
     """
 
-    def __init__(self, folders):
+    def __init__(self, folders: Sequence[Path]) -> None:
         self.study = Study.of_results({})
         self.home = Path()
         self.entry = DatasetEntry.of_results({}, "")
@@ -26,24 +29,30 @@ class Evaluated(DatasetResults):
         parents = {folder.resolve().parents[1] for folder in folders}
         self.name = parents.pop().name if len(parents) == 1 else "the methods given"
 
-    summary = None
-    composition = None
+    @cached_property
+    def summary(self) -> None:
+        """None: the folders of methods hold no summary of the data set."""
+        return None
 
-    @property
-    def kind(self):
+    @cached_property
+    def composition(self) -> None:
+        """None: the folders of methods hold no tables of folds."""
+        return None
+
+    @cached_property
+    def kind(self) -> str:
         """``"binary"``, ``"multiclass"`` or ``"real"``, by the metrics that were written."""
         if "rmse" in self.metrics:
             return "real"
-        first = next((folder for folder in self.places.values()), None)
-        with open(first / "decisions.tsv", encoding="utf-8") as file:
+        with open(next(iter(self.places.values())) / "decisions.tsv", encoding="utf-8") as file:
             columns = file.readline().rstrip("\n").split("\t")
         return "binary" if "decision" in columns else "multiclass"
 
-    def _path(self, method, file):
+    def _path(self, method: Method, file: str) -> Path:
         return self.places[method] / file
 
 
-def _names(folders):
+def _names(folders: Sequence[Path]) -> list[Method]:
     """Return a Method for each folder: kernel and solver by the last two parts of its path, or the path itself."""
     names = [Method(folder.resolve().parent.name, folder.resolve().name) for folder in folders]
     if len(set(names)) < len(names):
@@ -54,7 +63,7 @@ def _names(folders):
     return names
 
 
-def read_input(paths):
+def read_input(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str | None, DatasetResults]]:
     """Return the data sets in folders: those of each study, or one made of all folders of evaluated methods.
 
     Parameters
@@ -72,7 +81,7 @@ def read_input(paths):
         If a folder is missing or neither, or both kinds are given.
     """
     folders = [Path(path) for path in paths]
-    evaluated = []
+    evaluated: list[Path] = []
     for folder in folders:
         if not folder.is_dir():
             raise FileError("no such folder", file=folder, remedy="check the path")
@@ -88,8 +97,7 @@ def read_input(paths):
     if evaluated and len(evaluated) < len(folders):
         raise FileError("is an evaluated method, others are studies", file=evaluated[0], remedy="give one kind only")
     if evaluated:
-        found = Evaluated(evaluated)
-        return [(None, found)]
+        return [(None, Evaluated(evaluated))]
     found = [StudyResults(folder) for folder in folders]
     if len(found) == 1:
         return [(None, dataset) for dataset in found[0].datasets]

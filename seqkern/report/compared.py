@@ -1,16 +1,22 @@
 """Methods that were compared: every pair with its test, over many tasks, over chains, or on one task."""
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
-from seqkern.evaluation.comparison import compare_all, least_p
-from seqkern.evaluation.contests import TESTS, contests
-from seqkern.evaluation.friedman import critical_difference, friedman
+from seqkern.evaluation.bootstrap import ScoreInterval
+from seqkern.evaluation.chain_shares import ChainShares
+from seqkern.evaluation.comparison import Comparison, compare_all, least_p
+from seqkern.evaluation.contests import TESTS, Contest, contests
+from seqkern.evaluation.friedman import FriedmanTest, critical_difference, friedman
 from seqkern.evaluation.intervals import FORMULAS, metrics_with_interval, score_interval
-from seqkern.evaluation.paired_decisions import FIVE_BY_TWO
+from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, Trial
+from seqkern.report.dataset_results import Method
 from seqkern.report.words import metric
 
 LEVEL = 0.05
@@ -38,11 +44,19 @@ class _Table:
     control : Method or None
     """
 
-    hopeless = False
+    key: str
+    methods: list[Method]
+    found: Sequence[Comparison | Contest]
+    control: Method | None
 
-    def standing(self, method):
+    @property
+    def hopeless(self) -> bool:
+        """Whether no test could find a difference, whatever the scores are."""
+        return False
+
+    def standing(self, method: Method) -> tuple[int, int]:
         """Return how many methods this one is better than beyond chance, and how many are better than it."""
-        own = [one for one in self.found if method in one[:2] and is_significant(one) and directed(one)]
+        own = [one for one in self.found if method in methods_of(one) and is_significant(one) and directed(one)]
         better = sum((lead(one) > 0) == (one.first == method) for one in own)
         return better, len(own) - better
 
@@ -62,14 +76,22 @@ class Compared(_Table):
         Of their mean ranks: Nemenyi's, or against a control Bonferroni and Dunn's.
     """
 
-    def __init__(self, values, key, word, words, control=None):
+    def __init__(
+        self,
+        values: Mapping[Method, Sequence[float] | npt.NDArray[np.float64]],
+        key: str,
+        word: str,
+        words: str,
+        control: Method | None = None,
+    ) -> None:
         self.key, self.word, self.words, self.control = key, word, words, control
         self.methods = list(values)
         self.values = values
         higher = metric(key).higher
-        self.found = compare_all(values, higher=higher, control=control)
+        self.found: list[Comparison] = compare_all(values, higher=higher, control=control)
         self.tasks = max(one.test.tasks for one in self.found)
-        self.friedman = self.critical_difference = None
+        self.friedman: FriedmanTest | None = None
+        self.critical_difference: float | None = None
         if len(values) >= LEAST_RANKED:
             test = friedman(values, higher=higher)
             if test.tasks >= LEAST_RANKED:
@@ -78,35 +100,59 @@ class Compared(_Table):
                 self.critical_difference = critical_difference(len(values), test.tasks, LEVEL, kind)
 
     @property
-    def hopeless(self):
+    def hopeless(self) -> bool:
         """Whether with so few tasks and so many pairs not even one that is always better could be told from chance."""
         return least_p(self.tasks) * len(self.found) > LEVEL
 
     @property
-    def ranks(self):
+    def ranks(self) -> dict[Method, float]:
         """Dict of method to its mean rank; empty without Friedman's test."""
         return {} if self.friedman is None else dict(zip(self.methods, self.friedman.ranks.tolist(), strict=True))
 
-    def averages(self, one):
-        """Return the mean scores of the two methods over their common tasks, and the median scores."""
-        pair = np.array([self.values[method] for method in one[:2]], dtype=float)
+    def averages(self, one: Comparison) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the mean scores of the two methods over their common tasks, and the median scores.
+
+        Parameters
+        ----------
+        one : Comparison
+            What the test of the two methods found.
+
+        Returns
+        -------
+        (tuple[float, float], tuple[float, float])
+            Means and medians, each of the first method and of the second; NaN without a common task.
+        """
+        pair = np.array([self.values[method] for method in methods_of(one)], dtype=float)
         common = pair[:, ~np.isnan(pair).any(axis=0)]
         if not common.size:
             return (math.nan, math.nan), (math.nan, math.nan)
-        return tuple(common.mean(axis=1).tolist()), tuple(np.median(common, axis=1).tolist())
+        means, medians = common.mean(axis=1).tolist(), np.median(common, axis=1).tolist()
+        return (means[0], means[1]), (medians[0], medians[1])
 
-    def rows(self, dataset):
-        """Return the rows of ``comparisons.tsv``, as dicts."""
+    def rows(self, dataset: str) -> Iterator[dict[str, object]]:
+        """Return the rows of ``comparisons.tsv``, as dicts.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the data set, for the first column.
+
+        Yields
+        ------
+        dict of str to object
+            The cells of a row, by the names in `COLUMNS`.
+        """
         ranks = self.ranks
         for one in self.found:
-            test, ((mean, other_mean), (value, other)) = one.test, self.averages(one)
+            test, (first, second) = one.test, methods_of(one)
+            (mean, other_mean), (value, other) = self.averages(one)
             yield {
                 **_names(dataset, self.key, one, "wilcoxon"),
                 **{name: getattr(test, name) for name in COUNTED},
                 **{"median_difference": test.median, "rank_sum": test.statistic, "p_holm": one.p_holm},
                 **{"value": value, "other_value": other, "difference": test.median},
                 **{"mean": mean, "other_mean": other_mean},
-                **{"mean_rank": ranks.get(one.first), "other_mean_rank": ranks.get(one.second)},
+                **{"mean_rank": ranks.get(first), "other_mean_rank": ranks.get(second)},
                 "critical_difference": self.critical_difference,
             }
 
@@ -120,7 +166,7 @@ class ComparedChains(Compared):
         Of the share of all residues that are right, by chain.
     """
 
-    def __init__(self, shares, methods, key, control=None):
+    def __init__(self, shares: ChainShares, methods: Sequence[Method], key: str, control: Method | None = None) -> None:
         super().__init__(shares.shares(methods), key, "chain", "chains", control)
         self.intervals = {method: {key: shares.interval(method)} for method in methods}
 
@@ -141,53 +187,115 @@ class Contested(_Table):
     trial : Trial
     """
 
-    def __init__(self, trial, key, order, control=None):
+    def __init__(self, trial: Trial, key: str, order: Iterable[Method], control: Method | None = None) -> None:
         self.key, self.control, self.shape, self.trial = key, control, trial.shape, trial
         self.methods = [method for method in order if method in trial.predicted]
-        self.found = contests(_ordered(trial, self.methods), key, higher=metric(key).higher, control=control)
+        self.found: list[Contest] = contests(
+            _ordered(trial, self.methods), key, higher=metric(key).higher, control=control
+        )
         self.test = "five_by_two_f" if self.shape == FIVE_BY_TWO else TESTS[trial.kind][key]
         self.units, self.parts = len(np.unique(trial.ids)), len(np.unique(trial.splits))
         self.fewest = int(trial.sizes().sum(axis=0).min()) if trial.kind == "binary" else None
 
     @cached_property
-    def intervals(self):
+    def intervals(self) -> dict[Method, dict[str, ScoreInterval]]:
         """Dict of method to {metric: ScoreInterval}, of all metrics that have intervals here."""
-        names = metrics_with_interval(self.trial)
+        names = list(metrics_with_interval(self.trial))
         if len(self.trial.ids) * len(self.methods) > MOST_DRAWN:
             names = [name for name in names if name in FORMULAS]
         return {m: {name: score_interval(self.trial, m, name) for name in names} for m in self.methods if names}
 
-    def rows(self, dataset):
-        """Return the rows of ``comparisons.tsv``, as dicts."""
+    def rows(self, dataset: str) -> Iterator[dict[str, object]]:
+        """Return the rows of ``comparisons.tsv``, as dicts.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the data set, for the first column.
+
+        Yields
+        ------
+        dict of str to object
+            The cells of a row, by the names in `COLUMNS`.
+        """
         for one in self.found:
-            shared = ("units", "left_out", "wins", "ties", "losses", "value", "other_value")
-            shared += ("difference", "low", "high", "statistic", "p", "p_holm", "mean", "other_mean")
+            shared = (
+                *("units", "left_out", "wins", "ties", "losses", "value", "other_value"),
+                *("difference", "low", "high", "statistic", "p", "p_holm", "mean", "other_mean"),
+            )
             yield _names(dataset, self.key, one, one.test) | {name: getattr(one, name) for name in shared}
 
 
-def _names(dataset, key, one, test):
+def methods_of(one: Comparison | Contest) -> tuple[Method, Method]:
+    """Return the two methods that were compared.
+
+    Parameters
+    ----------
+    one : Comparison or Contest
+        What the test of two methods found.
+
+    Returns
+    -------
+    (Method, Method)
+    """
+    return cast("tuple[Method, Method]", one[:2])
+
+
+def _names(dataset: str, key: str, one: Comparison | Contest, test: str) -> dict[str, object]:
     """Return the cells that name a comparison."""
-    names = dict(zip(COLUMNS, (dataset, key, *one.first, *one.second), strict=False))
+    first, second = methods_of(one)
+    names = dict(zip(COLUMNS, (dataset, key, *first, *second), strict=False))
     return names | {"test": test}
 
 
-def _ordered(trial, methods):
+def _ordered(trial: Trial, methods: Sequence[Method]) -> Trial:
     """Return the Trial with its methods in this order."""
     predicted = {method: trial.predicted[method] for method in methods}
     decisions = {method: trial.decisions[method] for method in methods if method in trial.decisions}
     return replace(trial, predicted=predicted, decisions=decisions)
 
 
-def lead(one):
-    """Return 1 where the first of two methods is ahead in what was tested, −1 where the second is, else 0."""
-    return one.lead if hasattr(one, "lead") else int(np.sign(one.test.effect))
+def lead(one: Comparison | Contest) -> int:
+    """Return 1 where the first of two methods is ahead in what was tested, −1 where the second is, else 0.
+
+    Parameters
+    ----------
+    one : Comparison or Contest
+        What the test of two methods found.
+
+    Returns
+    -------
+    int
+    """
+    return one.lead if isinstance(one, Contest) else int(np.sign(one.test.effect))
 
 
-def directed(one):
-    """Tell whether a test says which of two methods is ahead, not only that they differ."""
+def directed(one: Comparison | Contest) -> bool:
+    """Tell whether a test says which of two methods is ahead, not only that they differ.
+
+    Parameters
+    ----------
+    one : Comparison or Contest
+        What the test of two methods found.
+
+    Returns
+    -------
+    bool
+    """
     return getattr(one, "directed", True)
 
 
-def is_significant(one):
-    """Tell whether two methods differ beyond chance."""
+def is_significant(one: Comparison | Contest) -> bool:
+    """Tell whether two methods differ beyond chance.
+
+    Parameters
+    ----------
+    one : Comparison or Contest
+        What the test of two methods found.
+
+    Returns
+    -------
+    bool
+        Whether p after Holm's correction is at most `LEVEL`.
+    """
     return one.p_holm <= LEVEL

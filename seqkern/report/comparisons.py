@@ -4,13 +4,16 @@ Of residues the signed-rank test is over chains: those of one chain are not inde
 """
 
 import math
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from seqkern.core.errors import unknown_name
+from seqkern.core.errors import LabelError, unknown_name
 from seqkern.evaluation.chain_shares import ChainShares
 from seqkern.evaluation.contests import metrics_with_test
+from seqkern.evaluation.paired_decisions import Trial
 from seqkern.report.compared import LEAST_RANKED, Compared, ComparedChains, Contested
+from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.tables import Ranking, unit_scores
 from seqkern.report.trials import read_trial
 from seqkern.report.words import metric
@@ -20,13 +23,37 @@ ALSO = ("roc50", "median_rfp")
 BOTH = {"auc": "accuracy"}  # metrics that are compared together on one task
 
 
-def enough(tasks, methods):
-    """Tell whether some test over tasks may find something: six tasks, or three if three methods can be ranked."""
+def enough(tasks: int, methods: int) -> bool:
+    """Tell whether some test over tasks may find something: six tasks, or three if three methods can be ranked.
+
+    Parameters
+    ----------
+    tasks : int
+        Number of tasks with scores.
+    methods : int
+        Number of methods with scores.
+
+    Returns
+    -------
+    bool
+    """
     return methods > 1 and tasks >= (LEAST_RANKED if methods >= LEAST_RANKED else LEAST)
 
 
-def ranked_order(ranking, key=None):
-    """Return the methods with a score, the best first: by a metric that has means, else by the headline metric."""
+def ranked_order(ranking: Ranking, key: str | None = None) -> list[Method]:
+    """Return the methods with a score, the best first: by a metric that has means, else by the headline metric.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        The methods of the data set, the best first.
+    key : str, optional
+        The metric; by default the headline metric.
+
+    Returns
+    -------
+    list of Method
+    """
     best = ranking.best[0]
     order = [best, *(method for method in ranking.order if method != best)]
     if key == ranking.metric or key not in ranking.scores:
@@ -35,7 +62,14 @@ def ranked_order(ranking, key=None):
     return sorted(order, key=lambda method: (math.isnan(means[method]), sign * means[method]))
 
 
-def compare_tasks(dataset, ranking, word, words, keys=None, control=None):
+def compare_tasks(
+    dataset: DatasetResults,
+    ranking: Ranking,
+    word: str,
+    words: str,
+    keys: Collection[str] | None = None,
+    control: Method | None = None,
+) -> dict[str, Compared]:
     """Return {metric: Compared} over the tasks of a data set.
 
     Empty for a single task, fewer than two methods, and too few tasks for either test: six, or three where three
@@ -49,12 +83,17 @@ def compare_tasks(dataset, ranking, word, words, keys=None, control=None):
     keys : collection of str, optional
         Metrics; by default the headline metric, ROC50 and median RFP.
     control : Method, optional
+
+    Returns
+    -------
+    dict of str to Compared
+        By metric, the headline metric first.
     """
     requested = keys is not None and len(ranking.order) > 1
     if not dataset.several or not (requested or enough(len(dataset.units), len(ranking.order))):
         return {}
     units, found = unit_scores(dataset), {}
-    for key in dict.fromkeys((ranking.metric, *ALSO) if keys is None else keys):
+    for key in dict.fromkeys((ranking.headline, *ALSO) if keys is None else keys):
         if key in ranking.scores:
             wide = units.pivot(index="unit", columns=["kernel", "solver"], values=key).reindex(dataset.units)
             values = {method: wide[tuple(method)].to_numpy() for method in ranked_order(ranking, key)}
@@ -62,13 +101,37 @@ def compare_tasks(dataset, ranking, word, words, keys=None, control=None):
     return found
 
 
-def compare_on_task(dataset, ranking, keys=None, control=None, task=None):
+def compare_on_task(
+    dataset: DatasetResults,
+    ranking: Ranking,
+    keys: Collection[str] | None = None,
+    control: Method | None = None,
+    task: str | None = None,
+) -> dict[str, Compared | Contested]:
     """Return {metric: Contested} on one task: by the headline metric, and with the AUC by accuracy.
 
     Of residues {metric: ComparedChains}, by the share of them that are right. Empty for fewer than two methods with
     decisions, and where by default there is no metric with a valid test.
 
     Parameters are those of `compare_tasks`; `task` names the one of several.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    ranking : Ranking
+        The methods of the data set, the best first.
+    keys : collection of str, optional
+        Metrics; by default the headline metric, and with the AUC the accuracy.
+    control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
+    task : str, optional
+        One task of several; by default the only one.
+
+    Returns
+    -------
+    dict of str to Compared or Contested
+        By metric.
 
     Raises
     ------
@@ -79,16 +142,19 @@ def compare_on_task(dataset, ranking, keys=None, control=None, task=None):
     if trial is None or len(trial.predicted) < 2:
         return {}
     if dataset.residues:
-        return _compare_chains(trial, ranking, keys or [ranking.metric], control)
+        return _compare_chains(trial, ranking, keys or [ranking.headline], control)
     if keys is None:
         known = metrics_with_test(trial)
-        keys = [name for name in (ranking.metric, BOTH.get(ranking.metric)) if name in known] or known[:1]
+        keys = [name for name in (ranking.headline, BOTH.get(ranking.headline)) if name in known] or known[:1]
     return {key: Contested(trial, key, ranked_order(ranking, key), control) for key in keys}
 
 
-def _compare_chains(trial, ranking, keys, control):
+def _compare_chains(
+    trial: Trial, ranking: Ranking, keys: Collection[str], control: Method | None
+) -> dict[str, Compared | Contested]:
     """Return {metric: ComparedChains}; the headline metric of residues, such as Q3, is their accuracy."""
-    same, found = (ranking.metric, "accuracy"), {}
+    same = (ranking.headline, "accuracy")
+    found: dict[str, Compared | Contested] = {}
     for key in keys:
         if key not in same:
             raise unknown_name("metric to compare chains by", key, same)
@@ -97,16 +163,32 @@ def _compare_chains(trial, ranking, keys, control):
     return found
 
 
-def why_untested(dataset, ranking, task=None):
+def why_untested(dataset: DatasetResults, ranking: Ranking, task: str | None = None) -> LabelError | None:
     """Return the LabelError that says why nothing can be tested on one task; None where `compare_on_task` finds a test.
 
     Parameters are those of `compare_on_task`.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    ranking : Ranking
+        The methods of the data set, the best first.
+    task : str, optional
+        One task of several; by default the only one.
+
+    Returns
+    -------
+    LabelError or None
+        What makes every test invalid, for use in a message.
     """
     trial = read_trial(dataset, task) if len(ranking.order) > 1 and not dataset.residues else None
     return trial.untestable("accuracy") if trial is not None and len(trial.predicted) > 1 else None
 
 
-def compare_datasets(datasets, key=None, control=None):
+def compare_datasets(
+    datasets: Sequence[DatasetResults], key: str | None = None, control: Method | None = None
+) -> dict[str, Compared]:
     """Return {metric: Compared} over data sets, of the methods with a mean score on all of them.
 
     Empty for too few data sets or methods, and where by default they are not all ranked by one metric.
@@ -117,6 +199,11 @@ def compare_datasets(datasets, key=None, control=None):
     key : str, optional
         The metric; by default the one that all are ranked by.
     control : Method, optional
+
+    Returns
+    -------
+    dict of str to Compared
+        By metric: of one metric, or empty.
     """
     rankings = [Ranking(dataset) for dataset in datasets]
     keys = {ranking.metric for ranking in rankings} if key is None else {key}

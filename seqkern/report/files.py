@@ -2,16 +2,22 @@
 
 import csv
 import json
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import yaml
 
 from seqkern.core.errors import FileError
 
 
-def read_table(path, columns, numeric=()):
+def read_table(
+    path: str | os.PathLike[str], columns: Collection[str], numeric: tuple[str, ...] = ()
+) -> pd.DataFrame | None:
     """Return a TSV file as a DataFrame of str, or None where there is no such file.
 
     Parameters
@@ -22,16 +28,27 @@ def read_table(path, columns, numeric=()):
     numeric : tuple of str
         Columns whose names begin so are read as numbers; what is no number becomes NaN.
 
+    Returns
+    -------
+    DataFrame or None
+        None where there is no such file.
+
     Raises
     ------
     FileError
         If it cannot be read or lacks one of `columns`.
     """
-    form = {"sep": "\t", "na_filter": False, "quoting": csv.QUOTE_NONE, "lineterminator": "\n", "encoding": "utf-8"}
+    form: dict[str, Any] = {
+        "sep": "\t",
+        "na_filter": False,
+        "quoting": csv.QUOTE_NONE,
+        "lineterminator": "\n",
+        "encoding": "utf-8",
+    }
     try:
         head = pd.read_csv(path, dtype=str, nrows=0, **form)
         wanted = [name for name in head if numeric and str(name).startswith(numeric)]
-        types = dict.fromkeys(head, str) | dict.fromkeys(wanted, float)
+        types: dict[str, Any] = dict.fromkeys(head, str) | dict.fromkeys(wanted, float)
         try:
             table = pd.read_csv(path, dtype=types, **form)
         except ValueError:  # an empty cell, a word
@@ -48,8 +65,18 @@ def read_table(path, columns, numeric=()):
     return table
 
 
-def read_json(path):
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     """Return a JSON file's dict, or None where there is no such file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to Any or None
+        None where there is no such file.
 
     Raises
     ------
@@ -59,8 +86,20 @@ def read_json(path):
     return _mapping(path, json.loads, "cannot be read", "is not a JSON object", "make it again")
 
 
-def read_laps(path, columns):
+def read_laps(path: str | os.PathLike[str], columns: Sequence[str]) -> pd.DataFrame | None:
     """Return the laps of a ``cost.json`` as a DataFrame, or None where there is no such file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    columns : sequence of str
+        Keys that every lap must have; they become the columns.
+
+    Returns
+    -------
+    DataFrame or None
+        A row for each lap; None where there is no such file.
 
     Raises
     ------
@@ -74,11 +113,21 @@ def read_laps(path, columns):
     if not isinstance(laps, list) or not all(isinstance(lap, dict) and lap.keys() >= set(columns) for lap in laps):
         problem = f"has no laps with {', '.join(columns)}"
         raise FileError(problem, file=path, remedy="make it again with this version")
-    return pd.DataFrame(laps, columns=columns)
+    return pd.DataFrame(laps, columns=list(columns))
 
 
-def read_config(path):
+def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return a study's resolved configuration, ``{}`` where there is none.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to Any
+        Empty where there is no such file.
 
     Raises
     ------
@@ -88,7 +137,9 @@ def read_config(path):
     return _mapping(path, yaml.safe_load, "is not YAML", "holds no keys", "run the workflow again") or {}
 
 
-def _mapping(path, parse, unread, other, remedy):
+def _mapping(
+    path: str | os.PathLike[str], parse: Callable[[str], Any], unread: str, other: str, remedy: str
+) -> dict[str, Any] | None:
     """Return the dict in a file, None where there is no such file; FileError if it cannot be read or holds no dict."""
     try:
         value = parse(Path(path).read_text(encoding="utf-8"))
@@ -101,13 +152,76 @@ def _mapping(path, parse, unread, other, remedy):
     return value
 
 
-def numbers(column):
-    """Return texts as float64; what is no number becomes NaN."""
+def numbers(column: pd.Series) -> pd.Series:
+    """Return texts as float64; what is no number becomes NaN.
+
+    Parameters
+    ----------
+    column : Series
+        Texts, or numbers already.
+
+    Returns
+    -------
+    Series
+        As float64, NaN for what is not a number.
+    """
     return pd.to_numeric(column, errors="coerce").astype(float)
 
 
-def read_gram(path):
+def rows_by(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+    """Yield the rows of a table that have the same texts in some columns, in order of appearance.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+    columns : sequence of str
+        Columns of texts.
+
+    Yields
+    ------
+    texts : tuple of str
+        One of each column.
+    rows : DataFrame
+        Those with these texts.
+    """
+    for key, rows in table.groupby(list(columns), sort=False):
+        yield cast("tuple[str, ...]", key), rows
+
+
+def rows_by_value(table: pd.DataFrame, by: str | pd.Series) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the rows of a table that have the same text in one column, in order of appearance.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+    by : str or Series
+        Name of a column of texts, or a text for each row.
+
+    Yields
+    ------
+    text : str
+        The text.
+    rows : DataFrame
+        Those with this text.
+    """
+    for key, rows in table.groupby(by, sort=False):
+        yield cast(str, key), rows
+
+
+def read_gram(path: str | os.PathLike[str]) -> npt.NDArray[Any] | None:
     """Return a stored Gram matrix as a read-only memory map; None where there is no such file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    npt.NDArray[Any] or None
+        Read-only memory map, shape (n, n); None where there is no such file.
 
     Raises
     ------

@@ -1,12 +1,19 @@
 """Which letters around a residue speak for which state: by learned weights, or by the data alone."""
 
+from __future__ import annotations
+
 import re
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.report.dataset_results import KEYS
-from seqkern.report.residue_data import as_bytes
+from seqkern.report.residue_data import Judged, as_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WIDEST = 21
 """Places of the widest window that is shown."""
@@ -16,7 +23,7 @@ POSITIONED = re.compile(r"([+-]?\d+):(.|end)")
 END = "end"
 
 
-class Importance(NamedTuple):
+class LetterImportance(NamedTuple):
     """What letters around a residue say of its state.
 
     Attributes
@@ -27,18 +34,18 @@ class Importance(NamedTuple):
         Distances from the residue.
     """
 
-    values: np.ndarray
-    states: list
-    letters: list
-    places: np.ndarray
+    values: npt.NDArray[np.float64]
+    states: list[str]
+    letters: list[str]
+    places: npt.NDArray[np.int64]
 
     @property
-    def inside(self):
+    def inside(self) -> list[bool]:
         """Return which letters are residues of the chain, a list of bool."""
         return [letter != END for letter in self.letters]
 
 
-def weights_by_position(features, classes):
+def weights_by_position(features: pd.DataFrame, classes: Sequence[str]) -> LetterImportance | None:
     """Return the mean weight of each letter at each place of the window for each state; None where there are none.
 
     Parameters
@@ -49,7 +56,7 @@ def weights_by_position(features, classes):
 
     Returns
     -------
-    Importance or None
+    LetterImportance or None
         Weights minus their mean over the letters of a place, which says nothing: one letter stands at each place.
     """
     parts = features["feature"].str.extract(f"^{POSITIONED.pattern}$")
@@ -65,22 +72,33 @@ def weights_by_position(features, classes):
         shown, table = [classes[-1]], table.assign(state=classes[-1])
     letters, places = letter_order(table["letter"].unique()), np.unique(table["place"])
     values = np.zeros((len(shown), len(letters), len(places)))
-    rows = [np.searchsorted(places, table["place"].to_numpy())]
+    rows: list[np.ndarray] = [np.searchsorted(places, table["place"].to_numpy())]
     for order, name in ((letters, "letter"), (shown, "state")):
         rows.insert(0, table[name].map({value: i for i, value in enumerate(order)}).to_numpy())
     inside = ~np.isnan(rows[0].astype(float))
     np.add.at(values, tuple(row[inside].astype(int) for row in rows), table["weight"].to_numpy()[inside] / splits)
     values -= values.mean(axis=1, keepdims=True)
-    return Importance(values, shown, letters, places)
+    return LetterImportance(values, shown, letters, places)
 
 
-def letter_order(letters):
-    """Return letters by hydrophobicity, others after them, the place beyond the chain last."""
+def letter_order(letters: Iterable[str]) -> list[str]:
+    """Return letters by hydrophobicity, others after them, the place beyond the chain last.
+
+    Parameters
+    ----------
+    letters : iterable of str
+        Letters of residues, and `END`.
+
+    Returns
+    -------
+    list of str
+        Hydrophobic residues first, `END` last.
+    """
     known = BY_HYDROPHOBICITY
     return sorted(letters, key=lambda c: (c == END, known.index(c) if c in known else len(known), c))
 
 
-def information(judged, window):
+def information(judged: Judged, window: int) -> LetterImportance:
     """Return the information that each letter at each place of a window has on each state.
 
     ln [f(S, R) / f(not S, R)] − ln [f(S) / f(not S)] from the counts of true states and letters of the tested chains,
@@ -94,7 +112,7 @@ def information(judged, window):
 
     Returns
     -------
-    Importance
+    LetterImportance
 
     References
     ----------
@@ -119,4 +137,4 @@ def information(judged, window):
         counts = np.bincount(cell, minlength=n_states * len(names)).reshape(n_states, -1) + 1.0
         against = counts.sum(axis=0) - counts
         values[:, :, j] = np.log(counts / against) - np.log(total / (total.sum() - total))[:, None]
-    return Importance(values, judged.classes, names, places)
+    return LetterImportance(values, judged.classes, names, places)

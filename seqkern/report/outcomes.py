@@ -1,12 +1,26 @@
-"""What the decisions of one method look like: ROC curves, confusions, and the units hardest to get right."""
+"""What the decisions of one method look like: ROC curves, confusions, and the samples hardest to get right."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.figures.curves import mean_curve, roc_points
-from seqkern.report.files import numbers
+from seqkern.report.dataset_results import DatasetResults
+from seqkern.report.files import numbers, rows_by_value
 from seqkern.report.positive import positive_class
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Curve: TypeAlias = tuple[np.ndarray, np.ndarray]
+"""False and true positive rates of a ROC curve's corners."""
+HardCase: TypeAlias = tuple[str, str, str, str | float, float]
+"""What scores are averaged over, id, label, decision (or predicted class), and how wrong it is."""
 
 
 @dataclass
@@ -25,47 +39,61 @@ class Outcome:
         Of real labels.
     """
 
-    curves: list = field(default_factory=list)
+    curves: list[tuple[str, Curve]] = field(default_factory=list)
     pooled: bool = False
-    confusion: np.ndarray | None = None
-    points: tuple | None = None
+    confusion: npt.NDArray[np.int64] | None = None
+    points: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
 
 
-def outcome(dataset, table):
-    """Return the Outcome of a table of decisions."""
+def outcome(dataset: DatasetResults, table: pd.DataFrame) -> Outcome:
+    """Return the Outcome of a table of decisions.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    table : DataFrame
+        The decisions of one method on the test samples.
+
+    Returns
+    -------
+    Outcome
+    """
     if dataset.kind == "real":
         return Outcome(points=(numbers(table["label"]).to_numpy(), table["decision"].to_numpy()))
     if dataset.kind == "multiclass":
         return _multiclass_outcome(dataset, table)
     result = Outcome()
-    for unit, rows in table.groupby(dataset.unit(table), sort=False):
+    for unit, rows in rows_by_value(table, dataset.unit(table)):
         curves = _split_curves(rows, positive_class(dataset, rows), "decision")
         result.curves += [(unit, curve) for curve in curves]
     if not result.curves:
         result.pooled = True
-        for task, rows in table.groupby("task", sort=False):
+        for task, rows in rows_by_value(table, "task"):
             false, true = _points(rows, positive_class(dataset, rows), "decision")
-            result.curves += [] if false is None else [(task, (false, true))]
+            if false is not None and true is not None:
+                result.curves.append((task, (false, true)))
     return result
 
 
-def _points(rows, positive, column):
+def _points(rows: pd.DataFrame, positive: str, column: str) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return the ROC corners of one column of decisions."""
     return roc_points((rows["label"] == positive).to_numpy(), rows[column].to_numpy())
 
 
-def _split_curves(rows, positive, column):
+def _split_curves(rows: pd.DataFrame, positive: str, column: str) -> list[Curve]:
     """Return the curves of the splits in which both classes occur."""
-    curves = [_points(part, positive, column) for _, part in rows.groupby("split", sort=False)]
-    return [(false, true) for false, true in curves if false is not None]
+    curves = [_points(part, positive, column) for _, part in rows_by_value(rows, "split")]
+    return [(false, true) for false, true in curves if false is not None and true is not None]
 
 
-def _multiclass_outcome(dataset, table):
+def _multiclass_outcome(dataset: DatasetResults, table: pd.DataFrame) -> Outcome:
     """Return curves of each class against the rest, and the confusion matrix."""
     classes, known = _known_classes(dataset, table)
     code = {name: i for i, name in enumerate(classes)}
-    result = Outcome(confusion=np.zeros((len(classes), len(classes)), dtype=int))
-    np.add.at(result.confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
+    confusion = np.zeros((len(classes), len(classes)), dtype=int)
+    np.add.at(confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
+    result = Outcome(confusion=confusion)
     for name in classes:
         column = f"decision:{name}"
         curves = _split_curves(table, name, column) if column in table else []
@@ -74,14 +102,14 @@ def _multiclass_outcome(dataset, table):
     return result
 
 
-def _known_classes(dataset, table):
+def _known_classes(dataset: DatasetResults, table: pd.DataFrame) -> tuple[list[str], pd.DataFrame]:
     """Return the classes in order, and the rows with a known class and prediction."""
     classes = dataset.classes(table["task"].iloc[0]) or sorted(set(table["label"]))
     return classes, table[table["label"].isin(classes) & table["predicted"].isin(classes)]
 
 
-def hard_cases(dataset, table, count=10):
-    """Return the units that a method finds hardest.
+def hard_cases(dataset: DatasetResults, table: pd.DataFrame, count: int = 10) -> list[HardCase]:
+    """Return the samples that a method finds hardest.
 
     Parameters
     ----------
@@ -101,18 +129,18 @@ def hard_cases(dataset, table, count=10):
         return _largest_residuals(dataset, table, 2 * count)
     if dataset.kind == "multiclass":
         return _surest_mistakes(dataset, table, 2 * count)
-    sides = ([], [])
-    for unit, rows in table.groupby(dataset.unit(table), sort=False):
+    sides: tuple[list[HardCase], list[HardCase]] = ([], [])
+    for unit, rows in rows_by_value(table, dataset.unit(table)):
         name = positive_class(dataset, rows)
-        for _, part in rows.groupby("split", sort=False):
+        for _, part in rows_by_value(rows, "split"):
             positive = (part["label"] == name).to_numpy()
             for cases, side, sign in zip(sides, (positive, ~positive), (1, -1), strict=True):
                 cases += _misranked(unit, part, side, sign, count)
     return [case for cases in sides for case in sorted(cases, key=lambda case: (-case[-1], case[1]))[:count]]
 
 
-def _misranked(unit, part, side, sign, count):
-    """Return the units of one class that most of the other outranks; `sign` is -1 for the negatives."""
+def _misranked(unit: str, part: pd.DataFrame, side: npt.NDArray[np.bool_], sign: int, count: int) -> list[HardCase]:
+    """Return the samples of one class that most of the other outranks; `sign` is -1 for the negatives."""
     decision = part["decision"].to_numpy()
     others = np.sort(sign * decision[~side])
     if not side.any() or not len(others):
@@ -123,7 +151,7 @@ def _misranked(unit, part, side, sign, count):
     return [(unit, *names[i], decision[side][i], share[i]) for i in worst if share[i] > 0]
 
 
-def _surest_mistakes(dataset, table, count):
+def _surest_mistakes(dataset: DatasetResults, table: pd.DataFrame, count: int) -> list[HardCase]:
     """Return wrong predictions by how far the predicted class lies above the true one."""
     classes, known = _known_classes(dataset, table)
     columns = [f"decision:{name}" for name in classes]
@@ -138,8 +166,8 @@ def _surest_mistakes(dataset, table, count):
     return [(unit.iloc[i], *chosen[i], margin[i]) for i in order]
 
 
-def _largest_residuals(dataset, table, count):
-    """Return the units whose predicted value is furthest from the true one."""
+def _largest_residuals(dataset: DatasetResults, table: pd.DataFrame, count: int) -> list[HardCase]:
+    """Return the samples whose predicted value is furthest from the true one."""
     true, predicted = numbers(table["label"]).to_numpy(), table["decision"].to_numpy()
     residual = np.abs(true - predicted)
     order = np.lexsort((table["id"].to_numpy().astype(str), -residual))[:count]

@@ -1,11 +1,14 @@
 """The page: head, findings, one chapter for each data set, how it was made."""
 
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from seqkern.core.archive import atomic_write
-from seqkern.core.markup import join, tag
+from seqkern.core.markup import Markup, join, tag
 from seqkern.core.tsv import write_tsv
 from seqkern.figures.page import whole_page
 from seqkern.report.compared import COLUMNS
@@ -20,7 +23,7 @@ from seqkern.report.sections.fits import fits_section
 from seqkern.report.sections.importance import importance_section
 from seqkern.report.sections.intervals import COLUMNS as INTERVAL_COLUMNS
 from seqkern.report.sections.intervals import interval_rows
-from seqkern.report.sections.overview import make_overview, overview_section
+from seqkern.report.sections.overview import Overview, make_overview, overview_section
 from seqkern.report.sections.plots import curves_section, gram_section
 from seqkern.report.sections.predictions import confusion_section, hard_section
 from seqkern.report.sections.provenance import numbers_section, provenance_section
@@ -33,6 +36,7 @@ from seqkern.report.sections.verdicts import comparisons_section
 from seqkern.report.sections.weights import weights_section
 from seqkern.report.tables import families_table, metrics_table, summary_table, write_tables
 from seqkern.report.view import View, paragraph
+from seqkern.study.study import Study
 
 LINKS = (
     ("scores", "scores"),
@@ -76,7 +80,9 @@ SECTIONS = (
 )
 
 
-def build_report(results_dir, out_dir, config=None):
+def build_report(
+    results_dir: str | os.PathLike[str], out_dir: str | os.PathLike[str], config: Mapping[str, Any] | None = None
+) -> Path:
     """Write the report of a study.
 
     Parameters
@@ -124,13 +130,39 @@ def build_report(results_dir, out_dir, config=None):
     return out_dir / "index.html"
 
 
-def config_text(study):
-    """Return the configuration as YAML."""
+def config_text(study: Study) -> str:
+    """Return the configuration as YAML.
+
+    Parameters
+    ----------
+    study : Study
+        The study, as configured.
+
+    Returns
+    -------
+    str
+        As in ``config.yaml`` of the report.
+    """
     return yaml.safe_dump(study.to_dict(), sort_keys=False, allow_unicode=True)
 
 
-def render_page(study, views, overview=None):
-    """Return the whole page."""
+def render_page(study: Study, views: Sequence[View], overview: Overview | None = None) -> str:
+    """Return the whole page.
+
+    Parameters
+    ----------
+    study : Study
+        The study, as configured.
+    views : sequence of View
+        The data sets, in the order of the page.
+    overview : Overview, optional
+        All data sets side by side, where there are several to compare.
+
+    Returns
+    -------
+    str
+        The page as HTML.
+    """
     chapters = [_chapter(view) for view in views]
     title = tag(
         "header",
@@ -149,9 +181,9 @@ def render_page(study, views, overview=None):
     return whole_page(f"{study.name} · seqkern report", title, _contents(views, chapters, overview), main)
 
 
-def _contents(views, chapters, overview):
+def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overview | None) -> Markup:
     """Return the table of contents, with links to the main sections that there are."""
-    items = [tag("a", "Main findings", href="#findings")]
+    items: list[object] = [tag("a", "Main findings", href="#findings")]
     if overview:
         items.append(tag("a", "All data sets", href="#overview"))
     for view, chapter in zip(views, chapters, strict=True):
@@ -164,7 +196,7 @@ def _contents(views, chapters, overview):
     return tag("nav", tag("h2", "Contents"), listed, aria_label="Contents")
 
 
-def _chapter(view):
+def _chapter(view: View) -> Markup:
     """Return all sections of one data set."""
     title = tag("h2", view.dataset.name)
     return tag("section", title, [make(view) for make in SECTIONS], id=view.anchor, class_="chapter")

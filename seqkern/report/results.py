@@ -1,6 +1,9 @@
 """Read a study's results folder: what is there, and what of the configured grid is missing."""
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from seqkern.core.errors import ConfigError, FileError
 from seqkern.report.dataset_results import DatasetResults, subfolders
@@ -32,7 +35,7 @@ class StudyResults:
         If there is no such folder, or no data set in it.
     """
 
-    def __init__(self, folder, config=None):
+    def __init__(self, folder: str | os.PathLike[str], config: Mapping[str, Any] | None = None) -> None:
         self.folder = Path(folder)
         if not self.folder.is_dir():
             raise FileError("no such folder", file=self.folder, remedy="run the workflow first, or check the path")
@@ -46,12 +49,12 @@ class StudyResults:
             raise FileError("holds no data sets", file=self.folder, remedy="run the workflow first")
         self.datasets = [DatasetResults(self.study, self.folder, name) for name in names]
 
-    def _config(self):
+    def _config(self) -> dict[str, Any]:
         """Return the configuration that lies in the folder, or that an earlier report left there."""
         return read_config(self.folder / "config.yaml") or read_config(self.folder / "report" / "config.yaml")
 
 
-def _check_mapping(what, value, folder):
+def _check_mapping(what: str, value: object, folder: Path) -> None:
     """Raise ConfigError unless `value` is a dict."""
     if not isinstance(value, dict):
         raise ConfigError(f"{what} is {value!r}, not keys and values", file=folder, remedy="see config/README.md")

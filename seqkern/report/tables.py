@@ -1,25 +1,45 @@
 """Scores of a data set, averaged, ranked, and written as TSV."""
 
-from collections import namedtuple
+import os
+from collections.abc import Sequence
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
 from seqkern.core.tsv import write_tsv
-from seqkern.report.dataset_results import KEYS, Method
+from seqkern.report.dataset_results import KEYS, DatasetResults, Method
 from seqkern.report.words import HEADLINE, SHARE_RIGHT, metric
 
-Score = namedtuple("Score", ["mean", "sd", "n", "median"], defaults=[np.nan])
+
+class Score(NamedTuple):
+    """Mean, sample standard deviation, number and median of the values of a metric."""
+
+    mean: float
+    sd: float
+    n: int
+    median: float = np.nan
+
 
 NO_SCORE = Score(np.nan, np.nan, 0)
 NOT_METRICS = {"kernel", "solver", *KEYS, "n_train", "n_test", "unit"}
 SHOWN_DIGITS = 3
 
 
-def unit_scores(dataset):
+def unit_scores(dataset: DatasetResults) -> pd.DataFrame:
     """Return the metrics of each unit: a DataFrame with columns kernel, solver, unit and the metrics.
 
     A unit is a task where there are several (its splits are averaged first), else a split.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    DataFrame
+        A row for each kernel, solver and unit.
     """
     metrics = dataset.metrics
     columns = metric_columns(dataset)
@@ -27,21 +47,44 @@ def unit_scores(dataset):
     return keyed.groupby(["kernel", "solver", "unit"], sort=False)[columns].mean().reset_index()
 
 
-def metric_columns(dataset):
-    """Return the names of the metrics that have a value somewhere, in the order of the files."""
+def metric_columns(dataset: DatasetResults) -> list[str]:
+    """Return the names of the metrics that have a value somewhere, in the order of the files.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    list of str
+    """
     metrics = dataset.metrics
-    return [name for name in metrics if name not in NOT_METRICS and metrics[name].notna().any()]
+    return [name for name in metrics.columns if name not in NOT_METRICS and metrics[name].notna().any()]
 
 
-def scores(dataset):
-    """Return {metric: {Method: Score}}: mean, sample standard deviation, count and median over units."""
+def scores(dataset: DatasetResults) -> dict[str, dict[Method, Score]]:
+    """Return {metric: {Method: Score}}: mean, sample standard deviation, count and median over units.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    dict of str to dict of Method to Score
+        By metric, in the order of the files.
+    """
     units = unit_scores(dataset)
-    result = {}
+    result: dict[str, dict[Method, Score]] = {}
     for name in metric_columns(dataset):
         groups = units.groupby(["kernel", "solver"], sort=False)[name]
         table = groups.agg(["mean", "std", "count", "median"])
         result[name] = {
-            Method(*key): Score(float(row["mean"]), float(row["std"]), int(row["count"]), float(row["median"]))
+            Method(*cast("tuple[str, str]", key)): Score(
+                float(row["mean"]), float(row["std"]), int(row["count"]), float(row["median"])
+            )
             for key, row in table.iterrows()
         }
     return result
@@ -65,12 +108,14 @@ class Ranking:
         The others whose mean lies within one standard deviation of the best.
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset: DatasetResults) -> None:
         self.scores = scores(dataset)
         states = [name for name in self.scores if SHARE_RIGHT.fullmatch(name)] if dataset.residues else []
         names = [*states, *(name for name in HEADLINE[dataset.kind] if name in self.scores)]
         self.metric = names[0] if names else None
-        self.order, self.best, self.within = [], [], []
+        self.order: list[Method] = []
+        self.best: list[Method] = []
+        self.within: list[Method] = []
         if self.metric is None:
             return
         sign = -1 if metric(self.metric).higher else 1
@@ -84,15 +129,45 @@ class Ranking:
             others = [method for method in complete if method not in self.best]
             self.within = [method for method in others if abs(table[method].mean - top.mean) <= top.sd]
 
-    def score(self, method, name=None):
-        """Return the Score of a method in a metric, by default the headline metric."""
-        return self.scores.get(name or self.metric, {}).get(method, NO_SCORE)
+    @property
+    def headline(self) -> str:
+        """The metric that methods are ranked by; empty where there are no scores."""
+        return self.metric or ""
+
+    def score(self, method: Method, name: str | None = None) -> Score:
+        """Return the Score of a method in a metric, by default the headline metric.
+
+        Parameters
+        ----------
+        method : Method
+            Kernel and solver.
+        name : str, optional
+            The metric; by default the headline metric.
+
+        Returns
+        -------
+        Score
+            `NO_SCORE` where the method has none.
+        """
+        return self.scores.get(name or self.headline, {}).get(method, NO_SCORE)
 
 
-def summary_table(dataset, ranking):
+def summary_table(dataset: DatasetResults, ranking: Ranking) -> pd.DataFrame:
     """Return the rows of ``summary.tsv``: one for each method; a method without results has empty means.
 
     The medians over several tasks stand last.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    ranking : Ranking
+        The methods of the data set, the best first.
+
+    Returns
+    -------
+    DataFrame
+        A row for each method, in the order of the configuration.
     """
     rows = []
     for method in dataset.methods:
@@ -107,8 +182,19 @@ def summary_table(dataset, ranking):
     return pd.DataFrame(rows)
 
 
-def families_table(dataset):
-    """Return the rows of ``families.tsv``: one for each task and method, means over the task's splits."""
+def families_table(dataset: DatasetResults) -> pd.DataFrame:
+    """Return the rows of ``families.tsv``: one for each task and method, means over the task's splits.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    DataFrame
+        A row for each task and method.
+    """
     columns = metric_columns(dataset)
     keys = ["task", "kernel", "solver"]
     table = dataset.metrics.groupby(keys, sort=False)[columns].mean().reset_index()
@@ -117,15 +203,35 @@ def families_table(dataset):
     return table.sort_values("task", key=lambda column: column.map(order), kind="stable")
 
 
-def metrics_table(dataset):
-    """Return the rows of ``metrics.tsv``: every row that was evaluated, as it was written."""
+def metrics_table(dataset: DatasetResults) -> pd.DataFrame:
+    """Return the rows of ``metrics.tsv``: every row that was evaluated, as it was written.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    DataFrame
+        All texts; a row for each split of each task and method.
+    """
     table = dataset.metrics_text.copy()
     table.insert(0, "dataset", dataset.name)
     return table
 
 
-def write_tables(tables, columns, path):
+def write_tables(tables: Sequence[pd.DataFrame | None], columns: Sequence[str], path: str | os.PathLike[str]) -> None:
     """Write DataFrames, one below the other, to a TSV file; what a table lacks stays empty.
+
+    Parameters
+    ----------
+    tables : sequence of DataFrame or None
+        Their columns may differ.
+    columns : sequence of str
+        Columns of the file where all tables are empty.
+    path : path-like
+        The file.
 
     Raises
     ------
@@ -133,5 +239,5 @@ def write_tables(tables, columns, path):
         If the file cannot be written.
     """
     tables = [table for table in tables if table is not None and len(table)]
-    whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+    whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(columns))
     write_tsv(path, list(whole.columns), whole.itertuples(index=False, name=None))

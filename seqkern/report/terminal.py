@@ -1,12 +1,15 @@
 """Comparisons as plain text for the terminal: the same findings as on the page."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
 
 from seqkern.core.markup import text_of
-from seqkern.evaluation.comparison import least_p
-from seqkern.evaluation.contests import metrics_with_test
+from seqkern.evaluation.bootstrap import ScoreInterval
+from seqkern.evaluation.comparison import Comparison, SignedRank, least_p
+from seqkern.evaluation.contests import Contest, metrics_with_test
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval
-from seqkern.report.compared import LEVEL, ComparedChains, Contested, is_significant, lead
+from seqkern.report.compared import LEVEL, Compared, ComparedChains, Contested, is_significant, lead, methods_of
+from seqkern.report.dataset_results import Method
 from seqkern.report.sections.rank_diagram import groups, shown_p
 from seqkern.report.sections.single_task_tests import (
     caveat,
@@ -30,18 +33,33 @@ VERBS = {
 SHAPES = {"single": "one test part", "folds": "{} folds", "five_by_two": "five times two halves"}
 
 
-def method_text(method):
-    """Return ``kernel with solver``."""
+def method_text(method: Method) -> str:
+    """Return ``kernel with solver``.
+
+    Parameters
+    ----------
+    method : Method
+        Kernel and solver.
+
+    Returns
+    -------
+    str
+    """
     return f"{method.kernel} with {method.solver}"
 
 
-def comparison_lines(found, title):
+def comparison_lines(found: Mapping[str, Compared | Contested], title: str) -> list[str]:
     """Return the lines about one data set.
 
     Parameters
     ----------
     found : dict of str to Compared or Contested
     title : str
+
+    Returns
+    -------
+    list of str
+        Lines without line ends.
     """
     first = next(iter(found.values()))
     if isinstance(first, Contested):
@@ -57,7 +75,7 @@ def comparison_lines(found, title):
     return [*lines, "", *_wrapped(note)] if note else lines
 
 
-def _contested(contested):
+def _contested(contested: Contested) -> list[str]:
     """Return the lines about methods on one task."""
     text = text_of(pairs_sentence(contested))
     rows = [_row(contested, one) for one in _shown(contested)]
@@ -65,7 +83,7 @@ def _contested(contested):
     return [*lines, "", *_intervals(contested), *_table(rows), *_macro_auc(contested)]
 
 
-def _macro_auc(contested):
+def _macro_auc(contested: Contested) -> list[str]:
     """Return the lines about the mean AUC of several classes where there is no test of it; else none."""
     trial = contested.trial
     if trial.kind != "multiclass" or "auc" in metrics_with_test(trial):
@@ -75,12 +93,12 @@ def _macro_auc(contested):
         values = [value for (_, name), value in trial.scores.get(method, {}).items() if name == "auc"]
         if values:
             means[method] = sum(values) / len(values)
-    order = sorted(means, key=means.get, reverse=True)
+    order = sorted(means, key=lambda method: means[method], reverse=True)
     text = ", ".join(f"{method_text(method)} {means[method]:.3f}" for method in order)
     return ["", *_wrapped(f"Macro AUC, of which there is no test: {text}.")] if order else []
 
 
-def _intervals(contested):
+def _intervals(contested: Contested) -> list[str]:
     """Return a line for each method: its score, with a 95 % interval; none where the score has no interval."""
     if contested.key not in metrics_with_interval(contested.trial):
         return []
@@ -89,7 +107,7 @@ def _intervals(contested):
     return _scored(scored, higher)
 
 
-def _scored(scored, higher=True):
+def _scored(scored: Mapping[Method, ScoreInterval], higher: bool = True) -> list[str]:
     """Return the lines of `_intervals` from {method: ScoreInterval}."""
     rows = []
     for method, found in sorted(scored.items(), key=lambda item: item[1].score, reverse=higher):
@@ -98,7 +116,7 @@ def _scored(scored, higher=True):
     return [*_table(rows), ""]
 
 
-def _compared(compared):
+def _compared(compared: Compared) -> list[str]:
     """Return the lines about methods over tasks."""
     score, count = metric(compared.key).name, sum(map(is_significant, compared.found))
     over, differ = f"{compared.tasks} {compared.words}", "differs" if count == 1 else "differ"
@@ -120,39 +138,39 @@ def _compared(compared):
     return [*_wrapped(text), "", *intervals, *_table(rows), *_ranked(compared)]
 
 
-def _pairs(table):
+def _pairs(table: Compared | Contested) -> str:
     """Return ``3 pairs`` or ``1 pair``."""
     return f"{len(table.found)} pair{'s' * (len(table.found) != 1)}"
 
 
-def _shown(table):
+def _shown(table: Compared | Contested) -> Sequence[Comparison | Contest]:
     """Return the comparisons that are printed: the best method (or the control) with each other, or all if few."""
     if table.control is not None or len(table.found) <= 10:
         return table.found
     return [one for one in table.found if one.first == table.methods[0]]
 
 
-def _row(table, one):
+def _row(table: Compared | Contested, one: Comparison | Contest) -> list[str]:
     """Return the cells of one pair, the method that is ahead first: what is true, by how much, and how sure it is."""
     verb = VERBS[verdict(one)]
-    if isinstance(table, Contested):
+    if isinstance(one, Contest):
         ahead = one if lead(one) >= 0 else one.turned()
-        first, second, p = ahead.first, ahead.second, one.p
+        (first, second), p = methods_of(ahead), one.p
         values, rest = _on_task(table, ahead)
     else:
         forward = lead(one) >= 0
-        first, second = (one.first, one.second) if forward else (one.second, one.first)
+        first, second = methods_of(one) if forward else methods_of(one)[::-1]
         p, (means, medians) = one.test.p, table.averages(one)
         values = medians if forward else medians[::-1]
         rest = _over_tasks(one.test, forward)
         if is_significant(one):
-            turn = slice(None, None, 1 if forward else -1)
-            rest += contrary(table.key, 1, means[turn], medians[turn])
+            turn = 1 if forward else -1
+            rest += contrary(table.key, 1, means[::turn], medians[::turn])
     scores = " : ".join(f"{value:.3f}" for value in values)
     return [method_text(first), verb, method_text(second), scores, rest, _p("p", p), _p("Holm", one.p_holm)]
 
 
-def _on_task(table, one):
+def _on_task(table: Contested, one: Contest) -> tuple[tuple[float, float], str]:
     """Return the two scores and what else is known of a Contest."""
     found = [contest_notes(table, one)]
     if one.low == one.low:
@@ -162,19 +180,19 @@ def _on_task(table, one):
     return (one.value, one.other_value), "; ".join(filter(None, found))
 
 
-def _over_tasks(test, forward):
+def _over_tasks(test: SignedRank, forward: bool) -> str:
     """Return in how many tasks the method that is ahead is better."""
     ahead, behind = (test.wins, test.losses) if forward else (test.losses, test.wins)
     rest = f"better in {ahead}, worse in {behind}, equal in {test.ties}"
     return rest + (f", {test.left_out} left out" if test.left_out else "")
 
 
-def _p(name, p):
+def _p(name: str, p: float) -> str:
     """Return ``p = 0.031``, or that there is none."""
     return f"{name} = {shown_p(p)}" if p == p else f"{name}: none"
 
 
-def _ranked(compared):
+def _ranked(compared: Compared) -> list[str]:
     """Return the lines about mean ranks; none without Friedman's test."""
     test = compared.friedman
     if test is None:
@@ -201,7 +219,7 @@ def _ranked(compared):
     return lines + _wrapped(text)
 
 
-def _against_control(compared):
+def _against_control(compared: Compared) -> str:
     """Return which methods' mean ranks differ from the control's by more than Bonferroni and Dunn's difference."""
     ranks, limit = compared.ranks, compared.critical_difference
     own = ranks[compared.control]
@@ -211,12 +229,12 @@ def _against_control(compared):
     return text + f"{', '.join(better) or 'none'}; worse are {', '.join(worse) or 'none'}."
 
 
-def _wrapped(text):
+def _wrapped(text: str) -> list[str]:
     """Return a text in lines."""
     return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def _table(rows):
+def _table(rows: list[list[str]]) -> list[str]:
     """Return rows of cells, aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,15 +1,29 @@
-"""The decisions of all methods on one task, unit by unit, as the tests of `evaluation.contests` take them."""
+"""The decisions of all methods on one task, sample by sample, as the tests of `evaluation.contests` take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import FileError, LabelError
 from seqkern.evaluation.paired_decisions import Trial
+from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.files import numbers
 from seqkern.report.positive import positive_class
 from seqkern.report.tables import NOT_METRICS
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def read_trial(dataset, task=None):
+
+Tables: TypeAlias = "dict[Method, pd.DataFrame]"
+"""Decisions of each method on one task."""
+
+
+def read_trial(dataset: DatasetResults, task: str | None = None) -> Trial | None:
     """Return the Trial of a data set's task; None where no method has decisions.
 
     Parameters
@@ -18,12 +32,17 @@ def read_trial(dataset, task=None):
     task : str, optional
         By default the only one.
 
+    Returns
+    -------
+    Trial or None
+        The samples in the order of the tables, and codes for classes.
+
     Raises
     ------
     FileError
-        If a table tests a unit twice in one test part.
+        If a table tests a sample twice in one test part.
     LabelError
-        If two methods name different labels for a unit: they were not tested on the same data.
+        If two methods name different labels for a sample: they were not tested on the same data.
     """
     tables = {}
     for method in dataset.done:
@@ -31,13 +50,15 @@ def read_trial(dataset, task=None):
         if table is not None and task is not None:
             table = table[table["task"] == task]
         if table is not None and len(table):
-            tables[method] = table.drop(columns=[name for name in table if ":" in name])  # values of single classes
+            tables[method] = table.drop(
+                columns=[name for name in table.columns if ":" in name]
+            )  # values of single classes
     if not tables:
         return None
     if _all_alike(tables):
         table = next(iter(tables.values()))
         ids, splits, names = (table[name].to_numpy(dtype=str) for name in ("id", "split", "label"))
-        rows = dict.fromkeys(tables, np.arange(len(ids)))
+        rows: dict[Method, npt.ArrayLike] = dict.fromkeys(tables, np.arange(len(ids)))
     else:
         samples = _samples(tables)
         _check_same_folds(tables)
@@ -54,8 +75,8 @@ def read_trial(dataset, task=None):
     return Trial(dataset.kind, ids, splits, coded(names), decisions, predicted, scores)
 
 
-def _all_alike(tables):
-    """Tell whether all tables have the same units with the same labels, row by row, each once in a test part."""
+def _all_alike(tables: Tables) -> bool:
+    """Tell whether all tables have the same samples with the same labels, row by row, each once in a test part."""
     first, *rest = tables.values()
     columns = ["split", "id", "label"]
     alike = all(
@@ -64,14 +85,14 @@ def _all_alike(tables):
     return alike and not first.duplicated(columns[:2]).any()
 
 
-def _keys(table):
+def _keys(table: pd.DataFrame) -> list[tuple[str, str]]:
     """Return (split, id) of each row."""
     return list(zip(table["split"], table["id"], strict=True))
 
 
-def _samples(tables):
-    """Return (split, id, label) of every unit that some method was tested on, in order of appearance."""
-    found = {}
+def _samples(tables: Tables) -> list[tuple[str, str, str]]:
+    """Return (split, id, label) of every sample that some method was tested on, in order of appearance."""
+    found: dict[tuple[str, str], str] = {}
     for method, table in tables.items():
         seen = set()
         for key, label in zip(_keys(table), table["label"], strict=True):
@@ -88,11 +109,12 @@ def _samples(tables):
     return [(*key, label) for key, label in found.items()]
 
 
-def _check_same_folds(tables):
-    """Raise LabelError if two methods were not tested on the same units in the same test parts."""
-    places = {}
+def _check_same_folds(tables: Tables) -> None:
+    """Raise LabelError if two methods were not tested on the same samples in the same test parts."""
+    places: dict[str, tuple[set[str], str]] = {}
     for method, table in tables.items():
-        name, own = f"{method.kernel} with {method.solver}", {}
+        name = f"{method.kernel} with {method.solver}"
+        own: dict[str, set[str]] = {}
         for split, sample in _keys(table):
             own.setdefault(sample, set()).add(split)
         for sample, splits in own.items():
@@ -113,7 +135,7 @@ def _check_same_folds(tables):
             )
 
 
-def _coder(dataset, names, tables):
+def _coder(dataset: DatasetResults, names: npt.NDArray[np.str_], tables: Tables) -> Callable[[Any], np.ndarray]:
     """Return a function that turns labels, as text, into numbers or codes."""
     if dataset.kind == "real":
         return lambda texts: numbers(texts).to_numpy() if hasattr(texts, "to_numpy") else np.asarray(texts, dtype=float)
@@ -125,20 +147,20 @@ def _coder(dataset, names, tables):
     return lambda texts: np.searchsorted(classes, np.asarray(texts, dtype=str))
 
 
-def _spread(values, rows, n):
+def _spread(values: np.ndarray, rows: npt.ArrayLike, n: int) -> np.ndarray:
     """Return values at their rows of n; NaN (or −1 for codes) elsewhere."""
     whole = np.full(n, np.nan if values.dtype.kind == "f" else -1, dtype=values.dtype)
     whole[rows] = values
     return whole
 
 
-def _scores(dataset, task):
+def _scores(dataset: DatasetResults, task: str | None) -> dict[Method, dict[tuple[str, str], float]]:
     """Return {method: {(split, metric): score}} of a task."""
     metrics = dataset.metrics
     if task is not None:
         metrics = metrics[metrics["task"] == task]
-    columns = [name for name in metrics if name not in NOT_METRICS]
-    result = {}
+    columns = [name for name in metrics.columns if name not in NOT_METRICS]
+    result: dict[Method, dict[tuple[str, str], float]] = {}
     for method in dataset.done:
         own = metrics[(metrics["kernel"] == method.kernel) & (metrics["solver"] == method.solver)]
         result[method] = {

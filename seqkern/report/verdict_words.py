@@ -1,11 +1,25 @@
 """What may be said of two methods after a test: better, differing without a direction, or not told apart."""
 
+from collections.abc import Sequence
+
+from seqkern.evaluation.comparison import Comparison
+from seqkern.evaluation.contests import Contest
 from seqkern.report.compared import directed, is_significant, lead
 from seqkern.report.words import metric
 
 
-def verdict(one):
-    """Return ``"better"`` or ``"worse"`` (the first method than the second), ``"differs"`` or ``"not told apart"``."""
+def verdict(one: Comparison | Contest) -> str:
+    """Return ``"better"`` or ``"worse"`` (the first method than the second), ``"differs"`` or ``"not told apart"``.
+
+    Parameters
+    ----------
+    one : Comparison or Contest
+        What the test of two methods found.
+
+    Returns
+    -------
+    str
+    """
     if not is_significant(one):
         return "not told apart"
     if not directed(one):
@@ -13,7 +27,7 @@ def verdict(one):
     return "worse" if lead(one) < 0 else "better"
 
 
-def contrary(key, ahead, means, medians):
+def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[float]) -> str:
     """Return a clause that says where the averages contradict a test of ranks; empty where they do not.
 
     Parameters
@@ -24,6 +38,10 @@ def contrary(key, ahead, means, medians):
         1 where the first method is ahead in ranks, −1 where the second is.
     means, medians : pair of float
         Of the first method and of the second.
+
+    Returns
+    -------
+    str
     """
     sign = ahead if metric(key).higher else -ahead
     against = [

@@ -1,11 +1,19 @@
 """What every number means, in a sentence that a biologist can read."""
 
+from __future__ import annotations
+
 import json
 import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from seqkern.core.errors import SeqkernError
 from seqkern.figures.names import TRANSDUCTIVE
+
+if TYPE_CHECKING:
+    from seqkern.core.registry import Registry
+    from seqkern.report.dataset_results import DatasetResults, Method
 
 
 @dataclass(frozen=True)
@@ -17,8 +25,18 @@ class Metric:
     higher: bool = True
     classes: str = ""
 
-    def explained(self, multiclass):
-        """Return the sentence, for several classes with what differs then."""
+    def explained(self, multiclass: bool) -> str:
+        """Return the sentence, for several classes with what differs then.
+
+        Parameters
+        ----------
+        multiclass : bool
+            Whether there are several classes.
+
+        Returns
+        -------
+        str
+        """
         return f"{self.sentence} {self.classes}" if multiclass and self.classes else self.sentence
 
 
@@ -161,25 +179,48 @@ SHARE_RIGHT = re.compile(r"q(\d+)")
 """Name of the share of residues that are right, with the number of states: the headline of data sets of residues."""
 
 
-def metric(key):
-    """Return the Metric of a column; of an unknown one its plain name."""
-    if key is not None and (states := SHARE_RIGHT.fullmatch(key)):
+def metric(key: str) -> Metric:
+    """Return the Metric of a column; of an unknown one its plain name.
+
+    Parameters
+    ----------
+    key : str
+        Name of the column in ``metrics.tsv``.
+
+    Returns
+    -------
+    Metric
+        Name, meaning and direction.
+    """
+    if states := SHARE_RIGHT.fullmatch(key):
         sentence = f"The share of residues whose state, one of {states[1]}, is predicted correctly; 1 is perfect."
         return Metric(key.upper(), sentence)
-    if key is not None and (parts := key.partition(":"))[0] in STATE_METRICS and parts[1]:
+    if (parts := key.partition(":"))[0] in STATE_METRICS and parts[1]:
         one = STATE_METRICS[parts[0]]
         return replace(one, name=one.name.format(parts[2]))
     return METRICS.get(key) or Metric(key.replace("_", " "), "")
 
 
-def spec_text(spec, key):
-    """Return a kernel's or solver's configuration on one line: ``mismatch: k = 5, m = 1``."""
+def spec_text(spec: Mapping[str, Any], key: str) -> str:
+    """Return a kernel's or solver's configuration on one line: ``mismatch: k = 5, m = 1``.
+
+    Parameters
+    ----------
+    spec : dict of str to Any
+        The configuration.
+    key : str
+        Its key that holds the name: ``"kernel"`` or ``"solver"``.
+
+    Returns
+    -------
+    str
+    """
     rest = {name: value for name, value in spec.items() if name != key}
     values = ", ".join(f"{name} = {_value(value)}" for name, value in rest.items())
     return f"{spec.get(key, '')}{': ' if values else ''}{values}"
 
 
-def _value(value):
+def _value(value: object) -> str:
     """Return a parameter's value as text; kernels within kernels in parentheses."""
     if isinstance(value, dict):
         key = next(iter(value), "")
@@ -190,8 +231,21 @@ def _value(value):
     return str(value)
 
 
-def class_sentence(registry, name):
-    """Return what a kernel or solver is, in plain words, or else in those of its docstring; empty if unknown."""
+def class_sentence(registry: Registry, name: str) -> str:
+    """Return what a kernel or solver is, in plain words, or else in those of its docstring; empty if unknown.
+
+    Parameters
+    ----------
+    registry : Registry
+        Kernels or solvers by name.
+    name : str
+        The name in the registry.
+
+    Returns
+    -------
+    str
+        The first sentences of its documentation, on one line.
+    """
     try:
         cls = registry.get(name)
     except SeqkernError:
@@ -200,25 +254,58 @@ def class_sentence(registry, name):
     return " ".join(text.split())
 
 
-def text_for_kind(kind, text):
-    """Return a text about sequences as one about the units of a kind of data: samples of a table of features, …."""
-    unit = SAMPLE_WORDS.get(kind)
+def text_for_kind(kind: str | None, text: str) -> str:
+    """Return a text about sequences as one about the units of a kind of data: samples of a table of features, ….
+
+    Parameters
+    ----------
+    kind : str or None
+        The kind of data: ``sequences``, ``features``, ``similarities``, ….
+    text : str
+        A text about sequences.
+
+    Returns
+    -------
+    str
+        The text unchanged for sequences and unknown kinds.
+    """
+    unit = None if kind is None else SAMPLE_WORDS.get(kind)
     if unit is None:
         return text
     text = text.replace("letter for letter", "value for value")
     return text.replace("sequence", unit).replace("Sequence", unit.capitalize())
 
 
-def enumerate_names(names):
-    """Return ``a, b and c``."""
-    names = list(map(str, names))
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def enumerate_names(names: Iterable[object]) -> str:
+    """Return ``a, b and c``.
+
+    Parameters
+    ----------
+    names : iterable of object
+        At least one.
+
+    Returns
+    -------
+    str
+    """
+    texts = list(map(str, names))
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def averaged_over(dataset):
+def averaged_over(dataset: DatasetResults) -> tuple[str, str]:
     """Return what scores are averaged over, singular and plural: folds (the only one is a test part), groups, ….
 
     Of several tasks it is tasks or families.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    (str, str)
+        One of them, and several.
     """
     entry = dataset.entry
     method = None if entry.folds is None else entry.folds.method
@@ -231,6 +318,19 @@ def averaged_over(dataset):
     return ("group", "groups") if method == "leave-one-group-out" else ("fold", "folds")
 
 
-def footnote(methods, transductive):
-    """Return what the mark means; nothing where no method has it."""
+def footnote(methods: Iterable[Method], transductive: Collection[str]) -> str:
+    """Return what the mark means; nothing where no method has it.
+
+    Parameters
+    ----------
+    methods : iterable of Method
+        The methods that are shown.
+    transductive : collection of str
+        Kernels whose names get the mark of transductive profiles.
+
+    Returns
+    -------
+    str
+        Starts with a space; empty where no method has the mark.
+    """
     return f" {EXPLAINED}" if any(method.kernel in transductive for method in methods) else ""

@@ -148,7 +148,13 @@ class SubsetDistances:
         upper: bool,
         sums: npt.NDArray[np.float64],
     ) -> None:
-        """Add K(rows, columns) to `sums`; the parameters are those of `Block.accumulate`."""
+        """Add K(rows, columns) to `sums`.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
+        """
         step = max(1, CHUNK_ENTRIES // max(1, last - first))
         for i in range(0, len(sums), step):
             part = sums[i : i + step]

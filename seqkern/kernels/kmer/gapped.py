@@ -44,11 +44,11 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     >>> GappedKmerKernel(l=3, k=2, alphabet="dna").feature_names()[:3]
     ['AA*', 'AC*', 'AG*']
 
-    As LS-GKM has it by default, on both strands:
+    With the estimator that LS-GKM has by default, on both strands:
 
     >>> lsgkm = GappedKmerKernel(l=6, k=4, d=2, estimator="truncated", reverse_complement=True)
     >>> lsgkm(["GATTACA"], ["GATTACA", "TGTAATC", "GATCACA"]).round(2)
-    array([[1.  , 1.  , 0.2 ]])
+    array([[1.  , 1.  , 0.28]])
     """
 
     name = "gapped_kmer"

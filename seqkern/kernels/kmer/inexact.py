@@ -204,7 +204,9 @@ class InexactKernel(KmerKernel):
         """Return the Counted of the features of the support."""
         return LATEST.get(support, self.identity(), lambda: self._counts(support, self.k))
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share what a feature adds for each window that counts for it; under `presence`, for all windows together."""
         self._check_sequences(X)
         rule, windows = self._rule_of(X), self._windows(X)
@@ -230,7 +232,9 @@ class InexactKernel(KmerKernel):
         )
         return shares
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> tuple[list[str], npt.NDArray[np.float64]]:
         """Return the distinct windows, of both strands the smaller, and what one alone would add for all features."""
         distinct = distinct_windows(X, support, self.min_length(), self.reverse_complement)
         number = np.arange(len(distinct), dtype=np.int32).reshape(-1, 1)

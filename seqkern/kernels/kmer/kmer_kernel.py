@@ -9,7 +9,7 @@ import numpy as np
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, numbers
 from seqkern.kernels.base import Plan
-from seqkern.kernels.implicit import CombinedImplicit, SparseImplicit
+from seqkern.kernels.implicit import CombinedImplicit, Implicit, SparseImplicit
 from seqkern.kernels.kmer.kmers import SMALL_SPACE, Counted, check_code_space, check_lengths
 from seqkern.kernels.planner import Cost, Workload, cheapest, make_plan
 from seqkern.kernels.products.product import Block, FeatureKernel, Term, TermBlocks
@@ -131,7 +131,7 @@ class KmerKernel(FeatureKernel):
         costs = [self._costs(work, size, k) for k in self._lengths()]
         return make_plan(names, costs, work.output(self.n_threads))
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
         self._check_sequences(X)
         choices, others = (self._choices(X), repeat(None)) if like is None else (like.choices, iter(like.blocks))
         terms = [
@@ -141,7 +141,7 @@ class KmerKernel(FeatureKernel):
         return TermBlocks(terms, self._scale(), choices, X)
 
     def _choices(self, X: SequenceSet) -> list[Any]:
-        """Return for each k what `_members` is told for `X`, and for sets made like it: the algorithm."""
+        """Return for each k what `_members` needs to know, for `X` and for sets made like it: the algorithm."""
         work = self._workload(X)
         return [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
 
@@ -189,7 +189,7 @@ class KmerKernel(FeatureKernel):
         super().check_features()
         self._check_explicit()
 
-    def _implicit(self, X):
+    def _implicit(self, X: SequenceSet) -> Implicit:
         self._check_sequences(X)
         parts = []
         for k in self._lengths():
@@ -247,7 +247,8 @@ class KmerKernel(FeatureKernel):
         SequenceError
             As `prepare`.
         """
-        from scipy.sparse import csr_matrix, hstack  # here: the kernel matrix does not need it, and it costs start-up
+        # loaded only where used: costs start-up
+        from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
         self._check_explicit()

@@ -1,7 +1,7 @@
 """k-mers of a sequence set as integers, counted.
 
 A k-mer a_1…a_k over b letters has the code Σ a_i·b^(k−i), an unsigned integer; codes sort as their k-mers do.
-A window with a masked letter holds no k-mer.
+A window with a masked residue holds no k-mer.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The mismatch kernel: k-mers that agree up to m letters (Leslie, Eskin, Cohen, Weston, Noble 2004).
+"""The mismatch kernel: k-mers with up to m mismatches (Leslie, Eskin, Cohen, Weston, Noble 2004).
 
 Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides the ways to compute one of
 those, there are three that look at the neighbours, and can tell their presence:
@@ -8,7 +8,7 @@ those, there are three that look at the neighbours, and can tell their presence:
 - ``trie``: a walk through the tree of all k-mers that lists nothing, where the others would need too much memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from math import comb
 from typing import Any, cast
@@ -26,9 +26,10 @@ from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
 from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, Occurrences, SmallCodes, codes_fit, find_kmers
 from seqkern.kernels.kmer.neighbourhoods import Windows, mismatch_rule
 from seqkern.kernels.kmer.trie import MOST_FEATURES, TrieBlock, trie_cost
+from seqkern.kernels.occurrences import WordWeights
 from seqkern.kernels.planner import Cost, Workload, smoothing_is_cheaper
 from seqkern.kernels.products.dense import WIDEST, DenseBlock, dense_block
-from seqkern.kernels.products.product import Block, FeatureKernel
+from seqkern.kernels.products.product import Block, FeatureKernel, TermBlocks
 from seqkern.kernels.products.sparse import SparseBlock
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -139,17 +140,23 @@ class MismatchKernel(HammingKernel):
         else:
             yield from super()._members(X, k, algorithm, others)
 
-    def _fold(self, columns, coefficients):
+    def _fold(
+        self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
         if self.presence:
             return FeatureKernel._fold(self, columns, coefficients)
         return super()._fold(columns, coefficients)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         if self.presence:
             return mismatch_presence.attribute(self, X, support, coefficients)
         return super()._attribute(X, support, coefficients)
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> WordWeights | tuple[list[str], npt.NDArray[np.float64]]:
         if self.presence:
             return mismatch_presence.word_weights(self, X, support, coefficients)
         return super()._word_weights(X, support, coefficients)

@@ -18,7 +18,7 @@ from seqkern.kernels.kmer.positions import (
     position_costs,
     window_positions,
 )
-from seqkern.kernels.occurrences import merge, spell, spread
+from seqkern.kernels.occurrences import WordWeights, merge, spell, spread
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.product import Block
 from seqkern.sequences.sequence_set import SequenceSet
@@ -89,7 +89,9 @@ class OligoKernel(KmerKernel):
         """Return the weights of distances less than `length`."""
         return distance_weights("gaussian", length, 2.0 * self.sigma)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share what each occurrence adds equally by its residues."""
         self._check_sequences(X)
         residues = int(X.lengths.sum())
@@ -99,7 +101,7 @@ class OligoKernel(KmerKernel):
             total += spread(weight * shares, find_windows(X, k), range(k), residues)
         return total
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> WordWeights:
         """Return for each k-mer what its occurrences in `X` and `support` add on average."""
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):

@@ -211,7 +211,13 @@ class PositionBlock:
     def accumulate(
         self, row: int, cols: "PositionBlock", first: int, last: int, factor: int, upper: bool, sums: Floats
     ) -> None:
-        """Add K(rows, columns) to `sums`; the parameters are those of `Block.accumulate`."""
+        """Add K(rows, columns) to `sums`.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
+        """
         fixed = self._fixed if len(self._fixed) > len(cols._fixed) else cols._fixed
         n_features = len(cols.vocabulary) if cols.smooth else 0
         most = min(MOST_SMOOTHED, (self._most_distinct(row, len(sums)) + 1) * cols.length) if cols.smooth else 0
@@ -241,7 +247,13 @@ class PositionBlock:
         return int(np.diff(self.start[row : row + n_rows + 1]).max(initial=0))
 
     def gather(self, first: int, coefficients: Floats) -> Gathered:
-        """Return posting lists of Σ_j coefficients[j]·[record first + j has the feature there], for `apply`."""
+        """Return posting lists of Σ_j coefficients[j]·[record first + j has the feature there], for `apply`.
+
+        Parameters
+        ----------
+        first, coefficients
+            As in `FoldingBlock.gather`.
+        """
         bounds = np.empty_like(self._bounds)
         position = np.empty(self._bounds[-1], dtype=np.int32)
         merged = np.empty(self._bounds[-1])
@@ -249,7 +261,13 @@ class PositionBlock:
         return bounds, position[:n].copy(), merged[:n].copy(), self._weights
 
     def apply(self, first: int, gathered: Gathered, out: Floats) -> None:
-        """Write Σ_j coefficients[j]·K(record first + i, z_j) to out[i]; see `FoldingBlock`."""
+        """Write Σ_j coefficients[j]·K(record first + i, z_j) to out[i].
+
+        Parameters
+        ----------
+        first, gathered, out
+            As in `FoldingBlock.apply`.
+        """
         values = self._weigh(first, len(out), gathered)
         record = np.repeat(np.arange(len(out)), np.diff(self.start[first : first + len(out) + 1]))
         out[:] = np.bincount(record, weights=values, minlength=len(out))

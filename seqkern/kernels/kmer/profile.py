@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import NoWordsError
 from seqkern.core.parameters import changed, fixed, integer, real
@@ -23,7 +24,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 UNIT = 2.0**32  # costs are multiples of 1 / UNIT, so that their sums are exact
 
 
-class ProfileKernel(ProfileTracks, InexactKernel):  # type: ignore[override]  # properties instead of attributes
+class ProfileKernel(ProfileTracks, InexactKernel):
     """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of places j of x with −Σ_i ln p_{j+i}(u_i) < σ.
 
     p is the track ``profile``, a probability above 0 for each letter at each place: `seqkern.profiles` reads it from
@@ -118,7 +119,9 @@ class ProfileKernel(ProfileTracks, InexactKernel):  # type: ignore[override]  # 
     def _windows(self, X: SequenceSet) -> Windows:
         return Windows.of_places(X, self.k)
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> tuple[list[str], npt.NDArray[np.float64]]:
         raise NoWordsError(
             f"kernel {self.name!r} counts words that the sequences need not hold", remedy="choose a kernel of words"
         )

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, integer
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
 from seqkern.kernels.kmer.kmers import SMALL_SPACE, Counted, Occurrences, codes_fit, find_kmers, find_windows
 from seqkern.kernels.kmer.wide_kmers import find_wide_kmers
-from seqkern.kernels.occurrences import Labelled, merge, spell, spread
+from seqkern.kernels.occurrences import Labelled, WordWeights, merge, spell, spread
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.dense import WIDEST, dense_block
 from seqkern.kernels.products.product import Block
@@ -116,7 +117,9 @@ class SpectrumKernel(KmerKernel):
         wide, others = (find_wide_kmers(Z, k, self.reverse_complement) for Z in (X, support))
         return Labelled.of(wide.texts, wide.start, others.texts, others.start)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Share the weight of each occurrence among its residues; under `presence`, among all occurrences first."""
         self._check_sequences(X)
         residues = int(X.lengths.sum())
@@ -129,7 +132,7 @@ class SpectrumKernel(KmerKernel):
             shares += spread(values, find_windows(X, k), range(k), residues)
         return shares
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> WordWeights:
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             found = self._labelled(X, support, k)

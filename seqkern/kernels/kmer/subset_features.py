@@ -31,7 +31,10 @@ class SubsetFeatures(Base):
     """
 
     def _feature_values(self) -> dict[int, float]:
-        """Return {number of letters in a feature: its value where it occurs}; ParameterError if there are none such."""
+        """Return what each feature is worth where it occurs, by its number of residues.
+
+        Raises ParameterError if the kernel is no product of such features.
+        """
         raise NotImplementedError
 
     def check_features(self) -> None:
@@ -60,7 +63,8 @@ class SubsetFeatures(Base):
         SequenceError
             As `prepare`.
         """
-        from scipy.sparse import csr_matrix, hstack  # here: the kernel matrix does not need it, and it costs start-up
+        # loaded only where used: costs start-up
+        from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
         X = self.coerce(X)

@@ -60,9 +60,14 @@ class TrieBlock:
         upper: bool,
         sums: npt.NDArray[np.int32 | np.int64],
     ) -> None:
-        """Add factor · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `Block.accumulate`.
+        """Add factor · Φ(rows)·Φ(columns) to `sums`.
 
         Each call is one walk.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
         """
         sides = (*self._windows, self.start, *cols._windows, cols.start)
         _trie.multiply(

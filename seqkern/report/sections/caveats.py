@@ -1,14 +1,15 @@
 """What to bear in mind before relying on the results of a data set."""
 
-import numpy as np
+from collections.abc import Iterator, Sequence
 
 from seqkern.core.markup import Markup, escape, tag
 from seqkern.figures.numbers import number, plural
+from seqkern.report.dataset_results import Method
 from seqkern.report.sections.choices import edge_choices
 from seqkern.report.sections.eigenvalues import unrepaired
 from seqkern.report.sections.few_chains import few_chains
 from seqkern.report.sections.search_settings import threshold_rule, unused_sentence
-from seqkern.report.view import method_names
+from seqkern.report.view import View, method_names
 
 FEW = 10
 GOOD_AUC = 0.6
@@ -36,8 +37,19 @@ LEAK_SENTENCES = {
 }
 
 
-def caveats(view):
-    """Return sentences, each linked to its section, about one data set."""
+def caveats(view: View) -> list[Markup]:
+    """Return sentences, each linked to its section, about one data set.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    list of Markup
+        Each begins with the name of the data set.
+    """
     found = [_missing(view), _incomplete(view), *_leaks(view), _not_converged(view), *_before_the_fit(view)]
     found += [
         *_few(view),
@@ -51,7 +63,7 @@ def caveats(view):
     return [Markup(f"{tag('b', view.dataset.name)}: {sentence}") for sentence in found if sentence]
 
 
-def _missing(view):
+def _missing(view: View) -> Markup | None:
     """Tell of combinations without any result."""
     missing = view.dataset.missing
     if not missing:
@@ -63,7 +75,7 @@ def _missing(view):
     )
 
 
-def _incomplete(view):
+def _incomplete(view: View) -> Markup | None:
     """Tell of combinations with scores for fewer folds than there are."""
     total = len(view.dataset.units)
     part = [method for method in view.ranking.order if view.ranking.score(method).n < total]
@@ -73,7 +85,7 @@ def _incomplete(view):
     return Markup(f"the {view.metric.name} is defined in {link} for {method_names(part)}.")
 
 
-def _leaks(view):
+def _leaks(view: View) -> Iterator[Markup]:
     """Tell of test sequences that also stand in the training part."""
     leakage = view.dataset.leakage
     if leakage is None:
@@ -97,7 +109,7 @@ def _leaks(view):
         yield Markup(f"{link} {clause}{where}, so the scores may be too good.")
 
 
-def _not_converged(view):
+def _not_converged(view: View) -> Markup | None:
     """Tell of fits that stopped before they converged."""
     fits = view.dataset.fits
     failed = fits[~fits["converged"]] if len(fits) else fits
@@ -109,7 +121,7 @@ def _not_converged(view):
     return Markup(f"{link} did not converge ({which}), so that scores are less certain.")
 
 
-def _before_the_fit(view):
+def _before_the_fit(view: View) -> Iterator[Markup]:
     """Tell of inner fits and of weights of kernels that did not converge."""
     fits = view.dataset.fits
     inner = fits["inner_not_converged"].sum() if "inner_not_converged" in fits else 0
@@ -122,7 +134,7 @@ def _before_the_fit(view):
         yield Markup(f"The {link} did not converge in {weights} of {number(len(fits), 0)} training parts.")
 
 
-def _few(view):
+def _few(view: View) -> Iterator[Markup]:
     """Tell of test and training parts with few positives (or few of a class)."""
     composition, dataset = view.dataset.composition, view.dataset
     if composition is None or dataset.kind == "real":
@@ -150,7 +162,7 @@ def _few(view):
             yield Markup(f"in {link} the {part} part holds fewer than {FEW} {what} ({least}): {effects[part]}.")
 
 
-def _one_class(view):
+def _one_class(view: View) -> Markup | None:
     """Tell of methods that rank well but predict nearly one class only."""
     found = _one_sided(view)
     if not found or threshold_rule(view.dataset) is not None:  # what was asked for is no fault
@@ -162,7 +174,7 @@ def _one_class(view):
     )
 
 
-def _one_sided(view):
+def _one_sided(view: View) -> list[Method]:
     """Return the methods that rank better than chance, but recognise hardly any sequence of one class."""
     ranking = view.ranking
     return [
@@ -172,19 +184,25 @@ def _one_sided(view):
     ]
 
 
-def _sides(view, method):
+def _sides(view: View, method: Method) -> list[float]:
     """Return the mean sensitivity and specificity of a method, NaN where unknown."""
     return [view.ranking.score(method, name).mean for name in ("sensitivity", "specificity")]
 
 
-def _uneven(view):
+def _gap(view: View, method: Method) -> float:
+    """Return how far the mean sensitivity and specificity of a method lie apart."""
+    sensitivity, specificity = _sides(view, method)
+    return abs(sensitivity - specificity)
+
+
+def _uneven(view: View) -> Markup | None:
     """Tell of methods that rank well but recognise far fewer sequences of one class than of the other."""
     near_one_class = _one_sided(view)
     good = [method for method in view.ranking.order if view.ranking.score(method, "auc").mean >= HIGH_AUC]
-    found = [m for m in good if m not in near_one_class and abs(np.subtract(*_sides(view, m))) >= UNEVEN]
+    found = [m for m in good if m not in near_one_class and _gap(view, m) >= UNEVEN]
     if not found or threshold_rule(view.dataset) is not None:
         return None
-    worst = max(found, key=lambda method: abs(np.subtract(*_sides(view, method))))
+    worst = max(found, key=lambda method: _gap(view, method))
     sensitivity, specificity = _sides(view, worst)
     link = view.link("far more of one class is recognised than of the other", "scores")
     return Markup(
@@ -194,7 +212,7 @@ def _uneven(view):
     )
 
 
-def _remedy(view, methods):
+def _remedy(view: View, methods: Sequence[Method]) -> str:
     """Return what helps where the threshold, not the ranking, is at fault."""
     text = (
         "To predict classes, choose another threshold on the decision values, or the hyperparameters by balanced "
@@ -211,7 +229,7 @@ def _remedy(view, methods):
     return text
 
 
-def _indefinite(view):
+def _indefinite(view: View) -> Markup | None:
     """Tell of solvers that need a positive semi-definite matrix and had one with much negative mass, unrepaired."""
     found = {method: share for method, share in unrepaired(view.dataset).items() if share >= NEGATIVE_MASS}
     if not found:
@@ -224,13 +242,13 @@ def _indefinite(view):
     )
 
 
-def _unused(view):
+def _unused(view: View) -> Markup | None:
     """Tell of what the configuration asks for that the labels do not allow."""
     text = unused_sentence(view.dataset)
     return Markup(f"{view.link(text, 'choices')}.") if text else None
 
 
-def _edges(view):
+def _edges(view: View) -> Markup | None:
     """Tell of hyperparameters chosen at the end of the grid that was searched."""
     edges = edge_choices(view.dataset)
     if not edges:

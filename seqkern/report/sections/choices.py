@@ -1,22 +1,45 @@
 """What the inner loop chose."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from seqkern.core.markup import details, tag
+from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
+from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.files import rows_by, rows_by_value
 from seqkern.report.sections.search_settings import afterwards_parts, search_sentences
 from seqkern.report.sections.weights import is_learned
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.study.kernel_entries import KernelChoice
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_ROWS = 1500
 
 
-def gridded(dataset, kernel, solver):
+def gridded(dataset: DatasetResults, kernel: str, solver: str) -> dict[str, list[Any]]:
     """Return a dict of parameter to the list of values that the inner loop could choose from; also of ``kernel``.
 
     Of a range of values, both ends.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    kernel : str
+        Name of the kernel in the configuration.
+    solver : str
+        Name of the solver in the configuration.
+
+    Returns
+    -------
+    dict of str to list of Any
+        Values by parameter.
     """
     entry, grid = dataset.kernel(kernel), dataset.solver(solver).searched()
     if not isinstance(entry, KernelChoice):
@@ -24,18 +47,29 @@ def gridded(dataset, kernel, solver):
     return {"kernel": [one.name for one in entry.candidates], **grid}
 
 
-def edge_choices(dataset):
+def edge_choices(dataset: DatasetResults) -> dict[tuple[str, str, str], str]:
     """Return {(kernel, solver, parameter): "smallest" or "largest"} where that end of a grid was chosen most.
 
     Only grids of three numbers or more have ends that tell something, and only choices count that left the
     inner loop something to gain: a score of 1 is reached by many values, and says nothing of a wider grid.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    dict
+        Only ends that were chosen more often than not.
     """
     choices = dataset.choices
     choices = choices[~(choices["inner_score"] >= 1 - 1e-9)]
-    result = {}
-    for (kernel, solver, parameter), part in choices.groupby(["kernel", "solver", "parameter"], sort=False):
-        grid = [_as_number(value) for value in gridded(dataset, kernel, solver).get(parameter, ())]
-        if len(grid) < 3 or None in grid:
+    result: dict[tuple[str, str, str], str] = {}
+    for (kernel, solver, parameter), part in rows_by(choices, ["kernel", "solver", "parameter"]):
+        numeric = [_as_number(value) for value in gridded(dataset, kernel, solver).get(parameter, ())]
+        grid = [value for value in numeric if value is not None]
+        if len(grid) < 3 or len(grid) < len(numeric):
             continue
         chosen = [_as_number(value) for value in part["value"]]
         for name, end in (("smallest", min(grid)), ("largest", max(grid))):
@@ -44,7 +78,7 @@ def edge_choices(dataset):
     return result
 
 
-def _as_number(value):
+def _as_number(value: Any) -> float | None:
     """Return a value as float, or None."""
     try:
         return None if isinstance(value, bool) else float(value)
@@ -52,34 +86,46 @@ def _as_number(value):
         return None
 
 
-def _natural(value):
+def _natural(value: Any) -> tuple[int, float, Any]:
     """Return a sorting key: numbers by value, before words."""
     found = _as_number(value)
     return (1, 0.0, value) if found is None else (0, found, value)
 
 
-def choices_section(view):
-    """Return the hyperparameters chosen, summarised, and in full in a folded part."""
+def choices_section(view: View) -> Markup:
+    """Return the hyperparameters chosen, summarised, and in full in a folded part.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     dataset = view.dataset
     choices = _searched(dataset)
     if not len(choices):
         text = "No hyperparameter was searched: every solver ran with the values of the configuration."
         return view.section("choices", "Chosen hyperparameters", paragraph(text), *afterwards_parts(view))
     intro = f"{search_sentences(view)} The table counts how often each value was chosen."
-    rows, edges = [], edge_choices(dataset)
-    for (kernel, solver), part in choices.groupby(["kernel", "solver"], sort=False):
-        for parameter, chosen in part.groupby("parameter", sort=False):
+    rows: list[list[object]] = []
+    edges = edge_choices(dataset)
+    for (kernel, solver), part in rows_by(choices, ["kernel", "solver"]):
+        for parameter, chosen in rows_by_value(part, "parameter"):
             counts = chosen["value"].value_counts()
             order = sorted(counts.index, key=_natural)
             if parameter == "kernel":
                 named = gridded(dataset, kernel, solver).get("kernel", order)
                 order = [name for name in named if name in counts]
-            text = [tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order]
+            chips = [tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order]
             end = edges.get((kernel, solver, parameter))
             warning = f" ⚠ mostly the {end} of {len(gridded(dataset, kernel, solver)[parameter])}" if end else None
             score = number(chosen["inner_score"].mean())
-            rows.append([method_name((kernel, solver)), parameter, [text, tag("small", warning)], score])
-    columns = [
+            rows.append([method_name((kernel, solver)), parameter, [chips, tag("small", warning)], score])
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         Column("Hyperparameter", False),
         Column("Value × times chosen", False),
@@ -96,7 +142,7 @@ def choices_section(view):
     )
 
 
-def _searched(dataset):
+def _searched(dataset: DatasetResults) -> pd.DataFrame:
     """Return the choices of parameters that had a grid (all, where the configuration is not known)."""
     choices = dataset.choices
     choices = choices[np.array([not is_learned(name) for name in choices["parameter"]], dtype=bool)]
@@ -104,23 +150,23 @@ def _searched(dataset):
         return choices
     grids = {method: gridded(dataset, *method) for method in dataset.methods}
     methods = zip(choices["kernel"], choices["solver"], strict=True)
-    keep = [name in grids[method] for method, name in zip(methods, choices["parameter"], strict=True)]
+    keep = [name in grids[Method(*method)] for method, name in zip(methods, choices["parameter"], strict=True)]
     return choices[np.array(keep, dtype=bool)]
 
 
-def _all_choices(view, choices):
+def _all_choices(view: View, choices: pd.DataFrame) -> Markup:
     """Return every choice as a folded table."""
     keys = ["kernel", "solver", "task", "split"]
-    groups = choices.groupby(keys, sort=False)
-    if groups.ngroups > MOST_ROWS:
-        return paragraph(f"All {number(groups.ngroups, 0)} choices are in the files choices.tsv.")
+    groups = list(rows_by(choices, keys))
+    if len(groups) > MOST_ROWS:
+        return paragraph(f"All {number(len(groups), 0)} choices are in the files choices.tsv.")
     rows = []
     for (kernel, solver, task, split), part in groups:
         pairs = zip(part["parameter"], part["value"], strict=True)
         values = ", ".join(f"{name} = {value}" for name, value in pairs)
         score = number(part["inner_score"].iloc[0])
         rows.append([method_name((kernel, solver)), *view.place(task, split), values, score])
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         *view.place_columns(),
         Column("Chosen", False),

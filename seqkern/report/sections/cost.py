@@ -1,15 +1,27 @@
 """Run time and memory: the only part of the page that differs between two equal runs."""
 
 from seqkern.core.archive import canonical_json
-from seqkern.core.markup import tag
+from seqkern.core.markup import Markup, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.dataset_results import DatasetResults
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import STAGES
 
 
-def cost_section(view):
-    """Return CPU time by stage and peak memory of each method."""
+def cost_section(view: View) -> Markup:
+    """Return CPU time by stage and peak memory of each method.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     dataset = view.dataset
     grams = {kernel: dataset.gram_cost(kernel) for kernel in dataset.kernels}
     cost = dataset.cost
@@ -31,7 +43,7 @@ def cost_section(view):
                 number(peak, 0),
             ]
         )
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         Column("Gram matrix", hint="computed once for each kernel, shared by its solvers"),
         *(Column(STAGES.get(stage, stage).capitalize()) for stage in stages),
@@ -60,12 +72,23 @@ def cost_section(view):
     )
 
 
-def _searches(dataset):
+def _searches(dataset: DatasetResults) -> bool:
     """Tell whether a kernel, or one inside it or that it is chosen among, builds profiles by search."""
     entries = [entry for kernel in dataset.kernels for entry in dataset.kernel(kernel).candidates if entry.known]
     return any('"search":"training"' in canonical_json(entry.kernel.spec()) for entry in entries)
 
 
-def seconds_text(value):
-    """Return seconds with digits enough to tell small ones apart."""
+def seconds_text(value: float | None) -> Markup:
+    """Return seconds with digits enough to tell small ones apart.
+
+    Parameters
+    ----------
+    value : float or None
+        Seconds; None where unknown.
+
+    Returns
+    -------
+    Markup
+        Three decimals below a second, else one.
+    """
     return number(value, 3 if value is None or value < 1 else 1)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from seqkern.core.markup import Markup, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
-from seqkern.report.view import method_names, paragraph
+from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.view import View, method_names, paragraph
 from seqkern.report.words import text_for_kind
-from seqkern.study.kernel_entries import KernelEntry
+from seqkern.study.kernel_entries import AnyKernel, KernelEntry
 
 REPAIRS = {
     "clip": "clip sets negative eigenvalues to zero",
@@ -36,9 +37,21 @@ class Eigenvalues:
     exact: bool
 
 
-def eigenvalues_section(view):
-    """Return smallest eigenvalue, share of negative mass and repair of each kernel."""
-    dataset, rows, repairs = view.dataset, [], {}
+def eigenvalues_section(view: View) -> Markup | None:
+    """Return smallest eigenvalue, share of negative mass and repair of each kernel.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where there is nothing to show.
+    """
+    dataset, rows = view.dataset, list[list[object]]()
+    repairs: dict[str, None] = {}
     for kernel in dataset.kernels:
         found = kernel_eigenvalues(dataset, kernel)
         if found is None:
@@ -66,7 +79,7 @@ def eigenvalues_section(view):
         "from positive semi-definite. Both are of the kernel's own matrix, before transforms and repair; ≈ marks "
         "estimates. Values that rounding alone may have made count as zero."
     )
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel", False),
         Column("Matrices", False),
         Column("Smallest eigenvalue", hint="of all these matrices"),
@@ -86,12 +99,22 @@ def eigenvalues_section(view):
     return view.section("eigenvalues", "Eigenvalues", *body)
 
 
-def unrepaired(dataset):
+def unrepaired(dataset: DatasetResults) -> dict[Method, float]:
     """Return the share of negative mass of each method on an indefinite matrix without repair, a dict.
 
     Methods whose solver does not mind are left out.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    dict of Method to float
+        The share of negative mass by method, in the order of the configuration.
     """
-    shares = {}
+    shares: dict[Method, float] = {}
     for kernel in dataset.kernels:
         found = kernel_eigenvalues(dataset, kernel)
         if found is None or found.smallest >= 0 or repairs_of(dataset.kernel(kernel)):
@@ -103,8 +126,21 @@ def unrepaired(dataset):
     return shares
 
 
-def kernel_eigenvalues(dataset, kernel):
-    """Return the Eigenvalues of a kernel: of its stored matrix, or of those of the training parts; None if unknown."""
+def kernel_eigenvalues(dataset: DatasetResults, kernel: str) -> Eigenvalues | None:
+    """Return the Eigenvalues of a kernel: of its stored matrix, or of those of the training parts; None if unknown.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    kernel : str
+        Name of the kernel in the configuration.
+
+    Returns
+    -------
+    Eigenvalues or None
+        None where no eigenvalues were computed.
+    """
     found = dataset.spectrum(kernel)
     if found is not None:
         return Eigenvalues(
@@ -125,19 +161,30 @@ def kernel_eigenvalues(dataset, kernel):
     return Eigenvalues(each, float(rows["smallest_eigenvalue"].min()), float(rows["negative_share"].max()), exact)
 
 
-def repairs_of(entry):
-    """Return the names of the repairs of a kernel entry, those among its transforms included."""
+def repairs_of(entry: AnyKernel) -> list[str]:
+    """Return the names of the repairs of a kernel entry, those among its transforms included.
+
+    Parameters
+    ----------
+    entry : AnyKernel
+        The kernel in the configuration.
+
+    Returns
+    -------
+    list of str
+        Such as ``clip``; empty for kernels that are chosen among.
+    """
     transforms = entry.transforms if isinstance(entry, KernelEntry) else ()
     used = [transform for transform in transforms if transform.semidefinite]
-    return [getattr(transform, "method", transform.name) for transform in used]
+    return [str(getattr(transform, "method", transform.name)) for transform in used]
 
 
-def _needs_semidefinite(dataset, solver):
+def _needs_semidefinite(dataset: DatasetResults, solver: str) -> bool:
     """Tell whether a solver needs a positive semi-definite matrix; False where it is not known here."""
     grid = dataset.solver(solver).grid
     return bool(grid) and getattr(type(grid[0]), "needs_semidefinite", False) is True
 
 
-def _three_digits(value):
+def _three_digits(value: float) -> Markup:
     """Return a number to three digits, as Markup."""
     return Markup(f"{value:.3g}".replace("-", "\N{MINUS SIGN}"))

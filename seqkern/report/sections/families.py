@@ -1,27 +1,39 @@
 """A study of many tasks, such as families: the methods' means, and how many tasks reach each score."""
 
-from seqkern.core.markup import tag
+from seqkern.core.markup import Markup, tag
 from seqkern.figures.curves import at_least
 from seqkern.figures.families import families_figure
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.compared import LEVEL
+from seqkern.report.dataset_results import Method
 from seqkern.report.sections.scores import STAR, marked
 from seqkern.report.tables import SHOWN_DIGITS, unit_scores
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import footnote, metric
 
 MOST_LINES = 16
 
 
-def families_section(view):
-    """Return the table of means and the cumulative curves; None for a single task, or real labels."""
+def families_section(view: View) -> Markup | None:
+    """Return the table of means and the cumulative curves; None for a single task, or real labels.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where there is nothing to show.
+    """
     if not view.dataset.several or view.dataset.kind == "real" or not view.ranking.order:
         return None
     return view.section("families", f"How many {view.words} are recognised", _means(view), *_curves(view))
 
 
-def _means(view):
+def _means(view: View) -> Markup:
     """Return the table that papers of the field give, the best mean first, and how each method stands in the tests."""
     ranking = view.ranking
     shown = [(name, "mean") for name in (ranking.metric, "roc50", "median_rfp") if name in ranking.scores]
@@ -30,15 +42,15 @@ def _means(view):
     for name, statistic in shown:
         values = [round(getattr(ranking.score(method, name), statistic), SHOWN_DIGITS) for method in ranking.order]
         tops[name, statistic] = max(values) if metric(name).higher else min(values)
-    compared = view.comparisons.get(ranking.metric)
+    compared = view.comparisons.get(ranking.headline)
     rows, several = [], len(ranking.order) > 1
     for method in ranking.order:
-        row = [[method_name(method, view.dataset.transductive), _only(ranking.score(method).n, view)]]
+        row: list[object] = [[method_name(method, view.dataset.transductive), _only(ranking.score(method).n, view)]]
         for key in shown:
             value = getattr(ranking.score(method, key[0]), key[1])
             row.append(marked(number(value), several and round(value, SHOWN_DIGITS) == tops[key]))
         rows.append(row + [number(count, 0) for count in (compared.standing(method) if compared else ())])
-    columns = [Column("Kernel with solver", False)]
+    columns: list[Column | str] = [Column("Kernel with solver", False)]
     for name, statistic in shown:
         title = f"{statistic} {metric(name).name}" if name != "median_rfp" else f"{metric(name).name}, {statistic}"
         columns.append(Column(title, hint=metric(name).sentence))
@@ -51,13 +63,13 @@ def _means(view):
     return table(caption, columns, rows, class_="dense")
 
 
-def _only(count, view):
+def _only(count: int, view: View) -> Markup | None:
     """Return how many tasks a method has scores for, where it is not all of them."""
     total = len(view.dataset.units)
     return tag("small", f" ({count} of {total})") if count < total else None
 
 
-def _curves(view):
+def _curves(view: View) -> list[Markup]:
     """Return what the cumulative curves show, and the curves of AUC and ROC50."""
     ranking, units = view.ranking, unit_scores(view.dataset)
     methods, which = drawn(ranking.order)
@@ -82,17 +94,22 @@ def _curves(view):
     return [paragraph(intro), tag("div", plots, class_="wides")]
 
 
-def drawn(order):
+def drawn(order: list[Method]) -> tuple[list[Method], str]:
     """Return the methods whose curves are drawn, and a sentence if they are not all.
 
     Parameters
     ----------
     order : list of Method
         The best first.
+
+    Returns
+    -------
+    (list[Method], str)
+        The methods, and a sentence that says which were left out; empty where all are drawn.
     """
     if len(order) <= MOST_LINES:
         return order, ""
-    best = {}
+    best: dict[str, Method] = {}
     for method in order:
         best.setdefault(method.kernel, method)
     methods = list(best.values())[:MOST_LINES]

@@ -1,9 +1,11 @@
 """What to bear in mind where training or test parts of residues have few chains, however many residues they have."""
 
+from collections.abc import Iterator, Sequence
+
 from seqkern.core.markup import Markup
 from seqkern.figures.numbers import plural
 from seqkern.report.chain_counts import PARTS
-from seqkern.report.view import method_names
+from seqkern.report.view import View, method_names
 
 FEW = 10
 FEW_FOR_LAYERS = 50
@@ -14,8 +16,18 @@ EFFECTS = {
 }
 
 
-def few_chains(view):
-    """Yield sentences on test and training parts of few chains, as Markup."""
+def few_chains(view: View) -> Iterator[Markup]:
+    """Yield sentences on test and training parts of few chains, as Markup.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Yields
+    ------
+    Markup
+    """
     counts = view.chain_counts
     for part, name in PARTS.items():
         few = [one[part] for one in counts.values() if one[part] < FEW]
@@ -31,7 +43,7 @@ def few_chains(view):
         yield _sentence(view, few, PARTS["train"], FEW_FOR_LAYERS, effect)
 
 
-def _sentence(view, few, name, limit, effect):
+def _sentence(view: View, few: Sequence[int], name: str, limit: int, effect: str) -> Markup:
     """Return the sentence that so many parts have fewer chains than a limit, and what follows."""
     total, least = len(view.chain_counts), plural(min(few), "chain")
     if total == 1:

@@ -1,17 +1,32 @@
 """The head of the page: what came out, and what to bear in mind before relying on it."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from seqkern.core.markup import Markup, tag
 from seqkern.figures.numbers import number, plural
 from seqkern.report.sections.caveats import caveats
-from seqkern.report.sections.overview import overall_finding
+from seqkern.report.sections.overview import Overview, overall_finding
 from seqkern.report.sections.verdicts import standing
-from seqkern.report.view import method_name, method_names, paragraph
+from seqkern.report.view import View, method_name, method_names, paragraph
 
 
-def findings_section(views, overview):
-    """Return the main findings and the caveats."""
+def findings_section(views: Sequence[View], overview: Overview | None) -> Markup:
+    """Return the main findings and the caveats.
+
+    Parameters
+    ----------
+    views : sequence of View
+        The data sets, in the order of the page.
+    overview : Overview or None
+        All data sets side by side, where there are several to compare.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     found = [overall_finding(overview)] if overview else []
     found = [tag("li", sentence) for sentence in [*found, *map(main_finding, views)] if sentence]
     warned = [tag("li", sentence) for view in views for sentence in caveats(view)]
@@ -31,8 +46,18 @@ def findings_section(views, overview):
     )
 
 
-def main_finding(view):
-    """Return a true sentence or two about a data set: best method, its spread, how many others are near."""
+def main_finding(view: View) -> Markup:
+    """Return a true sentence or two about a data set: best method, its spread, how many others are near.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+    """
     dataset, ranking = view.dataset, view.ranking
     name = tag("a", dataset.name, href=f"#{view.anchor}")
     if not ranking.order:
@@ -48,7 +73,7 @@ def main_finding(view):
     return Markup(f"{name}: {start} {tag('b', number(score.mean))} {_spread(view)}.{_others(view)}{standing(view)}")
 
 
-def _spread(view):
+def _spread(view: View) -> Markup:
     """Return the spread of the best methods in words."""
     scores = [view.ranking.score(method) for method in view.ranking.best]
     count = plural(scores[0].n, view.word, view.words)
@@ -59,7 +84,7 @@ def _spread(view):
     return Markup(f"(standard deviation {between} over {count})")
 
 
-def _others(view):
+def _others(view: View) -> Markup:
     """Return how many other methods lie within one standard deviation of the best."""
     ranking = view.ranking
     most = ranking.score(ranking.best[0]).n

@@ -1,17 +1,37 @@
 """How the fits went: convergence, residuals, support vectors."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.files import rows_by
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import enumerate_names
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 USES_ALL = ("lssvc", "lssvr", "kernel_fisher", "kernel_neighbors", "kernel_neighbors_regressor")
 OF_CLASSES = ("pairwise_voting", "one_against_rest", "decision_dag")
 
 
-def fits_section(view):
-    """Return how the fits went: convergence, support vectors."""
+def fits_section(view: View) -> Markup:
+    """Return how the fits went: convergence, support vectors.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     fits = view.dataset.fits
     if not len(fits):
         return view.section("fits", "Fits", paragraph("Nothing is recorded of the fits."))
@@ -43,13 +63,13 @@ def fits_section(view):
             "certain, and the scores are those of a method chosen like this."
         )
     rows = []
-    for (kernel, solver), part in fits.groupby(["kernel", "solver"], sort=False):
-        failed = int((~part["converged"]).sum())
+    for (kernel, solver), part in rows_by(fits, ["kernel", "solver"]):
+        n_failed = int((~part["converged"]).sum())
         rows.append(
             [
                 method_name((kernel, solver)),
                 number(len(part), 0),
-                tag("b", f"⚠ {failed} of {len(part)}") if failed else "all",
+                tag("b", f"⚠ {n_failed} of {len(part)}") if n_failed else "all",
                 *([_failures(part["weights_failed"].sum(), len(part))] if weights else []),
                 *([_failures(part["inner_not_converged"].sum())] if inner else []),
                 number(part["iterations"].median(), 0),
@@ -59,7 +79,7 @@ def fits_section(view):
                 Markup(f"{number(100 * part['support_share'].median(), 0)} %"),
             ]
         )
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         "Fits",
         Column("Converged", hint="⚠: how many did not"),
@@ -81,18 +101,18 @@ def fits_section(view):
     return view.section("fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None)
 
 
-def _uses_all(spec):
+def _uses_all(spec: Mapping[str, Any]) -> bool:
     """Tell whether a solver, or one that it trains for classes, keeps every training unit by its nature."""
     inner = [part for part in spec.values() if isinstance(part, dict)]
     return spec.get("solver") in USES_ALL or (spec.get("solver") in OF_CLASSES and any(map(_uses_all, inner)))
 
 
-def _failures(count, of=None):
+def _failures(count: float, of: int | None = None) -> Markup | str:
     """Return a cell with a number of failures, or that there are none."""
     text = f"⚠ {int(count)}" if of is None else f"⚠ {int(count)} of {of}"
     return tag("b", text) if count else "no failure"
 
 
-def _largest(part, column):
+def _largest(part: pd.DataFrame, column: str) -> Markup:
     """Return the largest value of a column of small numbers."""
     return Markup(f"{part[column].max():.1e}") if part[column].notna().any() else number(None)

@@ -1,16 +1,31 @@
 """What matters at each position of a data set's windows, to the method that the configuration names."""
 
-from seqkern.core.markup import tag
+from collections.abc import Mapping
+from typing import Any
+
+from seqkern.core.markup import Markup, tag
 from seqkern.explain.positions import load_positions
 from seqkern.explain.positions_page import positions_content
 from seqkern.figures.numbers import number
 from seqkern.report.files import read_json
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import metric
+from seqkern.study.dataset_entries import Importance
 
 
-def importance_section(view):
-    """Return the logos and the heat map; None where no importance was asked for."""
+def importance_section(view: View) -> Markup | None:
+    """Return the logos and the heat map; None where no importance was asked for.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        None where the configuration names no importance.
+    """
     dataset = view.dataset
     folder, entry = dataset.folder("importance"), dataset.entry.importance
     if entry is None:
@@ -24,7 +39,7 @@ def importance_section(view):
     return view.section("importance", "What matters at each position", _trained(entry, summary), *content)
 
 
-def _trained(entry, summary):
+def _trained(entry: Importance, summary: Mapping[str, Any]) -> Markup:
     """Return in words what was trained on what."""
     method = method_name((entry.kernel, entry.solver))
     part, n = summary.get("part"), number(summary.get("n"), 0)

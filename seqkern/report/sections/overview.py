@@ -1,5 +1,7 @@
 """Several data sets side by side: one table, one mean for each method, one curve."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from seqkern.core.markup import Markup, tag
@@ -9,11 +11,12 @@ from seqkern.figures.html_table import Column, table, turned
 from seqkern.figures.numbers import number, spread
 from seqkern.report.compared import Compared
 from seqkern.report.comparisons import enough
+from seqkern.report.dataset_results import Method
 from seqkern.report.sections.families import drawn
 from seqkern.report.sections.scores import MISSING, STAR, marked
 from seqkern.report.sections.verdicts import verdicts
 from seqkern.report.tables import SHOWN_DIGITS, Score
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import footnote, metric
 
 LEAST = 3
@@ -37,40 +40,60 @@ class Overview:
         These methods, compared over data sets; None where there are too few.
     """
 
-    def __init__(self, views):
+    def __init__(self, views: Sequence[View]) -> None:
         self.views = views
-        self.metric = views[0].ranking.metric
+        self.metric = views[0].ranking.headline
         methods = _shared(views)
         self.values = {method: [view.ranking.score(method).mean for view in views] for method in methods}
         complete = [method for method in methods if not np.isnan(self.values[method]).any()]
         sign = -1 if metric(self.metric).higher else 1
         complete.sort(key=lambda method: sign * np.mean(self.values[method]))
         self.means = {
-            method: Score(np.mean(self.values[method]), np.std(self.values[method], ddof=1), len(views))
+            method: Score(float(np.mean(self.values[method])), float(np.std(self.values[method], ddof=1)), len(views))
             for method in complete
         }
-        self.transductive = set().union(*(view.dataset.transductive for view in views))
-        self.compared = None
+        self.transductive: set[str] = set().union(*(view.dataset.transductive for view in views))
+        self.compared: Compared | None = None
         if enough(len(views), len(complete)):
             values = {method: self.values[method] for method in complete}
             self.compared = Compared(values, self.metric, "data set", "data sets")
 
 
-def make_overview(views):
-    """Return the Overview; None for fewer than three data sets, or where they share no metric or no method."""
+def make_overview(views: Sequence[View]) -> Overview | None:
+    """Return the Overview; None for fewer than three data sets, or where they share no metric or no method.
+
+    Parameters
+    ----------
+    views : sequence of View
+        The data sets, in the order of the page.
+
+    Returns
+    -------
+    Overview or None
+    """
     metrics = {view.ranking.metric for view in views}
     alike = len(metrics) == 1 and None not in metrics
     return Overview(views) if len(views) >= LEAST and alike and _shared(views) else None
 
 
-def _shared(views):
+def _shared(views: Sequence[View]) -> list[Method]:
     """Return the methods that the study has for two data sets or more, in order of appearance."""
     methods = dict.fromkeys(method for view in views for method in view.dataset.methods)
     return [method for method in methods if sum(method in view.dataset.methods for view in views) > 1]
 
 
-def overall_finding(overview):
-    """Return a sentence on the best method over all data sets; None where none has been run on all."""
+def overall_finding(overview: Overview) -> Markup | None:
+    """Return a sentence on the best method over all data sets; None where none has been run on all.
+
+    Parameters
+    ----------
+    overview : Overview
+        All data sets side by side.
+
+    Returns
+    -------
+    Markup or None
+    """
     if not overview.means:
         return None
     (best, score), *others = overview.means.items()
@@ -84,8 +107,19 @@ def overall_finding(overview):
     )
 
 
-def overview_section(overview):
-    """Return the table of data sets × methods, and how many data sets reach each score."""
+def overview_section(overview: Overview) -> Markup:
+    """Return the table of data sets × methods, and how many data sets reach each score.
+
+    Parameters
+    ----------
+    overview : Overview
+        All data sets side by side.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     methods = list(overview.values)
     rows = []
     for i, view in enumerate(overview.views):
@@ -96,12 +130,15 @@ def overview_section(overview):
     means = [overview.means.get(method, Score(np.nan, np.nan, 0)) for method in methods]
     tops = _row([score.mean for score in means], overview.metric, [score.sd for score in means])
     everywhere = [all(method in view.dataset.methods for view in overview.views) for method in methods]
-    tops = [cell if full else "–" for cell, full in zip(tops, everywhere, strict=True)]
-    rows.append([tag("b", "mean ± standard deviation"), *tops])
-    name = metric(overview.metric).name
-    caption = [f"Mean {name} of each method on each data set. ", STAR, " best for each data set."]
+    shown = [cell if full else "–" for cell, full in zip(tops, everywhere, strict=True)]
+    rows.append([tag("b", "mean ± standard deviation"), *shown])
+    title = metric(overview.metric).name
+    caption = [f"Mean {title} of each method on each data set. ", STAR, " best for each data set."]
     caption.append(footnote(methods, overview.transductive))
-    columns = [Column("Data set", False), *(method_name(method, overview.transductive) for method in methods)]
+    columns: list[Column | str] = [
+        Column("Data set", False),
+        *(method_name(method, overview.transductive) for method in methods),
+    ]
     columns, rows = turned("Method", columns, rows)
     note = "The mean is given of methods with a score on every data set only."
     return tag(
@@ -109,24 +146,24 @@ def overview_section(overview):
         tag("h2", "All data sets"),
         paragraph(note),
         table(caption, columns, rows, class_="dense"),
-        _curve(overview, name),
+        _curve(overview, title),
         verdicts(overview.compared, "all data sets", overview.transductive) if overview.compared else None,
         id="overview",
     )
 
 
-def _row(values, key, deviations=None):
+def _row(values: Sequence[float], key: str, deviations: Sequence[float] | None = None) -> list[Markup]:
     """Return the cells of one row, the best marked."""
     known = [round(value, SHOWN_DIGITS) for value in values if not np.isnan(value)]
     top = (max(known) if metric(key).higher else min(known)) if len(known) > 1 else None
     cells = []
-    for value, sd in zip(values, deviations or [None] * len(values), strict=True):
-        known = not np.isnan(value)
-        cells.append(marked(spread(value, sd), round(value, SHOWN_DIGITS) == top) if known else MISSING)
+    spreads: Sequence[float | None] = deviations or [None] * len(values)
+    for value, sd in zip(values, spreads, strict=True):
+        cells.append(MISSING if np.isnan(value) else marked(spread(value, sd), round(value, SHOWN_DIGITS) == top))
     return cells
 
 
-def _curve(overview, name):
+def _curve(overview: Overview, name: str) -> Markup | None:
     """Return the curve "number of data sets with at least this score"; None where no score is a share."""
     methods, which = drawn(list(overview.means))
     if overview.metric == "rmse" or not methods:

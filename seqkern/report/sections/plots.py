@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from seqkern.core.markup import tag
+from seqkern.core.markup import Markup, tag
 from seqkern.figures.curves import area, mean_curve
 from seqkern.figures.gram import MOST_NAMED, gram_figure
 from seqkern.figures.names import short
@@ -10,13 +10,26 @@ from seqkern.figures.numbers import number, spread
 from seqkern.figures.panels import panel, small_multiples
 from seqkern.figures.roc import class_roc_panel, roc_panel
 from seqkern.figures.scatter import MOST_POINTS, scatter_panel
+from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.outcomes import Outcome
 from seqkern.report.sections.thumbnails import thumbnail
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.study.kernel_entries import KernelChoice
 
 
-def curves_section(view):
-    """Return one ROC panel (or scatter plot) for each method, the best first."""
+def curves_section(view: View) -> Markup | None:
+    """Return one ROC panel (or scatter plot) for each method, the best first.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where there is nothing to show.
+    """
     if not view.outcomes:
         return None
     if view.dataset.kind == "real":
@@ -41,7 +54,7 @@ def curves_section(view):
     return view.section("roc", "ROC curves", paragraph(intro), small_multiples(panels, "combinations"))
 
 
-def _roc(view, method, result):
+def _roc(view: View, method: Method, result: Outcome) -> Markup:
     """Return one ROC panel."""
     curves = [curve for _, curve in result.curves]
     score = view.ranking.score(method, "auc")
@@ -57,7 +70,7 @@ def _roc(view, method, result):
     return panel(svg, method_name(method), tag("br"), "AUC, pooled ", number(float(np.mean(areas))))
 
 
-def _scatter_section(view):
+def _scatter_section(view: View) -> Markup:
     """Return predicted against true values of each method."""
     shown = {m: result.points for m, result in view.outcomes.items() if result.points is not None}
     intro = view.sample_text(
@@ -74,8 +87,19 @@ def _scatter_section(view):
     return view.section("roc", "Predicted and true values", paragraph(intro), small_multiples(panels, "combinations"))
 
 
-def gram_section(view):
-    """Return the thumbnails of the Gram matrices; None of residues, for which none is stored."""
+def gram_section(view: View) -> Markup | None:
+    """Return the thumbnails of the Gram matrices; None of residues, for which none is stored.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None for residues.
+    """
     if view.dataset.residues:
         return None
     panels, notes, shown_by = [], [], _shown_by(view.dataset)
@@ -96,8 +120,8 @@ def gram_section(view):
         some = f", {number(picture.sampled, 0)} evenly spaced ones read" if picture.sampled < picture.total else ""
         names = [short(name, 24) for name, _, _ in picture.bands[: MOST_NAMED + 1]]
         classes = f" ({', '.join(names)})" if 0 < len(names) <= MOST_NAMED else ""
-        how = [size, f", sorted by {view.data_text(picture.sorted_by)}{classes}", some]
-        caption = [tag("b", kernel), tag("br"), how]
+        details = [size, f", sorted by {view.data_text(picture.sorted_by)}{classes}", some]
+        caption = [tag("b", kernel), tag("br"), details]
         panels.append(panel(gram_figure(picture, label), caption))
     intro = view.data_text(
         "A Gram matrix holds the kernel's similarity of every two sequences. Each pixel is the mean over a "
@@ -110,13 +134,14 @@ def gram_section(view):
     return view.section("gram", "Gram matrices", paragraph(intro), shown, listed)
 
 
-def _shown_by(dataset):
+def _shown_by(dataset: DatasetResults) -> dict[str, str]:
     """Return, for each kernel that has a stored matrix, the kernel whose picture shows it.
 
     That is the one under whose name it is kept, or else the first of the data set's that has this matrix; a kernel
     that learns from the training part is none of these: its own matrices are others.
     """
-    homes, shown = {kernel: dataset.gram_home(kernel) for kernel in dataset.kernels}, {}
+    homes = {kernel: dataset.gram_home(kernel) for kernel in dataset.kernels}
+    shown: dict[str | None, str] = {}
     kernels = [kernel for kernel in dataset.kernels if homes[kernel] is not None]
     for kernel in sorted(kernels, key=lambda kernel: kernel != homes[kernel]):
         if not dataset.learns(kernel):
@@ -124,7 +149,7 @@ def _shown_by(dataset):
     return {kernel: shown.get(homes[kernel], kernel) for kernel in kernels}
 
 
-def _why_none(view, kernel):
+def _why_none(view: View, kernel: str) -> Markup | str:
     """Return why a kernel has no thumbnail."""
     entry = view.dataset.kernel(kernel)
     if isinstance(entry, KernelChoice):

@@ -3,20 +3,33 @@
 import importlib.metadata
 import platform
 import re
+from collections.abc import Sequence
 
 from seqkern import __version__
-from seqkern.core.markup import details, tag
+from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.kernels.kernel_table import KERNELS
-from seqkern.report.view import paragraph
+from seqkern.report.view import View, paragraph
 from seqkern.report.words import class_sentence, metric, spec_text
 from seqkern.solvers.solver_table import SOLVERS
+from seqkern.study.study import Study
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "snakemake", "pandas", "biopython", "matplotlib")
 
 
-def numbers_section(views):
-    """Return what each metric used means."""
+def numbers_section(views: Sequence[View]) -> Markup:
+    """Return what each metric used means.
+
+    Parameters
+    ----------
+    views : sequence of View
+        The data sets, in the order of the page.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     names = dict.fromkeys(name for view in views for name in view.ranking.scores)
     multiclass = any(view.dataset.kind == "multiclass" for view in views)
     # of metrics of single states one stands for all: "Q of a state"
@@ -37,8 +50,21 @@ def numbers_section(views):
     )
 
 
-def provenance_section(study, config):
-    """Return kernels and solvers, versions, command and configuration."""
+def provenance_section(study: Study, config: str) -> Markup:
+    """Return kernels and solvers, versions, command and configuration.
+
+    Parameters
+    ----------
+    study : Study
+        The study, as configured.
+    config : str
+        The configuration as YAML.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     rows = []
     for kind, key, registry in (("kernels", "kernel", KERNELS), ("solvers", "solver", SOLVERS)):
         for name, entry in getattr(study, kind).items():
@@ -70,7 +96,7 @@ def provenance_section(study, config):
     )
 
 
-def versions():
+def versions() -> list[tuple[str, str]]:
     """Return (name, version) of seqkern, Python and the packages that numbers rest on."""
     found = [("seqkern", __version__), ("Python", platform.python_version())]
     for name in PACKAGES:

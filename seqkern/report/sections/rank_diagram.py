@@ -4,20 +4,21 @@ Demšar 2006, J. Mach. Learn. Res. 7:1-30, figure 1.
 """
 
 import math
+from collections.abc import Collection
 
 from seqkern.core.markup import Markup, tag
 from seqkern.evaluation.friedman import cliques
 from seqkern.figures.critical_difference import rank_figure
 from seqkern.figures.names import mark, short
 from seqkern.figures.numbers import number, plural
-from seqkern.report.compared import LEVEL
+from seqkern.report.compared import LEVEL, Compared
 from seqkern.report.view import method_name, paragraph
 from seqkern.report.words import footnote, metric
 
 MOST_DRAWN = 40
 
 
-def rank_parts(compared, name, transductive=()):
+def rank_parts(compared: Compared, name: str, transductive: Collection[str] = ()) -> list[Markup]:
     """Return a paragraph on Friedman's test and the diagram; nothing where it was not made.
 
     Parameters
@@ -27,6 +28,11 @@ def rank_parts(compared, name, transductive=()):
         Of the data set, for captions.
     transductive : collection of str
         Kernels that have a mark.
+
+    Returns
+    -------
+    list of Markup
+        A paragraph, and a figure or a note.
     """
     test = compared.friedman
     if test is None:
@@ -64,15 +70,36 @@ def rank_parts(compared, name, transductive=()):
     return [*parts, tag("figure", svg, tag("figcaption", caption), class_="wide")]
 
 
-def groups(compared):
-    """Return sets of methods, as indices, that the diagram joins: all of them where Friedman's test finds nothing."""
+def groups(compared: Compared) -> list[list[int]]:
+    """Return sets of methods, as indices, that the diagram joins: all of them where Friedman's test finds nothing.
+
+    Parameters
+    ----------
+    compared : Compared
+        The methods, compared over tasks or chains.
+
+    Returns
+    -------
+    list of list of int
+        Places of the methods in ``compared.methods``.
+    """
     if compared.friedman.p > LEVEL:
         return [compared.friedman.ranks.argsort(kind="stable").tolist()]
     return cliques(compared.friedman.ranks, compared.critical_difference)
 
 
-def diagram_sentence(compared):
-    """Return what the bars of the diagram mean."""
+def diagram_sentence(compared: Compared) -> str:
+    """Return what the bars of the diagram mean.
+
+    Parameters
+    ----------
+    compared : Compared
+        The methods, compared over tasks or chains.
+
+    Returns
+    -------
+    str
+    """
     if compared.friedman.p > LEVEL:
         return "Friedman's test finds no difference, so that no two methods are told apart, and one bar joins all."
     sentence = (
@@ -85,6 +112,17 @@ def diagram_sentence(compared):
     return sentence
 
 
-def shown_p(p):
-    """Return a p-value as plain text, a small one with an exponent."""
+def shown_p(p: float) -> str:
+    """Return a p-value as plain text, a small one with an exponent.
+
+    Parameters
+    ----------
+    p : float
+        The p-value.
+
+    Returns
+    -------
+    str
+        Three decimals, or from 0.001 down ``1.2e-05``.
+    """
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"

@@ -1,14 +1,25 @@
 """Whether the probabilities of each method are true: reliability diagrams and Brier scores."""
 
-from seqkern.core.markup import tag
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.markup import Markup, tag
 from seqkern.evaluation.metrics import brier
-from seqkern.evaluation.reliability import reliability
+from seqkern.evaluation.reliability import Bin, reliability
 from seqkern.figures.numbers import number
 from seqkern.figures.panels import panel, small_multiples
 from seqkern.figures.reliability import class_reliability_panel, reliability_panel
-from seqkern.report.files import numbers
+from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.files import numbers, rows_by_value
 from seqkern.report.positive import positive_class
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SEVERAL = (
     "Each line is one class, each point a tenth of the test sequences, those with probabilities of this class near one "
@@ -30,13 +41,24 @@ INTERVALS = {
 }
 
 
-def reliability_section(view):
-    """Return a reliability diagram for each method with probabilities, the best first; None where there are none."""
+def reliability_section(view: View) -> Markup | None:
+    """Return a reliability diagram for each method with probabilities, the best first; None where there are none.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where no method has probabilities.
+    """
     panels = []
     for method in view.outcomes:
-        if not view.dataset.has_probabilities(method):
+        table = view.dataset.decisions(method) if view.dataset.has_probabilities(method) else None
+        if table is None:
             continue
-        table = view.dataset.decisions(method)
         if view.dataset.kind == "multiclass":
             panels.append(_several(view, method, table))
             continue
@@ -56,15 +78,29 @@ def reliability_section(view):
     )
 
 
-def shown_bins(dataset, positive, p):
-    """Return the Bins of two classes; of residues without intervals, which would be those of independent units."""
+def shown_bins(dataset: DatasetResults, positive: npt.NDArray[np.bool_], p: npt.NDArray[np.float64]) -> list[Bin]:
+    """Return the Bins of two classes; of residues without intervals, which would be those of independent units.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    positive : ndarray of bool_
+        Whether each test sample is positive, shape (n,).
+    p : ndarray of float64
+        Probabilities of the positive class, shape (n,).
+
+    Returns
+    -------
+    list of Bin
+    """
     bins = reliability(positive, p)
     return [one._replace(low=one.observed, high=one.observed) for one in bins] if dataset.residues else bins
 
 
-def _several(view, method, table):
+def _several(view: View, method: Method, table: pd.DataFrame) -> Markup:
     """Return the diagram of a method with probabilities of several classes."""
-    names = [column.removeprefix("probability:") for column in table if column.startswith("probability:")]
+    names = [column.removeprefix("probability:") for column in table.columns if column.startswith("probability:")]
     shares = table[[f"probability:{name}" for name in names]].to_numpy(dtype=float)
     code = {name: i for i, name in enumerate(names)}
     labels = table["label"].map(code).to_numpy()
@@ -76,7 +112,7 @@ def _several(view, method, table):
     return panel(class_reliability_panel(lines, label), caption)
 
 
-def _positive(dataset, table):
+def _positive(dataset: DatasetResults, table: pd.DataFrame) -> npt.NDArray[np.bool_]:
     """Return whether each row's label is the positive class of its task."""
-    names = {task: positive_class(dataset, rows) for task, rows in table.groupby("task", sort=False)}
+    names = {task: positive_class(dataset, rows) for task, rows in rows_by_value(table, "task")}
     return (table["label"] == table["task"].map(names)).to_numpy()

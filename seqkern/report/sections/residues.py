@@ -1,5 +1,10 @@
 """The section on data sets whose units are residues: states of whole chains, as people who predict them judge it."""
 
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
 from seqkern.core.markup import Markup, details, tag, text_of
 from seqkern.evaluation.residue_results import CONFIDENCE
 from seqkern.figures.gram import MOST_NAMED
@@ -10,11 +15,13 @@ from seqkern.figures.residues import ends_figure, lengths_figure, letters_figure
 from seqkern.figures.track_picture import track_svg
 from seqkern.report import residue_data as data
 from seqkern.report.compared import ComparedChains
+from seqkern.report.dataset_results import Method
 from seqkern.report.letter_importance import information, weights_by_position
+from seqkern.report.residue_data import Judged
 from seqkern.report.sections.scores import STAR, UNMARKED, marked
 from seqkern.report.sections.single_task_tests import exponent
 from seqkern.report.tables import SHOWN_DIGITS
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.residues import WINDOW
 
 MOST_LINES = 3
@@ -51,8 +58,19 @@ WEIGHTS = (
 GAPS = " Residues without label are not judged; segments end at them."
 
 
-def residues_section(view):
-    """Return what is known of states and segments; None where the units are no residues."""
+def residues_section(view: View) -> Markup | None:
+    """Return what is known of states and segments; None where the units are no residues.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None unless residues are predicted.
+    """
     dataset = view.dataset
     order = [*view.ranking.order, *(m for m in dataset.done if m not in view.ranking.order)]
     judged = data.judged_residues(dataset, order)
@@ -74,12 +92,12 @@ def residues_section(view):
     )
 
 
-def _text(method):
+def _text(method: Method) -> str:
     """Return the name of a method as plain text."""
     return f"{method.kernel}, {method.solver}"
 
 
-def _best_marked(judged, keys):
+def _best_marked(judged: dict[Method, Judged], keys: Sequence[str]) -> list[list[Markup]]:
     """Return one list of cells for each method, the best of each column marked, of SOV'94 none."""
     values = [[one.scores[key] for key in keys] for one in judged.values()]
     tops = [
@@ -95,11 +113,11 @@ def _best_marked(judged, keys):
     ]
 
 
-def _scores(view, judged):
+def _scores(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     """Return the table of scores over all states, with the comparison by chain."""
     classes = next(iter(judged.values())).classes
     q, first = f"q{len(classes)}", next(iter(judged))
-    compared = view.comparisons.get(view.ranking.metric)
+    compared = view.comparisons.get(view.ranking.headline)
     tests = data.against_first(first, compared) if isinstance(compared, ComparedChains) else {}
     rows = []
     for (method, one), cells in zip(judged.items(), _best_marked(judged, [q, *OVERALL]), strict=True):
@@ -107,9 +125,12 @@ def _scores(view, judged):
         cells.insert(1, number(None) if low != low else Markup(f"{number(low)} to {number(high)}"))
         if tests:
             ahead, behind, p = tests.get(method, (None, None, None))
-            cells += [number(None), number(None)] if p is None else [f"{ahead} : {behind}", exponent(p)]
+            cells += [number(None), number(None)] if p is None else [Markup(f"{ahead} : {behind}"), exponent(p)]
         rows.append([method_name(method), *cells])
-    columns = [Column("Kernel with solver", False), Column(q.upper(), hint="share of residues that are right")]
+    columns: list[Column | str] = [
+        Column("Kernel with solver", False),
+        Column(q.upper(), hint="share of residues that are right"),
+    ]
     columns += [Column("95 % interval, by chain", hint="of the share of residues that are right")]
     columns += [Column(name, hint=hint) for name, hint in OVERALL.values()]
     if tests:
@@ -125,7 +146,7 @@ def _scores(view, judged):
     return [table(caption, columns, rows), paragraph(CHAINS, every, class_="note")]
 
 
-def _states(view, judged):
+def _states(view: View, judged: dict[Method, Judged]) -> Markup:
     """Return the scores of each state: in one table, or with many states one for each score."""
     classes = next(iter(judged.values())).classes
     if len(classes) < WIDE_STATES:
@@ -143,7 +164,7 @@ def _states(view, judged):
         ]
         head = Markup(tag("tr", first) + tag("tr", second))
         rows = [[method_name(method), *row] for method, row in zip(judged, cells, strict=True)]
-        columns = [Column("Kernel with solver", False), *keys]
+        columns: list[Column | str] = [Column("Kernel with solver", False), *keys]
         return table(f"{view.dataset.name}: scores of each state", columns, rows, head=head, class_="dense")
     tables = []
     for key, (name, hint) in STATE_SCORES.items():
@@ -154,7 +175,7 @@ def _states(view, judged):
     return details(f"Scores of each of {len(classes)} states", tables)
 
 
-def _segments(view, judged):
+def _segments(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     """Return how long segments are: figures of the best methods, and a table of all."""
     items = list(judged.items())
     classes, best = items[0][1].classes, items[0][1]
@@ -167,7 +188,7 @@ def _segments(view, judged):
         figures.append(panel(lengths_figure(state, true[code], shown, label)))
     rows = [["true states", *_length_cells(true)]]
     rows += [[method_name(method), *_length_cells(lengths)] for method, lengths in predicted.items()]
-    columns = [Column("States", False), *(Column(state_title(state)) for state in classes)]
+    columns: list[Column | str] = [Column("States", False), *(Column(state_title(state)) for state in classes)]
     caption = f"{view.dataset.name}: segments, and their mean length"
     few = f" They show the best {MOST_LINES} methods." if len(judged) > MOST_LINES else ""
     text = (
@@ -178,12 +199,12 @@ def _segments(view, judged):
     return [tag("h4", "How long segments are"), paragraph(text), drawn, table(caption, columns, rows, class_="dense")]
 
 
-def _length_cells(lengths):
+def _length_cells(lengths: Sequence[npt.NDArray[np.int64]]) -> list[list[object]]:
     """Return the number of segments of each state with their mean length."""
     return [[number(len(one), 0), tag("small", " × "), number(one.mean() if len(one) else None, 1)] for one in lengths]
 
 
-def _ends(view, judged):
+def _ends(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     """Return the share of right residues by the distance to the ends of the chain."""
     found = {method: one.near_ends() for method, one in list(judged.items())[:MOST_NAMED]}
     series = [(_text(method), shares) for method, (shares, _) in found.items()]
@@ -199,8 +220,21 @@ def _ends(view, judged):
     return [tag("h4", "Near the ends of the chain"), paragraph(text), drawn]
 
 
-def track_parts(view, judged):
-    """Return the track of one chain."""
+def track_parts(view: View, judged: dict[Method, Judged]) -> list[Markup | None]:
+    """Return the track of one chain.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+    judged : dict of Method to Judged
+        The tested residues of each method, the best first.
+
+    Returns
+    -------
+    list of Markup or None
+        Heading, note, text and picture.
+    """
     method, one = next(iter(judged.items()))
     requested = view.dataset.entry.track
     place = data.chosen_chain(one, requested)
@@ -225,8 +259,21 @@ def track_parts(view, judged):
     return [tag("h4", f"One chain: {track.head()}"), note, paragraph(text), drawn]
 
 
-def importance_parts(view, judged):
-    """Return which letters at which places speak for which state."""
+def importance_parts(view: View, judged: dict[Method, Judged]) -> list[Markup]:
+    """Return which letters at which places speak for which state.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+    judged : dict of Method to Judged
+        The tested residues of each method, the best first.
+
+    Returns
+    -------
+    list of Markup
+        Heading, text and picture.
+    """
     features, classes = view.dataset.features, next(iter(judged.values())).classes
     for method in judged:
         own = features[(features["kernel"] == method.kernel) & (features["solver"] == method.solver)]

@@ -7,8 +7,8 @@ from seqkern.figures.html_table import Column, table, turned
 from seqkern.figures.numbers import number, spread
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.search_settings import threshold_sentence
-from seqkern.report.tables import SHOWN_DIGITS, unit_scores
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.tables import SHOWN_DIGITS, Ranking, unit_scores
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import metric
 
 MOST_ROWS = 12
@@ -18,8 +18,19 @@ MISSING = tag("span", "missing", class_="missing", title="this combination gave 
 STAR = tag("span", "★", class_="star", title="best", aria_label="best", role="img")
 
 
-def scores_section(view):
-    """Return the table of kernels × solvers and the table of all metrics."""
+def scores_section(view: View) -> Markup:
+    """Return the table of kernels × solvers and the table of all metrics.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     dataset, ranking = view.dataset, view.ranking
     if not ranking.order:
         text = "No combination of kernel and solver gave a result for this data set."
@@ -43,17 +54,30 @@ def scores_section(view):
     return view.section("scores", "Scores", paragraph(about), grid, paragraph(cut) if cut else None, _all_metrics(view))
 
 
-def _legend(ranking, text):
+def _legend(ranking: Ranking, text: str) -> list[object]:
     """Return what the star means; nothing where a single method makes it meaningless."""
     return [STAR, text] if len(ranking.order) > 1 else []
 
 
-def marked(text, best):
-    """Return a cell of numbers, the best with a star, bold and a tint: not by colour alone."""
+def marked(text: object, best: bool) -> Markup:
+    """Return a cell of numbers, the best with a star, bold and a tint: not by colour alone.
+
+    Parameters
+    ----------
+    text : object
+        What the cell says.
+    best : bool
+        Whether to mark it.
+
+    Returns
+    -------
+    Markup
+        A table cell.
+    """
     return tag("td", STAR, " ", tag("strong", text), class_="num best") if best else tag("td", text, class_="num")
 
 
-def _headline_cell(view, method, count):
+def _headline_cell(view: View, method: Method, count: int) -> Markup:
     """Return a cell of the table of kernels × solvers."""
     score = view.ranking.score(method)
     if method not in view.dataset.methods:
@@ -65,7 +89,7 @@ def _headline_cell(view, method, count):
     return marked([spread(score.mean, score.sd), part], best)
 
 
-def _all_metrics(view):
+def _all_metrics(view: View) -> Markup:
     """Return all metrics of all methods, best method first."""
     ranking = view.ranking
     names = list(ranking.scores)
@@ -77,13 +101,13 @@ def _all_metrics(view):
         cells = []
         for name in names:
             score = ranking.score(method, name)
-            best = len(ranking.order) > 1 and score.n and round(score.mean, SHOWN_DIGITS) == tops[name]
+            best = len(ranking.order) > 1 and score.n > 0 and round(score.mean, SHOWN_DIGITS) == tops[name]
             best = best and name not in UNMARKED
             cells.append(marked(spread(score.mean, score.sd), best))
         if not any(ranking.score(method, name).n for name in names):
             cells = [MISSING] * len(names)
         rows.append([method_name(method), *cells])
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         *(Column(metric(n).name, hint=metric(n).sentence) for n in names),
     ]
@@ -95,7 +119,7 @@ def _all_metrics(view):
     return details(f"Every metric of {len(rows)} combinations", whole) if long else whole
 
 
-def _top(ranking, name):
+def _top(ranking: Ranking, name: str) -> float:
     """Return the best mean of a metric as shown, among methods with the most values."""
     scores = ranking.scores[name].values()
     most = max(score.n for score in scores)
@@ -103,8 +127,19 @@ def _top(ranking, name):
     return max(means) if metric(name).higher else min(means)
 
 
-def units_section(view):
-    """Return the headline metric of every fold, family or task, one column for each method."""
+def units_section(view: View) -> Markup | None:
+    """Return the headline metric of every fold, family or task, one column for each method.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where there are no scores.
+    """
     dataset, ranking = view.dataset, view.ranking
     if ranking.metric is None:
         return None
@@ -116,11 +151,11 @@ def units_section(view):
         top = (max(known) if view.metric.higher else min(known)) if len(known) > 1 else None
         cells = [marked(number(value), top is not None and round(value, SHOWN_DIGITS) == top) for value in row]
         rows.append([unit, *cells])
-    columns = [
+    columns: list[Column | str] = [
         Column(view.word.capitalize(), False),
         *(f"{kernel} {solver}" for kernel, solver in dataset.methods),
     ]
-    caption = [f"{dataset.name}: {view.metric.name} of each {view.word}. "]
+    caption: list[object] = [f"{dataset.name}: {view.metric.name} of each {view.word}. "]
     caption += _legend(ranking, " best of each row.")
     whole = table(caption, columns, rows, head=_two_rows(view), class_="units")
     title = f"Each {view.word}"
@@ -131,7 +166,7 @@ def units_section(view):
     return view.section("units", title, text, details(f"Table of {len(rows)} {view.words}", whole))
 
 
-def _two_rows(view):
+def _two_rows(view: View) -> Markup:
     """Return a head with the kernels above their solvers."""
     dataset = view.dataset
     first = [tag("th", view.word.capitalize(), scope="col", rowspan="2")]

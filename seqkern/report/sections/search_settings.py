@@ -1,11 +1,19 @@
 """What the study asked of the inner loop, in words: how it searched, by which rule it chose, what was fitted after."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from seqkern.core.markup import Markup
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
-from seqkern.report.files import numbers
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.dataset_results import DatasetResults
+from seqkern.report.files import numbers, rows_by
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import enumerate_names, metric
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CALIBRATIONS = {"platt": "Platt's sigmoid", "isotonic": "isotonic regression"}
 CUT = ("sensitivity", "specificity", "accuracy", "balanced_accuracy", "mcc")
@@ -14,13 +22,33 @@ SIMPLEST = "of equally good ones it took those that also recognise the classes b
 ONE_ERROR = "of those whose score lies within one standard error of the best it took the simplest"
 
 
-def threshold_rule(dataset):
-    """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None where none was asked for."""
+def threshold_rule(dataset: DatasetResults) -> str | None:
+    """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None where none was asked for.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    str or None
+    """
     return dataset.study.inner.threshold if dataset.kind == "binary" else None
 
 
-def search_sentences(view):
-    """Return how the inner loop searched and chose, as plain text."""
+def search_sentences(view: View) -> str:
+    """Return how the inner loop searched and chose, as plain text.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    str
+    """
     inner = view.dataset.study.inner
     if inner.random:
         among = f"among candidates of a random search, {inner.draws} for each kernel with a solver"
@@ -34,8 +62,18 @@ def search_sentences(view):
     )
 
 
-def unused_sentence(dataset):
-    """Return that what was asked for cannot be had, as plain text; None where all can."""
+def unused_sentence(dataset: DatasetResults) -> str | None:
+    """Return that what was asked for cannot be had, as plain text; None where all can.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
+    Returns
+    -------
+    str or None
+    """
     requested = list(dataset.study.inner.afterwards)
     if not requested or dataset.kind == "binary":
         return None
@@ -47,21 +85,31 @@ def unused_sentence(dataset):
     )
 
 
-def threshold_sentence(view):
-    """Return which scores are those at the thresholds that were chosen; None without a rule."""
+def threshold_sentence(view: View) -> Markup | None:
+    """Return which scores are those at the thresholds that were chosen; None without a rule.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+    """
     rule, names = threshold_rule(view.dataset), [metric(name).name for name in CUT if name in view.ranking.scores]
     if rule is None or not names:
         return None
-    names, link = enumerate_names(names), view.link("chosen on each training part", "choices")
-    are = "are those" if " and " in names else "is that"
+    listed, link = enumerate_names(names), view.link("chosen on each training part", "choices")
+    are = "are those" if " and " in listed else "is that"
     limits = _limits(view)
     return Markup(
-        f"{names[:1].upper()}{names[1:]} {are} at a threshold of the decision values that was {link} for the rule "
+        f"{listed[:1].upper()}{listed[1:]} {are} at a threshold of the decision values that was {link} for the rule "
         f"{_rule(rule)}{limits}; scores of rankings, such as the AUC, do not depend on it."
     )
 
 
-def _rule(rule):
+def _rule(rule: str) -> str:
     """Return a rule with what it asks for."""
     name, _, value = rule.partition("=")
     if name == "cost":
@@ -72,14 +120,14 @@ def _rule(rule):
     return f"{rule} (at least {share} of {what})"
 
 
-def _chosen(dataset):
+def _chosen(dataset: DatasetResults) -> pd.DataFrame:
     """Return the thresholds chosen, with kernel and solver."""
     choices = dataset.choices
     rows = choices[choices["parameter"] == "threshold"]
     return rows.assign(number=numbers(rows["value"]))
 
 
-def _limits(view):
+def _limits(view: View) -> str:
     """Return between which values the thresholds lie, for use after a rule; empty where none is recorded."""
     values = _chosen(view.dataset)["number"].dropna()
     if not len(values):
@@ -88,11 +136,22 @@ def _limits(view):
     return f", {least}" if least == largest else f", from {least} to {largest}"
 
 
-def afterwards_parts(view):
-    """Return paragraphs and a table about what was fitted after the choice: probabilities and thresholds."""
+def afterwards_parts(view: View) -> list[Markup | None]:
+    """Return paragraphs and a table about what was fitted after the choice: probabilities and thresholds.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    list of Markup or None
+        Empty where nothing was fitted after the choice.
+    """
     dataset = view.dataset
     calibration, rule, unused = dataset.study.inner.calibration, threshold_rule(dataset), unused_sentence(dataset)
-    parts = [paragraph(unused[:1].upper() + unused[1:], ".")] if unused else []
+    parts: list[Markup | None] = [paragraph(unused[:1].upper() + unused[1:], ".")] if unused else []
     if calibration is not None and dataset.kind == "binary":
         how = CALIBRATIONS.get(calibration, calibration)
         parts.append(
@@ -106,14 +165,14 @@ def afterwards_parts(view):
     return parts
 
 
-def _thresholds(view):
+def _thresholds(view: View) -> Markup | None:
     """Return the thresholds that each method got, over all splits; None where none is recorded."""
     rows = []
-    for method, part in _chosen(view.dataset).groupby(["kernel", "solver"], sort=False):
+    for (kernel, solver), part in rows_by(_chosen(view.dataset), ["kernel", "solver"]):
         values = part["number"]
         limits = Markup(f"{number(values.min())} to {number(values.max())}")
-        rows.append([method_name(method), number(values.median()), limits, number(len(values), 0)])
-    columns = [
+        rows.append([method_name((kernel, solver)), number(values.median()), limits, number(len(values), 0)])
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         Column("Threshold", hint="median over all splits"),
         Column("Least to largest", False),

@@ -1,12 +1,20 @@
 """Which features were selected, how often over the splits; and what a look at the test parts would have pretended."""
 
-from seqkern.core.markup import details, tag
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.dataset_results import KEYS
+from seqkern.report.files import rows_by
 from seqkern.report.sections.coefficients import coefficient_parts
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import metric
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN, LISTED = 20, 300
 CAUTION = (
@@ -17,13 +25,24 @@ CAUTION = (
 )
 
 
-def features_section(view):
-    """Return which features each method selected, in how many splits, and intervals of coefficients; None without."""
+def features_section(view: View) -> Markup | None:
+    """Return which features each method selected, in how many splits, and intervals of coefficients; None without.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where no method selects features.
+    """
     found = view.dataset.features
     if not len(found):
         return None
-    parts = []
-    for (kernel, solver), part in found.groupby(["kernel", "solver"], sort=False):
+    parts: list[object] = []
+    for (kernel, solver), part in rows_by(found, ["kernel", "solver"]):
         splits = view.dataset.metrics
         n = int(((splits["kernel"] == kernel) & (splits["solver"] == solver)).sum())
         parts.append(_of_method(view, kernel, solver, part, n))
@@ -38,7 +57,7 @@ def features_section(view):
     return view.section("features", "Selected features", paragraph(intro), parts)
 
 
-def _of_method(view, kernel, solver, part, n_splits):
+def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_splits: int) -> list[Markup | None] | None:
     """Return the table of one method: features by how often they were selected."""
     part = part.drop_duplicates([*KEYS, "feature"])  # with several classes a feature has a weight for each
     counted = part.groupby("feature", sort=False)["rank"].agg(["count", "mean"]).reset_index()
@@ -54,7 +73,7 @@ def _of_method(view, kernel, solver, part, n_splits):
         [row.feature, f"{row.count_} of {n_splits}", number(row.mean, 1)]
         for row in counted.rename(columns={"count": "count_"}).itertuples(index=False)
     ]
-    columns = [
+    columns: list[Column | str] = [
         Column("Feature", False),
         Column(f"Selected in {view.words}"),
         Column("Mean place", hint="where it was selected; 1 is the best"),
@@ -79,14 +98,25 @@ def _of_method(view, kernel, solver, part, n_splits):
     ]
 
 
-def selection_bias_section(view):
-    """Return what a selection with a look at the test parts would have pretended; None where it was not computed."""
+def selection_bias_section(view: View) -> Markup | None:
+    """Return what a selection with a look at the test parts would have pretended; None where it was not computed.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where the bias was not computed.
+    """
     biased = view.dataset.selection_bias
     name = view.ranking.metric
     if not len(biased) or name is None or name not in biased:
         return None
     honest, rows = view.dataset.metrics, []
-    for (kernel, solver), part in biased.groupby(["kernel", "solver"], sort=False):
+    for (kernel, solver), part in rows_by(biased, ["kernel", "solver"]):
         ours = honest[(honest["kernel"] == kernel) & (honest["solver"] == solver)]
         cells = []
         for one in dict.fromkeys([name, "balanced_accuracy"]):
@@ -94,7 +124,7 @@ def selection_bias_section(view):
                 values = ours[one].mean(), part[one].mean()
                 cells += [number(values[0]), tag("s", number(values[1])), number(values[1] - values[0])]
         rows.append([method_name((kernel, solver)), *cells])
-    columns = [Column("Kernel with solver", False)]
+    columns: list[Column | str] = [Column("Kernel with solver", False)]
     for one in dict.fromkeys([name, "balanced_accuracy"]):
         if one in biased and one in honest:
             word = metric(one).name

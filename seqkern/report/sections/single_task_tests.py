@@ -1,12 +1,13 @@
 """Methods compared on one task, unit by unit: which test, why, and what it says of each pair."""
 
+from collections.abc import Collection, Mapping
 from functools import partial
 
 from seqkern.core.markup import Markup, tag
-from seqkern.evaluation.contests import CLEAR_HALVES
+from seqkern.evaluation.contests import CLEAR_HALVES, Contest
 from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
-from seqkern.report.compared import LEVEL, is_significant, lead
+from seqkern.report.compared import LEVEL, Compared, Contested, is_significant, lead
 from seqkern.report.pair_tables import pair_tables
 from seqkern.report.sections.rank_diagram import shown_p
 from seqkern.report.verdict_words import contrary, verdict
@@ -56,32 +57,62 @@ HALVES = (
 CAVEATS = {"single": TRAINED, "folds": FOLDS, "five_by_two": HALVES}
 
 
-def test_sentences(contested):
-    """Return what the test asks, as plain text."""
+def test_sentences(contested: Contested) -> str:
+    """Return what the test asks, as plain text.
+
+    Parameters
+    ----------
+    contested : Contested
+        The methods, compared on one task.
+
+    Returns
+    -------
+    str
+    """
     text = f"{TESTS[contested.test]} asks {ASKS[contested.test]}."
     text = text[0].upper() + text[1:]
     if contested.test == "five_by_two_f":
         text += DIRECTION
     if contested.parts > 1 and contested.test in ("delong", "bootstrap"):
         text += " Units are ranked within each test part, and the parts' scores averaged."
-    if contested.test == "delong" and contested.fewest < FEW:
+    if contested.test == "delong" and contested.fewest is not None and contested.fewest < FEW:
         text += FEW_OF_A_CLASS
     if contested.key == "average_precision" and contested.test == "bootstrap":
         text += DRAWN
     return text + " p is corrected by Holm's method for the number of pairs."
 
 
-def caveat(contested):
-    """Return what the p of these tests leaves out, as plain text; empty where nothing is to be said."""
+def caveat(contested: Contested) -> str:
+    """Return what the p of these tests leaves out, as plain text; empty where nothing is to be said.
+
+    Parameters
+    ----------
+    contested : Contested
+        The methods, compared on one task.
+
+    Returns
+    -------
+    str
+    """
     return CAVEATS.get(contested.shape, "")
 
 
-def several_metrics(found):
-    """Return that p is not corrected for metrics, as plain text; empty for one metric."""
+def several_metrics(found: Mapping[str, Compared | Contested]) -> str:
+    """Return that p is not corrected for metrics, as plain text; empty for one metric.
+
+    Parameters
+    ----------
+    found : dict of str to Compared or Contested
+        What was compared, by metric.
+
+    Returns
+    -------
+    str
+    """
     return METRICS.format(len(found)) if len(found) > 1 else ""
 
 
-def single_task_parts(contested, name, transductive=()):
+def single_task_parts(contested: Contested, name: str, transductive: Collection[str] = ()) -> list[Markup]:
     """Return paragraphs and tables about one Contested.
 
     Parameters
@@ -91,9 +122,14 @@ def single_task_parts(contested, name, transductive=()):
         Of the data set, for captions.
     transductive : collection of str
         Kernels that have a mark.
+
+    Returns
+    -------
+    list of Markup
+        Paragraphs, and tables of pairs.
     """
     interval = [Column("95 % interval")] if _has_interval(contested) else []
-    columns = [Column("Result", False), "difference", *interval, "p", "p after Holm"]
+    columns: list[Column | str] = [Column("Result", False), "difference", *interval, "p", "p after Holm"]
     by, cells = f" by {metric(contested.key).name}", partial(_cells, contested)
     return [
         paragraph(test_sentences(contested)),
@@ -102,8 +138,18 @@ def single_task_parts(contested, name, transductive=()):
     ]
 
 
-def pairs_sentence(contested):
-    """Return how many pairs differ beyond chance."""
+def pairs_sentence(contested: Contested) -> str:
+    """Return how many pairs differ beyond chance.
+
+    Parameters
+    ----------
+    contested : Contested
+        The methods, compared on one task.
+
+    Returns
+    -------
+    str
+    """
     count = sum(map(is_significant, contested.found))
     differ = "differs" if count == 1 else "differ"
     pairs, score = plural(len(contested.found), "pair"), metric(contested.key).name
@@ -112,14 +158,37 @@ def pairs_sentence(contested):
     )
 
 
-def contest_values(one):
-    """Return the two scores that a test compared: ``"0.912 against 0.870"``."""
+def contest_values(one: Contest) -> str:
+    """Return the two scores that a test compared: ``"0.912 against 0.870"``.
+
+    Parameters
+    ----------
+    one : Contest
+        What the test of two methods found.
+
+    Returns
+    -------
+    str
+    """
     medians = "median errors " if one.test == "signed_rank" else ""
     return f"{medians}{number(one.value)} against {number(one.other_value)}"
 
 
-def contest_notes(contested, one):
-    """Return what else a test found, as plain text: counts, what was left out, why there is no p; may be empty."""
+def contest_notes(contested: Contested, one: Contest) -> str:
+    """Return what else a test found, as plain text: counts, what was left out, why there is no p; may be empty.
+
+    Parameters
+    ----------
+    contested : Contested
+        The methods, compared on one task.
+    one : Contest
+        What the test of two methods found.
+
+    Returns
+    -------
+    str
+        Clauses with semicolons between them.
+    """
     notes = {
         "mcnemar": f"alone right on {one.wins} against {one.losses} of {one.units}",
         "signed_rank": f"smaller error on {one.wins} of {one.units}, larger on {one.losses}",
@@ -137,7 +206,7 @@ def contest_notes(contested, one):
     return "; ".join(found)
 
 
-def _why_no_p(one):
+def _why_no_p(one: Contest) -> str:
     """Return why a pair has no p."""
     if one.test != "five_by_two_f":
         return "too few units of a class in a test part have decisions of both"
@@ -146,7 +215,7 @@ def _why_no_p(one):
     return "the difference is the same on both halves of each repeat"
 
 
-def _cells(contested, one):
+def _cells(contested: Contested, one: Contest) -> list[object]:
     """Return the cells of one pair: result, difference, its interval, both p-values."""
     word, notes = verdict(one), contest_notes(contested, one)
     result = [tag("b", word) if is_significant(one) else word, ": ", Markup(contest_values(one))]
@@ -159,13 +228,23 @@ def _cells(contested, one):
     return [result, number(one.difference), *interval, exponent(one.p), strong]
 
 
-def _has_interval(contested):
+def _has_interval(contested: Contested) -> bool:
     """Tell whether the test gives an interval of the difference."""
     return contested.test in ("delong", "bootstrap")
 
 
-def exponent(p):
-    """Return a p-value with three decimals, a small one as a power of ten; a dash for NaN."""
+def exponent(p: float) -> Markup:
+    """Return a p-value with three decimals, a small one as a power of ten; a dash for NaN.
+
+    Parameters
+    ----------
+    p : float
+        The p-value.
+
+    Returns
+    -------
+    Markup
+    """
     if p != p or p >= 0.001:
         return number(p)
     mantissa, power = shown_p(p).split("e")

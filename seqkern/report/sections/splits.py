@@ -1,21 +1,37 @@
 """How a data set is split, and what leaks between the parts."""
 
-import numpy as np
+from typing import Any
 
-from seqkern.core.markup import details, tag
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
-from seqkern.report.files import numbers
-from seqkern.report.view import paragraph
+from seqkern.report.files import numbers, rows_by, rows_by_value
+from seqkern.report.view import View, paragraph
 from seqkern.report.words import LEAKS, SAMPLE_WORDS, enumerate_names
+from seqkern.study.settings import LeakageSettings
 
 MOST_ROWS = 12
 MOST_PAIRS = 100
 WITHOUT_VALUES = ("similarities", "dissimilarities")  # kinds of data in which equal units cannot be told
 
 
-def folds_section(view):
-    """Return how many units of each class are in each training and test part."""
+def folds_section(view: View) -> Markup:
+    """Return how many units of each class are in each training and test part.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     composition = view.dataset.composition
     if composition is None:
         text = "The composition of the folds was not found."
@@ -25,7 +41,7 @@ def folds_section(view):
         "has never seen. All kernels and solvers use the same splits."
     )
     binary_tasks = view.dataset.several and view.dataset.kind == "binary"
-    rows, columns, values = (_by_role if binary_tasks else _by_class)(view)
+    rows, columns, values = (_by_role if binary_tasks else _by_class)(view, composition)
     full = table(f"Units in each training and test part of {view.dataset.name}", columns, rows)
     if len(rows) <= MOST_ROWS:
         return view.section("folds", "Folds", paragraph(intro), full)
@@ -38,10 +54,12 @@ def folds_section(view):
     return view.section("folds", "Folds", paragraph(intro), brief, details(f"All {len(rows)} splits", full))
 
 
-def _by_role(view):
+def _by_role(
+    view: View, composition: pd.DataFrame
+) -> tuple[list[list[Any]], list[Column | str], npt.NDArray[np.int64]]:
     """Return (rows, columns, counts) with positives and negatives: class names differ between tasks."""
     rows, values = [], []
-    for (task, split), part in view.dataset.composition.groupby(["task", "split"], sort=False):
+    for (task, split), part in rows_by(composition, ["task", "split"]):
         positive = (part["class"].isin(view.dataset.classes(task)[-1:])).to_numpy()
         counts = [int(part[role][side].sum()) for role in ("train", "test") for side in (positive, ~positive)]
         rows.append([*view.place(task, split), *(number(count, 0) for count in counts)])
@@ -50,12 +68,13 @@ def _by_role(view):
     return rows, [*view.place_columns(), *names], np.array(values)
 
 
-def _by_class(view):
+def _by_class(
+    view: View, composition: pd.DataFrame
+) -> tuple[list[list[Any]], list[Column | str], npt.NDArray[np.int64]]:
     """Return (rows, columns, counts) with one column for each class and part; of residues, one for their chains too."""
-    composition = view.dataset.composition
     names, chains = list(dict.fromkeys(composition["class"])), view.chain_counts
     rows, values = [], []
-    for (task, split), part in composition.groupby(["task", "split"], sort=False):
+    for (task, split), part in rows_by(composition, ["task", "split"]):
         by = part.set_index("class")
         counts = [int(by[role].get(name, 0)) for role in ("train", "test") for name in names]
         if chains:
@@ -68,7 +87,7 @@ def _by_class(view):
     return rows, [*view.place_columns(), *titles], np.array(values)
 
 
-def _sought(options, kind):
+def _sought(options: LeakageSettings, kind: str) -> str:
     """Return where and what the leakage check looked for."""
     sought = ["identical sequences"]
     if kind != "sequences":
@@ -80,8 +99,19 @@ def _sought(options, kind):
     return f"{strands}: {enumerate_names(sought)}"
 
 
-def leakage_section(view):
-    """Return what test and training parts share."""
+def leakage_section(view: View) -> Markup:
+    """Return what test and training parts share.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup
+        The section.
+    """
     leakage = view.dataset.leakage
     if leakage is None:
         text = "The leakage check was not found, so nothing is known of shared sequences."
@@ -97,12 +127,17 @@ def leakage_section(view):
     if not len(leakage):
         return view.section("leakage", "Leakage", paragraph(intro, " ", tag("b", "Nothing was found.")))
     rows = []
-    for kind, part in leakage.groupby("kind", sort=False):
+    for kind, part in rows_by_value(leakage, "kind"):
         name, meaning = LEAKS.get(kind, (kind, ""))
         meaning = view.data_text(meaning)
         splits = 0 if kind == "conflict" else len(part[["task", "split"]].drop_duplicates())
         rows.append([name, meaning, number(part["test_id"].nunique(), 0), number(splits or None, 0)])
-    columns = [Column("Finding", False), Column("Meaning", False), view.data_text("Test sequences"), "Splits"]
+    columns: list[Column | str] = [
+        Column("Finding", False),
+        Column("Meaning", False),
+        view.data_text("Test sequences"),
+        "Splits",
+    ]
     pairs = [
         [
             row.test_id,

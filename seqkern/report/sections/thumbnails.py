@@ -1,13 +1,34 @@
 """The small picture of a Gram matrix: which rows stand together, and what they are called."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.figures.gram import Thumbnail, block_means
+from seqkern.report.dataset_results import DatasetResults
 from seqkern.report.files import numbers
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def thumbnail(dataset, kernel):
-    """Return the Thumbnail of a kernel's Gram matrix; None where matrix or samples are missing or differ."""
+
+def thumbnail(dataset: DatasetResults, kernel: str) -> Thumbnail | None:
+    """Return the Thumbnail of a kernel's Gram matrix; None where matrix or samples are missing or differ.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    kernel : str
+        Name of the kernel in the configuration.
+
+    Returns
+    -------
+    Thumbnail or None
+    """
     matrix, samples = dataset.gram(kernel), dataset.sample_table
     if matrix is None or samples is None or matrix.shape != (len(samples), len(samples)):
         return None
@@ -23,8 +44,21 @@ def thumbnail(dataset, kernel):
     return Thumbnail(picture, bands, len(order), sampled, sorted_by)
 
 
-def sample_order(dataset, samples):
-    """Return (order int64, class of each unit in order, sorted by what); unlabelled samples are left out."""
+def sample_order(dataset: DatasetResults, samples: pd.DataFrame) -> tuple[npt.NDArray[np.int64], list[str], str]:
+    """Return (order int64, class of each unit in order, sorted by what); unlabelled samples are left out.
+
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    samples : DataFrame
+        The table of samples: a row for each row of the matrix.
+
+    Returns
+    -------
+    (ndarray of int64, list[str], str)
+        Rows in order, the class of each (empty where there are no classes), and what they are sorted by.
+    """
     tasks = [task for task in dataset.tasks if task in samples]
     if not tasks:
         return np.arange(len(samples)), [], "their order in the input"

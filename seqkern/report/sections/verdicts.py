@@ -1,19 +1,20 @@
 """The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
 
+from collections.abc import Collection
 from functools import partial
 
 from seqkern.core.markup import Markup, tag
-from seqkern.evaluation.comparison import MOST_EXACT
+from seqkern.evaluation.comparison import MOST_EXACT, Comparison
 from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
-from seqkern.report.compared import LEVEL, ComparedChains, Contested, is_significant, lead
+from seqkern.report.compared import LEVEL, Compared, ComparedChains, Contested, is_significant, lead
 from seqkern.report.comparisons import why_untested
 from seqkern.report.pair_tables import pair_tables
 from seqkern.report.sections.intervals import intervals_table
 from seqkern.report.sections.rank_diagram import rank_parts
 from seqkern.report.sections.single_task_tests import caveat, exponent, several_metrics, single_task_parts
 from seqkern.report.verdict_words import contrary, verdict
-from seqkern.report.view import method_name, paragraph
+from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import footnote, metric
 
 CHAINS = (
@@ -24,26 +25,40 @@ CHAINS = (
 EVERY = "All numbers, of every metric compared, are in comparisons.tsv."
 
 
-def comparisons_section(view):
-    """Return the tests between all pairs of methods; None for too few tasks or methods."""
+def comparisons_section(view: View) -> Markup | None:
+    """Return the tests between all pairs of methods; None for too few tasks or methods.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where there is nothing to show.
+    """
     name, title = view.dataset.name, "Which methods are better than others"
-    if view.comparisons and isinstance(next(iter(view.comparisons.values())), Contested):
-        tables = [single_task_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
-        notes = f"{caveat(next(iter(view.comparisons.values())))} {several_metrics(view.comparisons)} {EVERY}"
+    contested = [one for one in view.comparisons.values() if isinstance(one, Contested)]
+    if contested:
+        tables = [single_task_parts(one, name, view.dataset.transductive) for one in contested]
+        notes = f"{caveat(contested[0])} {several_metrics(view.comparisons)} {EVERY}"
         return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
-    compared = view.comparisons.get(view.ranking.metric)
-    if compared is None:
+    compared = view.comparisons.get(view.ranking.headline)
+    if not isinstance(compared, Compared):
         why = None if view.dataset.several or view.comparisons else why_untested(view.dataset, view.ranking)
-        return why and view.section("comparisons", title, paragraph(f"No test is made: {why}."))
+        if why is None:
+            return None
+        return view.section("comparisons", title, paragraph(f"No test is made: {why}."))
     others = [one for key, one in view.comparisons.items() if key != compared.key]
-    more = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
-    more += [" ", several_metrics(view.comparisons)] if more else []
+    sentences = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
+    sentences += [" ", several_metrics(view.comparisons)] if sentences else []
     content = verdicts(compared, name, view.dataset.transductive)
-    more = paragraph(more) if more else None
+    more = paragraph(sentences) if sentences else None
     return view.section("comparisons", title, *content, more, intervals_table(view))
 
 
-def verdicts(compared, name, transductive=()):
+def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) -> list[Markup]:
     """Return paragraphs and tables about one Compared.
 
     Parameters
@@ -53,6 +68,11 @@ def verdicts(compared, name, transductive=()):
         Of the data set, for captions.
     transductive : collection of str
         Kernels that have a mark.
+
+    Returns
+    -------
+    list of Markup
+        Paragraphs, tables of pairs, and the diagram of ranks.
     """
     score = metric(compared.key).name
     exact = "exact" if compared.tasks <= MOST_EXACT else f"exact up to {MOST_EXACT} differences, else approximate"
@@ -69,7 +89,7 @@ def verdicts(compared, name, transductive=()):
             "always better could be told from another."
         )
     found += footnote(compared.methods, transductive)
-    columns = [Column("Result", False), "median difference", "p", Column("p after Holm")]
+    columns: list[Column | str] = [Column("Result", False), "median difference", "p", Column("p after Holm")]
     return [
         paragraph(intro),
         paragraph(found),
@@ -79,21 +99,31 @@ def verdicts(compared, name, transductive=()):
     ]
 
 
-def dependence(compared):
-    """Return what is independent of what in a signed-rank test, as plain text."""
+def dependence(compared: Compared) -> str:
+    """Return what is independent of what in a signed-rank test, as plain text.
+
+    Parameters
+    ----------
+    compared : Compared
+        The methods, compared over tasks or chains.
+
+    Returns
+    -------
+    str
+    """
     if isinstance(compared, ComparedChains):
         return CHAINS
     return f"Where {compared.words} share test units they are not independent, and p is too small."
 
 
-def _count(compared):
+def _count(compared: Compared | Contested) -> str:
     """Return how many pairs differ beyond chance."""
     count = sum(map(is_significant, compared.found))
     differ = "differs" if count == 1 else "differ"
     return f"{count or 'none'} {differ} beyond chance (corrected p of at most {LEVEL})"
 
 
-def _cells(compared, one):
+def _cells(compared: Compared, one: Comparison) -> list[object]:
     """Return the cells of one pair: result in words, median difference, both p-values."""
     test = one.test
     p, corrected = exponent(test.p), exponent(one.p_holm)
@@ -105,8 +135,20 @@ def _cells(compared, one):
     ]
 
 
-def result(compared, one):
-    """Return what a test found, in words: ``better in 48 of 60 families, worse in 10, equal in 2``."""
+def result(compared: Compared, one: Comparison) -> str | list[Markup | str]:
+    """Return what a test found, in words: ``better in 48 of 60 families, worse in 10, equal in 2``.
+
+    Parameters
+    ----------
+    compared : Compared
+        The methods, compared over tasks or chains.
+    one : Comparison
+        What the test of two methods found.
+
+    Returns
+    -------
+    str or list[Markup or str]
+    """
     test = one.test
     if not test.tasks:
         return f"no {compared.word} with a score of both"
@@ -122,9 +164,20 @@ def result(compared, one):
     return [tag("b", word), *found, contrary(compared.key, lead(one), *compared.averages(one))]
 
 
-def standing(view):
-    """Return a sentence on what the best method is better than beyond chance; nothing without tests."""
-    compared = view.comparisons.get(view.ranking.metric)
+def standing(view: View) -> Markup | str:
+    """Return a sentence on what the best method is better than beyond chance; nothing without tests.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or str
+        Starts with a space; empty without tests.
+    """
+    compared = view.comparisons.get(view.ranking.headline)
     if compared is None or not compared.found:
         return ""
     best, others = compared.methods[0], len(compared.methods) - 1

@@ -5,8 +5,8 @@ import numpy as np
 from seqkern.core.markup import Markup, join, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
-from seqkern.report.files import numbers
-from seqkern.report.view import paragraph
+from seqkern.report.files import numbers, rows_by, rows_by_value
+from seqkern.report.view import View, paragraph
 
 WEIGHT = "weight of "
 GAP = "relative gap of weights"
@@ -18,21 +18,43 @@ CAUTION = (
 )
 
 
-def is_learned(parameter):
-    """Tell whether a parameter in ``choices.tsv`` was learned with the weights of kernels, not chosen."""
+def is_learned(parameter: str) -> bool:
+    """Tell whether a parameter in ``choices.tsv`` was learned with the weights of kernels, not chosen.
+
+    Parameters
+    ----------
+    parameter : str
+        Name in the column parameter.
+
+    Returns
+    -------
+    bool
+    """
     return parameter.startswith(WEIGHT) or parameter == GAP
 
 
-def weights_section(view):
-    """Return the weights of combined kernels over all training parts; None where no kernels were combined."""
+def weights_section(view: View) -> Markup | None:
+    """Return the weights of combined kernels over all training parts; None where no kernels were combined.
+
+    Parameters
+    ----------
+    view : View
+        The data set, as the page shows it.
+
+    Returns
+    -------
+    Markup or None
+        The section; None where no kernels were combined.
+    """
     choices = view.dataset.choices
     learned = choices[[is_learned(name) for name in choices["parameter"]]] if len(choices) else choices
     if not len(learned):
         return None
-    shared = {}  # weights that several solvers share, since they do not depend on the solver, stand there once
-    for (kernel, solver), part in learned.groupby(["kernel", "solver"], sort=False):
+    shared: dict[tuple[str, tuple[tuple[object, ...], ...]], list[str]] = {}
+    # weights that several solvers share, since they do not depend on the solver, stand there once
+    for (kernel, solver), part in rows_by(learned, ["kernel", "solver"]):
         gaps, rows = numbers(part.loc[part["parameter"] == GAP, "value"]), []
-        for name, found in part.groupby("parameter", sort=False):
+        for name, found in rows_by_value(part, "parameter"):
             if name == GAP:
                 continue
             values = numbers(found["value"]).to_numpy()
@@ -52,7 +74,7 @@ def weights_section(view):
         for (kernel, found), solvers in shared.items()
         for row in found
     ]
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         Column("Combined kernel", False),
         Column("Weight", hint="mean over all training parts; the weights of each part sum to 1"),

@@ -20,7 +20,7 @@ Task: TypeAlias = tuple[npt.NDArray[np.int64], Callable[[npt.NDArray[np.int64]],
 """Places of the classes that a binary classifier learns, and the function from places of classes to its labels."""
 
 
-class BinaryMachines(OfBinary, ClassSolver):
+class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
     """Base of solvers that train several binary classifiers; a subclass writes `tasks` and `_decide`.
 
     Attributes
@@ -105,7 +105,7 @@ class BinaryMachines(OfBinary, ClassSolver):
             return K
         return K[np.ix_(rows, rows)] if self.input == "gram" else take_rows(K, rows)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self):
         """Leave out what only the next fit could begin with."""
         return {key: value for key, value in super().__getstate__().items() if key not in ("_trained", "_starts")}
 
@@ -123,6 +123,24 @@ class BinaryMachines(OfBinary, ClassSolver):
         self.machines_ = [
             solver_from_state(one, unnest(str(number), arrays)) for number, one in enumerate(header["machines"])
         ]
+
+
+def against_rest(place: int, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return labels that tell one class from the others.
+
+    Parameters
+    ----------
+    place : int
+        Place of the class.
+    codes : ndarray of int64, shape (n,)
+        Places of the classes of rows.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        1 for the rows of the class, −1 for the others.
+    """
+    return np.where(codes == place, 1, -1)
 
 
 def summary(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Several classes along a list: each classifier tells one class from those that come after it."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from seqkern.core.parameters import component, labels
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.class_weights import class_of
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task
+from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, against_rest
 
 
 class BinaryTree(BinaryMachines):
@@ -58,7 +59,7 @@ class BinaryTree(BinaryMachines):
         default=None,
         kw_only=False,
         list_parameter=True,
-        doc="The classes in the order in which they are asked for; by default that of the labels. With helix, strand "
+        doc="The classes in the order in which they are decided; by default that of the labels. With helix, strand "
         "and coil, ``[H, E, C]`` first tells helix from the rest, then strand from coil.",
     )
 
@@ -79,7 +80,7 @@ class BinaryTree(BinaryMachines):
         """Yield each class of the order with those after it, and its rows as 1, the others as −1."""
         order = self._places(classes)
         for level, own in enumerate(order[:-1]):
-            yield order[level:], lambda y, own=own: np.where(y == own, 1, -1)
+            yield order[level:], partial(against_rest, own)
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -157,7 +157,7 @@ class DirectMulticlass(ClassSolver):
         parts = zip(self.dual_coef_, self.intercept_, strict=True)
         return np.stack([weighted_sums(K, columns, coef, constant) for coef, constant in parts], axis=1)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self):
         """Leave out what only the next fit could begin with."""
         return {key: value for key, value in super().__getstate__().items() if key not in ("_alpha", "_start")}
 

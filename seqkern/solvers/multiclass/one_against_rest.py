@@ -1,6 +1,7 @@
 """Several classes from a binary classifier for each of them."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task
+from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, against_rest
 
 
 class OneAgainstRest(BinaryMachines):
@@ -52,7 +53,7 @@ class OneAgainstRest(BinaryMachines):
     def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
         """Yield all classes, and for each of them its rows as 1, the others as −1."""
         for place in range(len(classes)):
-            yield np.arange(len(classes)), lambda y, place=place: np.where(y == place, 1, -1)
+            yield np.arange(len(classes)), partial(against_rest, place)
 
     @classmethod
     def examples(cls) -> list[Self]:

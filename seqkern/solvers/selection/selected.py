@@ -143,7 +143,7 @@ class SelectedClassifier(ClassSolver):
         from seqkern.solvers.svm.svm import CSVC
 
         ranking = PSVMFeatureSelector(ranking="leave_one_out", n_epsilons=5)
-        choice = {"predictor": [CSVC(C=1e-6), CSVC(tol=1e-6)], "folds": 3, "scaler": ExpressionScaler()}
+        choice: dict[str, Any] = {"predictor": [CSVC(C=1e-6), CSVC(tol=1e-6)], "folds": 3, "scaler": ExpressionScaler()}
         return [
             cls(PSVMFeatureSelector(), CSVC(tol=1e-6), n_features=3),
             cls(ranking, n_features=[2], **choice),
@@ -178,7 +178,8 @@ class SelectedClassifier(ClassSolver):
 
     def without_selection(self, columns: npt.ArrayLike) -> Self:
         """Return a new solver that scales whole rows, and learns from these features of them."""
-        given = GivenSelector(np.asarray(columns))
+        columns = np.asarray(columns)
+        given = GivenSelector(columns)
         return clone(self).set_params(selector=given, n_features=len(columns))
 
     def _fit(self, K, y, groups=None):

@@ -13,7 +13,7 @@ from seqkern.core.convergence import unconverged
 from seqkern.core.errors import ParameterError
 from seqkern.folds.splitters import deal
 from seqkern.kernels.vectors import _vector
-from seqkern.solvers.base import Solver
+from seqkern.solvers.base import ClassSolver, Solver
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 from seqkern.solvers.specs import make_solver
@@ -77,7 +77,7 @@ def inner_parts(y: npt.ArrayLike, folds: int | str, groups: npt.ArrayLike | None
     remedy = "give one number of features and one predictor, or more records"
     if rarest < 2:
         raise ParameterError("a class of a training part has one record (or group) alone", remedy=remedy)
-    fold = groups if folds == LEAVE_ONE_OUT else deal(y, min(folds, rarest), SEED, groups)
+    fold = groups if folds == LEAVE_ONE_OUT else deal(y, min(int(folds), rarest), SEED, groups)
     parts = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
     parts = [(train, test) for train, test in parts if len(np.unique(y[train])) == len(classes)]
     if not parts:
@@ -130,7 +130,9 @@ def choose(
     sizes = sorted(set.union(*near.values()))
     predictors = list({id(predictor): predictor for _, predictor in pairs}.values())
     groups = None if groups is None else np.asarray(groups)
-    wrong, failed, tested = Counter(), Counter(), 0
+    wrong: Counter[tuple[int, int]] = Counter()
+    failed: Counter[tuple[int, int]] = Counter()
+    tested = 0
     for train, test in inner_parts(y, folds, groups):
         tested += len(test)
         for key, errors, not_converged in part_errors(K, y, groups, train, test, selector, scaler, sizes, predictors):
@@ -192,7 +194,9 @@ def part_errors(
         scaler = clone(scaler)
         known, new = scaler.fit_transform(known), scaler.transform(new)
     with unconverged():
-        selector = selector.inner(scaled=scaler is not None).set_params(n_features=sizes[-1]).fit(known, codes)
+        selector = selector.inner(scaled=scaler is not None)
+        selector.set_params(n_features=sizes[-1])
+        selector.fit(known, codes)
     order = best_features(selector)
     for size in sizes:
         some, held_out = known[:, order[:size]], new[:, order[:size]]
@@ -200,7 +204,7 @@ def part_errors(
         for predictor in predictors:
             predicted, failed = np.bincount(codes).argmax(), int(selector.not_converged_ > 0)
             if len(order):
-                machine = learn(predictor, some, codes, own, gram)
+                machine: Any = learn(predictor, some, codes, own, gram)
                 predicted = machine.predict(products(held_out, some) if machine.input == "gram" else held_out)
                 failed = failed or machine.count_not_converged()
             yield (size, id(predictor)), int(np.sum(predicted != y[test])), failed
@@ -229,7 +233,7 @@ def learn(
     y: npt.NDArray[Any],
     groups: npt.NDArray[Any] | None = None,
     gram: npt.NDArray[np.float64] | None = None,
-) -> Solver:
+) -> ClassSolver:
     """Return a fitted copy of a predictor; its report tells whether it converged.
 
     Parameters
@@ -247,7 +251,7 @@ def learn(
 
     Returns
     -------
-    Solver
+    ClassSolver
     """
     machine = make_solver(clone(predictor), "binary" if len(np.unique(y)) == 2 else "multiclass")
     if machine.input == "gram":

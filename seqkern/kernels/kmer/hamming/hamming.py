@@ -167,9 +167,14 @@ class HammingBlock:
     def accumulate(
         self, row: int, cols: "HammingBlock", first: int, last: int, factor: int, upper: bool, sums: Sums
     ) -> None:
-        """Add factor · the sums of rows and columns to `sums`; the parameters are those of `Block.accumulate`.
+        """Add factor · the sums of rows and columns to `sums`.
 
         `sums` is float64 (then `factor` is 1) if `real`, else int32 or int64.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
         """
         if last <= first or not len(sums):
             return

@@ -18,16 +18,18 @@ O(l·b^l) for any number of sequences. What a residue of a window receives is su
 Where the table would be too large, attributions are summed along the diagonals of x against all sequences z_j.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.kmer.estimators import krawtchouk
 from seqkern.kernels.kmer.hamming import _hamming_additive as loops
+from seqkern.kernels.kmer.hamming.eigenvalues import eigenvalues, reflect, residue_factors
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows
+from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.products.product import TermBlocks
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 
@@ -39,7 +41,6 @@ else:
 Floats = npt.NDArray[np.float64]
 
 LARGEST_TABLE = 1 << 24
-LARGEST_BLOCK = 1 << 14
 LARGEST_WINDOW = 255
 
 
@@ -63,8 +64,10 @@ class HammingAdditive(Base):
         """Return a weight for each window, in the order of `kmers.find_windows`; None if all are 1."""
         return None
 
-    def _fold(self, columns, coefficients):
-        support = columns.sequences.take(slice(columns.start, columns.stop))
+    def _fold(
+        self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
+        support = cast(SequenceSet, columns.sequences).take(slice(columns.start, columns.stop))
         size = support.alphabet.size
         if any(size**length > LARGEST_TABLE for length in self._lengths()):
             return super()._fold(columns, coefficients)
@@ -73,8 +76,8 @@ class HammingAdditive(Base):
             for length, weight in zip(self._lengths(), self._weights(), strict=True)
         ]
 
-        def values(payload):
-            X = payload.sequences.take(slice(payload.start, payload.stop))
+        def values(payload: TermBlocks) -> Floats:
+            X = cast(SequenceSet, payload.sequences).take(slice(payload.start, payload.stop))
             sums = np.zeros(len(X))
             for length, table in tables:
                 found = find_kmers(X, length)
@@ -84,7 +87,9 @@ class HammingAdditive(Base):
 
         return values
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         shares = np.zeros(int(X.lengths.sum()))
         cells = float(len(shares)) * float(support.lengths.sum()) * (2 if self.reverse_complement else 1)
         for length, weight in zip(self._lengths(), self._weights(), strict=True):
@@ -95,7 +100,9 @@ class HammingAdditive(Base):
                 shares += weight * self._shares_by_diagonals(X, support, coefficients, length)
         return shares
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> WordWeights | tuple[list[str], npt.NDArray[np.float64]]:
         kmers, weights = [], []
         for length, weight in zip(self._lengths(), self._weights(), strict=True):
             found = distinct_windows(X, support, length, self.reverse_complement)
@@ -228,72 +235,6 @@ class OtherWindows:
             self.windows[pad + 2 * total - length - starts] = worth
         for code in range(alphabet.size):
             self.marks[code, pad : pad + len(codes)] = codes == code
-
-
-def eigenvalues(size: int, length: int, values: Sequence[float]) -> Floats:
-    """Return the eigenvalues of the matrix values[h(a, b)] over all l-mers.
-
-    Parameters
-    ----------
-    size : int
-        Letters of the alphabet.
-    length : int
-        Length of the l-mers.
-    values : sequence of float, length + 1
-        Of each Hamming distance.
-
-    Returns
-    -------
-    ndarray of float64, shape (length + 1,)
-        Number i belongs to functions that depend on i of the positions, and on nothing at the others.
-    """
-    return np.array(
-        [
-            sum(value * krawtchouk(h, i, length, size - 1) for h, value in enumerate(values) if value)
-            for i in range(length + 1)
-        ],
-        dtype=np.float64,
-    )
-
-
-def residue_factors(size: int, length: int, values: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return the eigenvalues for what the residue at one position of an l-mer receives.
-
-    Of a pair at distance h < length that is values[h] / (length − h) if the residue matches: the identity at this
-    position, a matrix of Hamming distances at the others. At distance `length` it is values[length] / length.
-
-    Parameters
-    ----------
-    size, length, values
-        As in `eigenvalues`.
-
-    Returns
-    -------
-    same, other : ndarray of float64, shape (length + 1,)
-        For functions of i positions, without this one and with it.
-    """
-    inner = eigenvalues(size, length - 1, [value / (length - h) for h, value in enumerate(values[:length])])
-    apart = eigenvalues(size, length, [0] * length + [values[length] / length])
-    return np.append(inner, 0) + apart, np.append(0, inner) + apart
-
-
-def reflect(table: Floats, size: int, length: int) -> None:
-    """Reflect a table over all l-mers, in place; see `_hamming_additive.reflect`.
-
-    Parameters
-    ----------
-    table : ndarray of float64, shape (size^length,)
-        Changed.
-    size : int
-        Letters of the alphabet.
-    length : int
-        Length of the l-mers.
-    """
-    low = 1
-    while low < length and size ** (low + 1) <= LARGEST_BLOCK:
-        low += 1
-    high = length - low
-    loops.reflect(table, size, high, low, np.empty(size**high * loops.LANE_COUNT))
 
 
 def own_weights(kernel: HammingAdditive, X: SequenceSet, length: int, windows: int) -> Floats:

@@ -1,14 +1,13 @@
 """Pairs of k-mers as integers, with or without annotation, and where they start.
 
-A letter and its annotation letter make one *symbol*, annotation · b + letter over b letters; without annotation a
-symbol is the letter. The k-mer u over s symbols has the code u < s^k, and the pair of u and v whose starts are the
-t-th of the given distances apart has the code (t·s^k + u)·s^k + v. A pair with a masked letter in a k-mer does not
-exist; letters between the k-mers do not matter.
+A residue and its annotation letter make one *symbol*, annotation · b + letter over b letters; without annotation a
+symbol is the residue. The k-mer u over s symbols has the code u < s^k, and the pair of u and v whose starts are the
+t-th of the given distances apart has the code (t·s^k + u)·s^k + v. A pair with a masked residue in a k-mer does not
+exist; residues between the k-mers do not matter.
 """
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -179,37 +178,44 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.start) - 1
 
-    @overload
-    def find(self, positions: Literal[False] = False) -> Occurrences: ...
-
-    @overload
-    def find(self, positions: Literal[True]) -> tuple[Occurrences, npt.NDArray[np.int32]]: ...
-
-    def find(self, positions: bool = False) -> Occurrences | tuple[Occurrences, npt.NDArray[np.int32]]:
-        """Return all pairs.
-
-        Parameters
-        ----------
-        positions : bool
-            Whether to return where the pairs start, too.
+    def find(self) -> Occurrences:
+        """Return the codes of all pairs, in one row.
 
         Returns
         -------
-        found : Occurrences
-            Their codes, in one row.
-        where : ndarray of int32, shape (pairs,)
-            Where in its record each starts; only with `positions`.
+        Occurrences
 
         Raises
         ------
         SequenceError
             If there are too many.
         """
+        return self._find(located=False)[0]
+
+    def locate(self) -> tuple[Occurrences, npt.NDArray[np.int32]]:
+        """Return the codes of all pairs, in one row, and where they start.
+
+        Returns
+        -------
+        found : Occurrences
+            As `find` returns it.
+        positions : ndarray of int32, shape (pairs,)
+            Where in its record each starts.
+
+        Raises
+        ------
+        SequenceError
+            If there are too many.
+        """
+        return self._find(located=True)
+
+    def _find(self, located: bool) -> tuple[Occurrences, npt.NDArray[np.int32]]:
+        """Return what `locate` does; without positions unless `located`."""
         most = self._most()
         if most > MOST_CODES:
             raise SequenceError(f"{most} pairs of k-mers are too many for one matrix", remedy="divide the sequences")
         codes = np.empty(most, dtype=code_type(self.space))
-        where = np.empty(most, dtype=np.int32) if positions else NO_POSITIONS
+        positions = np.empty(most, dtype=np.int32) if located else NO_POSITIONS
         start = np.empty(len(self) + 1, dtype=np.int64)
         _kmer_pairs.code_pairs(
             self._kmers,
@@ -220,11 +226,11 @@ class Pairs:
             self.distances,
             self.kmer_space,
             codes,
-            where,
+            positions,
             start,
         )
         found = Occurrences(codes[: start[-1]].reshape(1, -1), start, self.space)
-        return (found, where[: start[-1]]) if positions else found
+        return found, positions[: start[-1]]
 
     def _most(self) -> int:
         """Return how many pairs there would be if no residue were masked."""

@@ -136,10 +136,10 @@ class PairKernel(PairExplanations, KmerKernel):
             return {}
         lists = min(len(distances), work.longest + 1)
         space = size ** (2 * k) * len(distances)
-        # Pairs nearer than k rest on fewer letters.
+        # Pairs nearer than k rest on fewer residues.
         near = [min(k + d, 2 * k) for d in distances[:k]]
-        letters = [*near, *[2 * k] * (lists - len(near))] or [2 * k]
-        agree = sum(work.match**n for n in letters) / len(letters)
+        residues = [*near, *[2 * k] * (lists - len(near))] or [2 * k]
+        agree = sum(work.match**n for n in residues) / len(residues)
         if self.distance_weight is not None:
             reach = len(distance_weights(self.distance_weight, work.longest, self.sigma))
             return position_costs(work, agree, space, lists, reach)
@@ -147,7 +147,7 @@ class PairKernel(PairExplanations, KmerKernel):
         if work.col_letters * lists <= MOST_CODES:
             costs["index"] = work.index(agree, space, lists)
         if space <= WIDEST:
-            costs["dense"] = work.dense(space, max(work.common**n for n in letters), lists)
+            costs["dense"] = work.dense(space, max(work.common**n for n in residues), lists)
         return costs
 
     def _out_of_reach(self, k: int) -> tuple[str, str]:
@@ -209,7 +209,7 @@ class PairKernel(PairExplanations, KmerKernel):
         pairs = self._pairs(X, k, notes)
         blocks: list[Any]
         if self.distance_weight is not None:
-            found = pairs.find(positions=True)
+            found = pairs.locate()
             blocks = [PositionBlock(*found, self._weigh, next(others), smooth=algorithm == "dense")]
         elif algorithm == "dense":
             blocks = [dense_block(pairs, self.presence)]

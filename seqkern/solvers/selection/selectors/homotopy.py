@@ -125,7 +125,7 @@ class EpsilonPath:
         epsilons : ndarray of float64, shape (s,)
             The ε of each.
         """
-        first = {}
+        first: dict[int, float] = {}
         for segment in self.segments:
             for column in segment.active.tolist():
                 first.setdefault(column, segment.top)
@@ -310,7 +310,7 @@ class _Near:
         Ascending; all selected columns are among them.
     columns : ndarray of float64, shape (m, l)
     share : int
-        What `look` was last asked for.
+        The last argument of `look`.
     """
 
     def __init__(self, columns):

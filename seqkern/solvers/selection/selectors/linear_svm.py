@@ -11,7 +11,7 @@ from seqkern.solvers.selection.selectors.filters import constant_columns
 NO_BOUND = 1e9
 """Stands for no bound on α where the diagonal of K allows for errors."""
 MOST_STEPS = 200_000
-"""Of LIBSVM: with fewer features than units and a large C it may creep. It warns where it stops."""
+"""Of LIBSVM: with fewer features than samples and a large C it may creep. It warns where it stops."""
 
 
 def standardised(X: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:

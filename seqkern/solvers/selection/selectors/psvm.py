@@ -88,7 +88,9 @@ class PSVMFeatureSelector(Selector):
         inner = super().inner()
         if scaled:
             inner.set_params(scaler=None)
-        return inner.set_params(ranking="grid") if self.ranking == "leave_one_out" else inner
+        if self.ranking == "leave_one_out":
+            inner.set_params(ranking="grid")
+        return inner
 
     @classmethod
     def examples(cls) -> list[Self]:

@@ -77,7 +77,7 @@ def rank_on_grid(paths: Sequence[EpsilonPath], grid: npt.NDArray[np.float64]) ->
     epsilons : ndarray of float64, shape (s,)
         The ε at which each is first selected.
     """
-    first = {}
+    first: dict[int, float] = {}
     for epsilon in grid.tolist():
         for column in by_size([path.at(epsilon) for path in paths])[0].tolist():
             first.setdefault(column, epsilon)

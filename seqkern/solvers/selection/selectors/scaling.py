@@ -128,16 +128,16 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
             If `X` is not a matrix of finite numbers.
         """
         self.check_parameters()
-        X = self._checked(X, reset=True)
-        self.present_ = np.ones(X.shape[1], dtype=bool)
+        raw = self._checked(X, reset=True)
+        self.present_ = np.ones(raw.shape[1], dtype=bool)
         if self.present_above is not None:
-            self.present_ = np.greater(X, self.present_above).mean(axis=0) >= self.present_share
-        limited = self._limited(X)
+            self.present_ = np.greater(raw, self.present_above).mean(axis=0) >= self.present_share
+        limited = self._limited(raw)
         self.quantiles_ = np.empty(0)
         if self.normalize == "quantile":
             self.quantiles_ = np.sort(limited, axis=1).mean(axis=0)
         values = self._normalized(limited)
-        self.means_, self.scales_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        self.means_, self.scales_ = np.zeros(raw.shape[1]), np.ones(raw.shape[1])
         if self.standardize:
             self.means_ = values.mean(axis=0)
             self.scales_ = np.sqrt(np.square(values - self.means_).mean(axis=0))
@@ -185,6 +185,7 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
             A new scaler, fitted.
         """
         header, arrays = self.state()
+        columns = np.asarray(columns, dtype=np.int64)
         picked = {key: value if key == "quantiles" else value[columns] for key, value in arrays.items()}
         return scaler_from_state({**header, "columns": len(columns)}, picked)
 

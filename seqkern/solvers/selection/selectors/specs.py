@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.kinds import Kind, add_kind
@@ -43,7 +43,7 @@ def build_selector(spec: Any) -> "Selector":
     20
     """
     if isinstance(spec, SELECTORS.base_class):
-        return spec
+        return cast("Selector", spec)
     spec = parse_spec(spec, "selector") if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping) or not isinstance(spec.get("selector"), str):
         raise ParameterError(
