@@ -8,9 +8,9 @@ solvers by linear algebra (with `algebra.py`), `expansion.py` what decisions tha
 `best_basis.py` (with `basis_*.py`), `gor.py`, `network.py`, `linear_discriminant.py`, `whitened_neighbors.py` and
 `lp_machine.py` (with `one_norm.py`) the baselines on features (with `feature_rows.py`), `libsvm.py` what the
 machines of LIBSVM share, `machines.py` what the multi-class solvers made of binary machines do (`of_binary.py` what
-takes a binary one), `specs.py` the way from a config to a solver and from a model file back to one. The classes are
-found by the registry:
-``from seqkern.solvers import PSVC``.
+takes a binary one), `specs.py` the way from a config to a solver and from a model file back to one. `estimator.py` is
+scikit-learn's protocol. `solver_table.py` names the classes, and the stub ``__init__.pyi`` says where they are imported
+from on first use: ``from seqkern.solvers import PSVC``.
 """
 
 import lazy_loader

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seqkern.core.parameters import Parameters
+from seqkern.solvers.metadata_routing import MetadataRouting
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-class Estimator(Parameters):
+class Estimator(MetadataRouting, Parameters):
     """Base of solvers; an attribute that ends with an underscore is set by `fit`."""
 
     def __sklearn_tags__(self) -> "Tags":
@@ -27,6 +28,12 @@ class Estimator(Parameters):
     def __sklearn_is_fitted__(self) -> bool:
         """Tell whether `fit` was called."""
         return any(name.endswith("_") and not name.startswith("__") for name in vars(self))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from sklearn.utils import estimator_html_repr  # only here: scikit-learn costs start-up
+
+        return estimator_html_repr(self)
 
 
 class ClassifierProtocol(Estimator):

@@ -1,4 +1,7 @@
-"""The transforms by their names, and the modules of their classes: a new transform takes one line here."""
+"""The transforms by their names, and the modules of their classes, so that looking one up imports one.
+
+A new transform takes one line here, and one in the stub ``__init__.pyi`` beside; the tests of the registry say which.
+"""
 
 from seqkern.core.registry import Registry
 

@@ -1,0 +1,54 @@
+"""Which metadata a solver's methods take, for scikit-learn's routing of metadata where that is switched on."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from sklearn.utils.metadata_routing import MetadataRequest
+
+
+class MetadataRouting:
+    """Mixin of solvers: `fit` takes groups, and `score`, where there is one, weights of samples."""
+
+    def get_metadata_routing(self) -> "MetadataRequest":
+        """Return what is requested: nothing, but what `set_fit_request` and `set_score_request` said."""
+        # loaded only where used, by scikit-learn: costs start-up
+        from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
+
+        if hasattr(self, "_metadata_request"):
+            return get_routing_for_object(self._metadata_request)
+        request = MetadataRequest(owner=self)
+        request.fit.add_request(param="groups", alias=None)
+        if hasattr(self, "score"):
+            request.score.add_request(param="sample_weight", alias=None)
+        return request
+
+    def set_fit_request(self, *, groups: bool | str | None) -> Self:
+        """Say whether a meta-estimator hands groups to `fit`.
+
+        Parameters
+        ----------
+        groups : bool, str or None
+            Whether it does; or the name under which it gets them; None makes it an error to give it some.
+        """
+        return self._request("fit", "groups", groups)
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Say whether a meta-estimator hands weights of samples to `score`.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            As `groups` of `set_fit_request`.
+        """
+        return self._request("score", "sample_weight", sample_weight)
+
+    def _request(self, method: str, name: str, wanted: Any) -> Self:
+        """Keep one request under the name that `sklearn.base.clone` copies, and return self."""
+        from sklearn import get_config  # loaded only where used: costs start-up
+
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError("metadata routing is off; call sklearn.set_config(enable_metadata_routing=True) before")
+        request = self.get_metadata_routing()
+        getattr(request, method).add_request(param=name, alias=wanted)
+        self._metadata_request = request
+        return self
