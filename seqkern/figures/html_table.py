@@ -1,5 +1,6 @@
 """Tables of a page."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seqkern.core.markup import Markup, tag, text_of
@@ -19,7 +20,7 @@ class Column:
 
 def table(
     caption: object,
-    columns: list[Column | str],
+    columns: Sequence[Column | str],
     rows: list[list],
     *,
     head: Markup | None = None,
@@ -70,7 +71,7 @@ def table(
     )
 
 
-def turned(title: str, columns: list[Column | str], rows: list[list]) -> tuple[list, list]:
+def turned(title: str, columns: Sequence[Column | str], rows: list[list]) -> tuple[list, list]:
     """Return columns and rows of a table, with one line for each column where there would be too many to see at once.
 
     Parameters
@@ -88,6 +89,6 @@ def turned(title: str, columns: list[Column | str], rows: list[list]) -> tuple[l
     """
     heads = columns[1:]
     if len(heads) <= max(MOST_COLUMNS, len(rows)):
-        return columns, rows
+        return list(columns), rows
     lines = [[head, *(row[i] for row in rows)] for i, head in enumerate(heads, start=1)]
     return [Column(title, False), *(row[0] for row in rows)], lines

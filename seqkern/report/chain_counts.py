@@ -3,7 +3,7 @@
 import numpy as np
 
 from seqkern.report.dataset_results import KEYS, DatasetResults
-from seqkern.report.files import read_table
+from seqkern.report.files import read_table, rows_by_value
 
 PARTS = {"train": "training", "test": "test"}
 
@@ -23,7 +23,7 @@ def chain_counts(dataset: DatasetResults) -> dict[tuple[str, str], dict[str, int
     if not dataset.residues or dataset.composition is None:
         return {}
     found = {}
-    for task, rows in dataset.composition[KEYS].drop_duplicates().groupby("task", sort=False):
+    for task, rows in rows_by_value(dataset.composition[KEYS].drop_duplicates(), "task"):
         table = read_table(dataset.folder("folds") / f"{task}.tsv", ["id"])
         if table is None:
             continue

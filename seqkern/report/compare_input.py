@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from seqkern.core.errors import FileError
@@ -28,16 +29,22 @@ class Evaluated(DatasetResults):
         parents = {folder.resolve().parents[1] for folder in folders}
         self.name = parents.pop().name if len(parents) == 1 else "the methods given"
 
-    summary = None
-    composition = None
+    @cached_property
+    def summary(self) -> None:
+        """None: the folders of methods hold no summary of the data set."""
+        return None
 
-    @property
+    @cached_property
+    def composition(self) -> None:
+        """None: the folders of methods hold no tables of folds."""
+        return None
+
+    @cached_property
     def kind(self) -> str:
         """``"binary"``, ``"multiclass"`` or ``"real"``, by the metrics that were written."""
         if "rmse" in self.metrics:
             return "real"
-        first = next((folder for folder in self.places.values()), None)
-        with open(first / "decisions.tsv", encoding="utf-8") as file:
+        with open(next(iter(self.places.values())) / "decisions.tsv", encoding="utf-8") as file:
             columns = file.readline().rstrip("\n").split("\t")
         return "binary" if "decision" in columns else "multiclass"
 
@@ -74,7 +81,7 @@ def read_input(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str | None
         If a folder is missing or neither, or both kinds are given.
     """
     folders = [Path(path) for path in paths]
-    evaluated = []
+    evaluated: list[Path] = []
     for folder in folders:
         if not folder.is_dir():
             raise FileError("no such folder", file=folder, remedy="check the path")
@@ -90,8 +97,7 @@ def read_input(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str | None
     if evaluated and len(evaluated) < len(folders):
         raise FileError("is an evaluated method, others are studies", file=evaluated[0], remedy="give one kind only")
     if evaluated:
-        found = Evaluated(evaluated)
-        return [(None, found)]
+        return [(None, Evaluated(evaluated))]
     found = [StudyResults(folder) for folder in folders]
     if len(found) == 1:
         return [(None, dataset) for dataset in found[0].datasets]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.chain_shares import ChainShares
 from seqkern.evaluation.comparison import Comparison, compare_all, least_p
 from seqkern.evaluation.contests import TESTS, Contest, contests
-from seqkern.evaluation.friedman import critical_difference, friedman
+from seqkern.evaluation.friedman import FriedmanTest, critical_difference, friedman
 from seqkern.evaluation.intervals import FORMULAS, metrics_with_interval, score_interval
 from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, Trial
 from seqkern.report.dataset_results import Method
@@ -55,7 +56,7 @@ class _Table:
 
     def standing(self, method: Method) -> tuple[int, int]:
         """Return how many methods this one is better than beyond chance, and how many are better than it."""
-        own = [one for one in self.found if method in one[:2] and is_significant(one) and directed(one)]
+        own = [one for one in self.found if method in methods_of(one) and is_significant(one) and directed(one)]
         better = sum((lead(one) > 0) == (one.first == method) for one in own)
         return better, len(own) - better
 
@@ -87,9 +88,10 @@ class Compared(_Table):
         self.methods = list(values)
         self.values = values
         higher = metric(key).higher
-        self.found = compare_all(values, higher=higher, control=control)
+        self.found: list[Comparison] = compare_all(values, higher=higher, control=control)
         self.tasks = max(one.test.tasks for one in self.found)
-        self.friedman = self.critical_difference = None
+        self.friedman: FriedmanTest | None = None
+        self.critical_difference: float | None = None
         if len(values) >= LEAST_RANKED:
             test = friedman(values, higher=higher)
             if test.tasks >= LEAST_RANKED:
@@ -120,11 +122,12 @@ class Compared(_Table):
         (tuple[float, float], tuple[float, float])
             Means and medians, each of the first method and of the second; NaN without a common task.
         """
-        pair = np.array([self.values[method] for method in one[:2]], dtype=float)
+        pair = np.array([self.values[method] for method in methods_of(one)], dtype=float)
         common = pair[:, ~np.isnan(pair).any(axis=0)]
         if not common.size:
             return (math.nan, math.nan), (math.nan, math.nan)
-        return tuple(common.mean(axis=1).tolist()), tuple(np.median(common, axis=1).tolist())
+        means, medians = common.mean(axis=1).tolist(), np.median(common, axis=1).tolist()
+        return (means[0], means[1]), (medians[0], medians[1])
 
     def rows(self, dataset: str) -> Iterator[dict[str, object]]:
         """Return the rows of ``comparisons.tsv``, as dicts.
@@ -141,14 +144,15 @@ class Compared(_Table):
         """
         ranks = self.ranks
         for one in self.found:
-            test, ((mean, other_mean), (value, other)) = one.test, self.averages(one)
+            test, (first, second) = one.test, methods_of(one)
+            (mean, other_mean), (value, other) = self.averages(one)
             yield {
                 **_names(dataset, self.key, one, "wilcoxon"),
                 **{name: getattr(test, name) for name in COUNTED},
                 **{"median_difference": test.median, "rank_sum": test.statistic, "p_holm": one.p_holm},
                 **{"value": value, "other_value": other, "difference": test.median},
                 **{"mean": mean, "other_mean": other_mean},
-                **{"mean_rank": ranks.get(one.first), "other_mean_rank": ranks.get(one.second)},
+                **{"mean_rank": ranks.get(first), "other_mean_rank": ranks.get(second)},
                 "critical_difference": self.critical_difference,
             }
 
@@ -186,7 +190,9 @@ class Contested(_Table):
     def __init__(self, trial: Trial, key: str, order: Iterable[Method], control: Method | None = None) -> None:
         self.key, self.control, self.shape, self.trial = key, control, trial.shape, trial
         self.methods = [method for method in order if method in trial.predicted]
-        self.found = contests(_ordered(trial, self.methods), key, higher=metric(key).higher, control=control)
+        self.found: list[Contest] = contests(
+            _ordered(trial, self.methods), key, higher=metric(key).higher, control=control
+        )
         self.test = "five_by_two_f" if self.shape == FIVE_BY_TWO else TESTS[trial.kind][key]
         self.units, self.parts = len(np.unique(trial.ids)), len(np.unique(trial.splits))
         self.fewest = int(trial.sizes().sum(axis=0).min()) if trial.kind == "binary" else None
@@ -194,7 +200,7 @@ class Contested(_Table):
     @cached_property
     def intervals(self) -> dict[Method, dict[str, ScoreInterval]]:
         """Dict of method to {metric: ScoreInterval}, of all metrics that have intervals here."""
-        names = metrics_with_interval(self.trial)
+        names = list(metrics_with_interval(self.trial))
         if len(self.trial.ids) * len(self.methods) > MOST_DRAWN:
             names = [name for name in names if name in FORMULAS]
         return {m: {name: score_interval(self.trial, m, name) for name in names} for m in self.methods if names}
@@ -213,14 +219,32 @@ class Contested(_Table):
             The cells of a row, by the names in `COLUMNS`.
         """
         for one in self.found:
-            shared = ("units", "left_out", "wins", "ties", "losses", "value", "other_value")
-            shared += ("difference", "low", "high", "statistic", "p", "p_holm", "mean", "other_mean")
+            shared = (
+                *("units", "left_out", "wins", "ties", "losses", "value", "other_value"),
+                *("difference", "low", "high", "statistic", "p", "p_holm", "mean", "other_mean"),
+            )
             yield _names(dataset, self.key, one, one.test) | {name: getattr(one, name) for name in shared}
+
+
+def methods_of(one: Comparison | Contest) -> tuple[Method, Method]:
+    """Return the two methods that were compared.
+
+    Parameters
+    ----------
+    one : Comparison or Contest
+        What the test of two methods found.
+
+    Returns
+    -------
+    (Method, Method)
+    """
+    return cast("tuple[Method, Method]", one[:2])
 
 
 def _names(dataset: str, key: str, one: Comparison | Contest, test: str) -> dict[str, object]:
     """Return the cells that name a comparison."""
-    names = dict(zip(COLUMNS, (dataset, key, *one.first, *one.second), strict=False))
+    first, second = methods_of(one)
+    names: dict[str, object] = dict(zip(COLUMNS, (dataset, key, *first, *second), strict=False))
     return names | {"test": test}
 
 
@@ -243,7 +267,7 @@ def lead(one: Comparison | Contest) -> int:
     -------
     int
     """
-    return one.lead if hasattr(one, "lead") else int(np.sign(one.test.effect))
+    return one.lead if isinstance(one, Contest) else int(np.sign(one.test.effect))
 
 
 def directed(one: Comparison | Contest) -> bool:

@@ -93,7 +93,7 @@ def compare_tasks(
     if not dataset.several or not (requested or enough(len(dataset.units), len(ranking.order))):
         return {}
     units, found = unit_scores(dataset), {}
-    for key in dict.fromkeys((ranking.metric, *ALSO) if keys is None else keys):
+    for key in dict.fromkeys((ranking.headline, *ALSO) if keys is None else keys):
         if key in ranking.scores:
             wide = units.pivot(index="unit", columns=["kernel", "solver"], values=key).reindex(dataset.units)
             values = {method: wide[tuple(method)].to_numpy() for method in ranked_order(ranking, key)}
@@ -142,10 +142,11 @@ def compare_on_task(
     if trial is None or len(trial.predicted) < 2:
         return {}
     if dataset.residues:
-        return _compare_chains(trial, ranking, keys or [ranking.metric], control)
+        return _compare_chains(trial, ranking, keys or [ranking.headline], control)
     if keys is None:
         known = metrics_with_test(trial)
-        keys = [name for name in (ranking.metric, BOTH.get(ranking.metric)) if name in known] or known[:1]
+        wanted = (ranking.headline, BOTH.get(ranking.headline))
+        keys = [name for name in wanted if name is not None and name in known] or known[:1]
     return {key: Contested(trial, key, ranked_order(ranking, key), control) for key in keys}
 
 
@@ -153,7 +154,8 @@ def _compare_chains(
     trial: Trial, ranking: Ranking, keys: Collection[str], control: Method | None
 ) -> dict[str, Compared | Contested]:
     """Return {metric: ComparedChains}; the headline metric of residues, such as Q3, is their accuracy."""
-    same, found = (ranking.metric, "accuracy"), {}
+    same = (ranking.headline, "accuracy")
+    found: dict[str, Compared | Contested] = {}
     for key in keys:
         if key not in same:
             raise unknown_name("metric to compare chains by", key, same)

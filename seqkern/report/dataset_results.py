@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy.typing as npt
 import pandas as pd
@@ -170,8 +170,8 @@ class DatasetResults:
     @cached_property
     def kind(self) -> str:
         """``"binary"``, ``"multiclass"`` or ``"real"``: the kind of the first task."""
-        kinds = [task.get("kind") for task in self.tasks.values()]
-        return kinds[0] if kinds else "binary"
+        kinds: list[Any] = [task.get("kind") for task in self.tasks.values()]
+        return cast(str, kinds[0]) if kinds else "binary"
 
     def classes(self, task: str) -> list[str]:
         """Return the class names of a task in order: negative before positive if binary.
@@ -390,7 +390,7 @@ class DatasetResults:
     def done(self) -> list[Method]:
         """Methods that gave scores, in order."""
         found = set(zip(self.metrics["kernel"], self.metrics["solver"], strict=True))
-        return [method for method in self.methods if method in found]
+        return [method for method in self.methods if tuple(method) in found]
 
     @cached_property
     def missing(self) -> list[Method]:

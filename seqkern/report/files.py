@@ -3,9 +3,9 @@
 import csv
 import json
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -38,11 +38,17 @@ def read_table(
     FileError
         If it cannot be read or lacks one of `columns`.
     """
-    form = {"sep": "\t", "na_filter": False, "quoting": csv.QUOTE_NONE, "lineterminator": "\n", "encoding": "utf-8"}
+    form: dict[str, Any] = {
+        "sep": "\t",
+        "na_filter": False,
+        "quoting": csv.QUOTE_NONE,
+        "lineterminator": "\n",
+        "encoding": "utf-8",
+    }
     try:
         head = pd.read_csv(path, dtype=str, nrows=0, **form)
         wanted = [name for name in head if numeric and str(name).startswith(numeric)]
-        types = dict.fromkeys(head, str) | dict.fromkeys(wanted, float)
+        types: dict[str, Any] = dict.fromkeys(head, str) | dict.fromkeys(wanted, float)
         try:
             table = pd.read_csv(path, dtype=types, **form)
         except ValueError:  # an empty cell, a word
@@ -107,7 +113,7 @@ def read_laps(path: str | os.PathLike[str], columns: Sequence[str]) -> pd.DataFr
     if not isinstance(laps, list) or not all(isinstance(lap, dict) and lap.keys() >= set(columns) for lap in laps):
         problem = f"has no laps with {', '.join(columns)}"
         raise FileError(problem, file=path, remedy="make it again with this version")
-    return pd.DataFrame(laps, columns=columns)
+    return pd.DataFrame(laps, columns=list(columns))
 
 
 def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -160,6 +166,48 @@ def numbers(column: pd.Series) -> pd.Series:
         As float64, NaN for what is not a number.
     """
     return pd.to_numeric(column, errors="coerce").astype(float)
+
+
+def rows_by(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+    """Yield the rows of a table that have the same texts in some columns, in order of appearance.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+    columns : sequence of str
+        Columns of texts.
+
+    Yields
+    ------
+    texts : tuple of str
+        One of each column.
+    rows : DataFrame
+        Those with these texts.
+    """
+    for key, rows in table.groupby(list(columns), sort=False):
+        yield cast("tuple[str, ...]", key), rows
+
+
+def rows_by_value(table: pd.DataFrame, by: str | pd.Series) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the rows of a table that have the same text in one column, in order of appearance.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+    by : str or Series
+        Name of a column of texts, or a text for each row.
+
+    Yields
+    ------
+    text : str
+        The text.
+    rows : DataFrame
+        Those with this text.
+    """
+    for key, rows in table.groupby(by, sort=False):
+        yield cast(str, key), rows
 
 
 def read_gram(path: str | os.PathLike[str]) -> npt.NDArray[Any] | None:

@@ -72,7 +72,7 @@ def weights_by_position(features: pd.DataFrame, classes: Sequence[str]) -> Lette
         shown, table = [classes[-1]], table.assign(state=classes[-1])
     letters, places = letter_order(table["letter"].unique()), np.unique(table["place"])
     values = np.zeros((len(shown), len(letters), len(places)))
-    rows = [np.searchsorted(places, table["place"].to_numpy())]
+    rows: list[np.ndarray] = [np.searchsorted(places, table["place"].to_numpy())]
     for order, name in ((letters, "letter"), (shown, "state")):
         rows.insert(0, table[name].map({value: i for i, value in enumerate(order)}).to_numpy())
     inside = ~np.isnan(rows[0].astype(float))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from seqkern.figures.curves import mean_curve, roc_points
 from seqkern.report.dataset_results import DatasetResults
-from seqkern.report.files import numbers
+from seqkern.report.files import numbers, rows_by_value
 from seqkern.report.positive import positive_class
 
 if TYPE_CHECKING:
@@ -64,14 +64,15 @@ def outcome(dataset: DatasetResults, table: pd.DataFrame) -> Outcome:
     if dataset.kind == "multiclass":
         return _multiclass_outcome(dataset, table)
     result = Outcome()
-    for unit, rows in table.groupby(dataset.unit(table), sort=False):
+    for unit, rows in rows_by_value(table, dataset.unit(table)):
         curves = _split_curves(rows, positive_class(dataset, rows), "decision")
         result.curves += [(unit, curve) for curve in curves]
     if not result.curves:
         result.pooled = True
-        for task, rows in table.groupby("task", sort=False):
+        for task, rows in rows_by_value(table, "task"):
             false, true = _points(rows, positive_class(dataset, rows), "decision")
-            result.curves += [] if false is None else [(task, (false, true))]
+            if false is not None and true is not None:
+                result.curves.append((task, (false, true)))
     return result
 
 
@@ -82,16 +83,17 @@ def _points(rows: pd.DataFrame, positive: str, column: str) -> tuple[np.ndarray 
 
 def _split_curves(rows: pd.DataFrame, positive: str, column: str) -> list[Curve]:
     """Return the curves of the splits in which both classes occur."""
-    curves = [_points(part, positive, column) for _, part in rows.groupby("split", sort=False)]
-    return [(false, true) for false, true in curves if false is not None]
+    curves = [_points(part, positive, column) for _, part in rows_by_value(rows, "split")]
+    return [(false, true) for false, true in curves if false is not None and true is not None]
 
 
 def _multiclass_outcome(dataset: DatasetResults, table: pd.DataFrame) -> Outcome:
     """Return curves of each class against the rest, and the confusion matrix."""
     classes, known = _known_classes(dataset, table)
     code = {name: i for i, name in enumerate(classes)}
-    result = Outcome(confusion=np.zeros((len(classes), len(classes)), dtype=int))
-    np.add.at(result.confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
+    confusion = np.zeros((len(classes), len(classes)), dtype=int)
+    np.add.at(confusion, (known["label"].map(code), known["predicted"].map(code)), 1)
+    result = Outcome(confusion=confusion)
     for name in classes:
         column = f"decision:{name}"
         curves = _split_curves(table, name, column) if column in table else []
@@ -127,10 +129,10 @@ def hard_cases(dataset: DatasetResults, table: pd.DataFrame, count: int = 10) ->
         return _largest_residuals(dataset, table, 2 * count)
     if dataset.kind == "multiclass":
         return _surest_mistakes(dataset, table, 2 * count)
-    sides = ([], [])
-    for unit, rows in table.groupby(dataset.unit(table), sort=False):
+    sides: tuple[list[HardCase], list[HardCase]] = ([], [])
+    for unit, rows in rows_by_value(table, dataset.unit(table)):
         name = positive_class(dataset, rows)
-        for _, part in rows.groupby("split", sort=False):
+        for _, part in rows_by_value(rows, "split"):
             positive = (part["label"] == name).to_numpy()
             for cases, side, sign in zip(sides, (positive, ~positive), (1, -1), strict=True):
                 cases += _misranked(unit, part, side, sign, count)

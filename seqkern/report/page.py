@@ -183,7 +183,7 @@ def render_page(study: Study, views: Sequence[View], overview: Overview | None =
 
 def _contents(views: Sequence[View], chapters: Sequence[Markup], overview: Overview | None) -> Markup:
     """Return the table of contents, with links to the main sections that there are."""
-    items = [tag("a", "Main findings", href="#findings")]
+    items: list[object] = [tag("a", "Main findings", href="#findings")]
     if overview:
         items.append(tag("a", "All data sets", href="#overview"))
     for view, chapter in zip(views, chapters, strict=True):

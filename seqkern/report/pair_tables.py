@@ -1,9 +1,11 @@
 """Tables of pairs of methods that were tested: the best against each other method, and every pair."""
 
 from collections.abc import Callable, Collection
+from typing import Any
 
 from seqkern.core.markup import Markup, details
 from seqkern.figures.html_table import Column, table
+from seqkern.report.compared import Compared, Contested
 from seqkern.report.view import method_name
 from seqkern.report.words import metric
 
@@ -12,10 +14,10 @@ MOST_PAIRS = 500
 
 
 def pair_tables(
-    compared: object,
+    compared: Compared | Contested,
     name: str,
     columns: list[Column | str],
-    cells: Callable[[object], list],
+    cells: Callable[[Any], list[object]],
     *,
     transductive: Collection[str] = (),
     by: str = "",
@@ -41,9 +43,9 @@ def pair_tables(
     list of Markup
     """
     score, best = metric(compared.key).name, compared.methods[0]
-    names = {method: method_name(method, transductive) for method in compared.methods}
+    names: dict[object, Markup] = {method: method_name(method, transductive) for method in compared.methods}
     against = [one for one in compared.found if one.first == best]
-    caption = [f"{name}: ", names[best], f", by {score}, against each other method"]
+    caption: list[object] = [f"{name}: ", names[best], f", by {score}, against each other method"]
     columns = [Column("Against", False), *columns]
     content = [table(caption, columns, [[names[one.second], *cells(one)] for one in against], class_="text")]
     if len(against) < len(compared.found) <= MOST_PAIRS:

@@ -35,7 +35,7 @@ def positive_class(dataset: DatasetResults, *tables: pd.DataFrame) -> str:
     for table in tables:
         means = table.groupby("predicted")["decision"].mean()
         if len(means) == 2:
-            return means.idxmax()
+            return str(means.idxmax())
     labels = sorted(set(first["label"]))
     predicted, highest = first["predicted"].iloc[0], first["decision"].max()
     others = [name for name in labels if name != predicted]

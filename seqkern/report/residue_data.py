@@ -11,7 +11,7 @@ from seqkern.evaluation.chain_shares import share_interval
 from seqkern.evaluation.residue_results import NOT_JUDGED, ChainStates, read_states, state_letters
 from seqkern.evaluation.states import run_starts, state_scores
 from seqkern.figures.track_picture import Track
-from seqkern.report.compared import ComparedChains
+from seqkern.report.compared import ComparedChains, methods_of
 from seqkern.report.dataset_results import DatasetResults, Method
 
 MODERATE = (60, 200)
@@ -130,7 +130,10 @@ def judged_residues(dataset: DatasetResults, methods: Sequence[Method]) -> dict[
     dict of Method to Judged
         In the order given; methods without ``states.txt`` are left out.
     """
-    found, task = {}, next(iter(dataset.tasks), None)
+    found: dict[Method, Judged] = {}
+    task = next(iter(dataset.tasks), None)
+    if task is None:
+        return found
     for method in methods:
         path = dataset.folder("evaluate") / method.kernel / method.solver / "states.txt"
         chains = [one for one in read_states(path) if one.task == task] if path.exists() else []
@@ -155,10 +158,11 @@ def against_first(first: Method, compared: ComparedChains) -> dict[Method, tuple
     tests = {}
     for one in compared.found:
         wins, losses = one.test.wins, one.test.losses
-        if one.first == first:
-            tests[one.second] = losses, wins, one.p_holm
-        elif one.second == first:
-            tests[one.first] = wins, losses, one.p_holm
+        ahead, behind = methods_of(one)
+        if ahead == first:
+            tests[behind] = losses, wins, one.p_holm
+        elif behind == first:
+            tests[ahead] = wins, losses, one.p_holm
     return tests
 
 
@@ -178,6 +182,21 @@ def chosen_chain(judged: Judged, name: str | None = None) -> int | None:
     """
     if name is not None:
         return next((i for i, one in enumerate(judged.chains) if one.name == str(name)), None)
+    return median_chain(judged)
+
+
+def median_chain(judged: Judged) -> int:
+    """Return the number of a chain of median accuracy, of moderate length where there are such.
+
+    Parameters
+    ----------
+    judged : Judged
+        The tested residues of a method.
+
+    Returns
+    -------
+    int
+    """
     known = np.flatnonzero(~np.isnan(judged.right))
     moderate = known[(judged.lengths[known] >= MODERATE[0]) & (judged.lengths[known] <= MODERATE[1])]
     among = moderate if len(moderate) else known

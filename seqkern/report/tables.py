@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -60,7 +60,7 @@ def metric_columns(dataset: DatasetResults) -> list[str]:
     list of str
     """
     metrics = dataset.metrics
-    return [name for name in metrics if name not in NOT_METRICS and metrics[name].notna().any()]
+    return [name for name in metrics.columns if name not in NOT_METRICS and metrics[name].notna().any()]
 
 
 def scores(dataset: DatasetResults) -> dict[str, dict[Method, Score]]:
@@ -77,12 +77,14 @@ def scores(dataset: DatasetResults) -> dict[str, dict[Method, Score]]:
         By metric, in the order of the files.
     """
     units = unit_scores(dataset)
-    result = {}
+    result: dict[str, dict[Method, Score]] = {}
     for name in metric_columns(dataset):
         groups = units.groupby(["kernel", "solver"], sort=False)[name]
         table = groups.agg(["mean", "std", "count", "median"])
         result[name] = {
-            Method(*key): Score(float(row["mean"]), float(row["std"]), int(row["count"]), float(row["median"]))
+            Method(*cast("tuple[str, str]", key)): Score(
+                float(row["mean"]), float(row["std"]), int(row["count"]), float(row["median"])
+            )
             for key, row in table.iterrows()
         }
     return result
@@ -111,7 +113,9 @@ class Ranking:
         states = [name for name in self.scores if SHARE_RIGHT.fullmatch(name)] if dataset.residues else []
         names = [*states, *(name for name in HEADLINE[dataset.kind] if name in self.scores)]
         self.metric = names[0] if names else None
-        self.order, self.best, self.within = [], [], []
+        self.order: list[Method] = []
+        self.best: list[Method] = []
+        self.within: list[Method] = []
         if self.metric is None:
             return
         sign = -1 if metric(self.metric).higher else 1
@@ -124,6 +128,11 @@ class Ranking:
         if not np.isnan(top.sd):
             others = [method for method in complete if method not in self.best]
             self.within = [method for method in others if abs(table[method].mean - top.mean) <= top.sd]
+
+    @property
+    def headline(self) -> str:
+        """The metric that methods are ranked by; empty where there are no scores."""
+        return self.metric or ""
 
     def score(self, method: Method, name: str | None = None) -> Score:
         """Return the Score of a method in a metric, by default the headline metric.
@@ -140,7 +149,7 @@ class Ranking:
         Score
             `NO_SCORE` where the method has none.
         """
-        return self.scores.get(name or self.metric, {}).get(method, NO_SCORE)
+        return self.scores.get(name or self.headline, {}).get(method, NO_SCORE)
 
 
 def summary_table(dataset: DatasetResults, ranking: Ranking) -> pd.DataFrame:
@@ -230,5 +239,5 @@ def write_tables(tables: Sequence[pd.DataFrame | None], columns: Sequence[str], 
         If the file cannot be written.
     """
     tables = [table for table in tables if table is not None and len(table)]
-    whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+    whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(columns))
     write_tsv(path, list(whole.columns), whole.itertuples(index=False, name=None))

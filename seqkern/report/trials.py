@@ -50,13 +50,15 @@ def read_trial(dataset: DatasetResults, task: str | None = None) -> Trial | None
         if table is not None and task is not None:
             table = table[table["task"] == task]
         if table is not None and len(table):
-            tables[method] = table.drop(columns=[name for name in table if ":" in name])  # values of single classes
+            tables[method] = table.drop(
+                columns=[name for name in table.columns if ":" in name]
+            )  # values of single classes
     if not tables:
         return None
     if _all_alike(tables):
         table = next(iter(tables.values()))
         ids, splits, names = (table[name].to_numpy(dtype=str) for name in ("id", "split", "label"))
-        rows = dict.fromkeys(tables, np.arange(len(ids)))
+        rows: dict[Method, npt.ArrayLike] = dict.fromkeys(tables, np.arange(len(ids)))
     else:
         samples = _samples(tables)
         _check_same_folds(tables)
@@ -78,9 +80,9 @@ def _all_alike(tables: Tables) -> bool:
     first, *rest = tables.values()
     columns = ["split", "id", "label"]
     alike = all(
-        len(table) == len(first) and all((table[c].values == first[c].values).all() for c in columns) for table in rest
+        len(table) == len(first) and all(np.all(table[c].values == first[c].values) for c in columns) for table in rest
     )
-    return alike and not first.duplicated(columns[:2]).any()
+    return alike and not bool(first.duplicated(columns[:2]).any())
 
 
 def _keys(table: pd.DataFrame) -> list[tuple[str, str]]:
@@ -90,7 +92,7 @@ def _keys(table: pd.DataFrame) -> list[tuple[str, str]]:
 
 def _samples(tables: Tables) -> list[tuple[str, str, str]]:
     """Return (split, id, label) of every sample that some method was tested on, in order of appearance."""
-    found = {}
+    found: dict[tuple[str, str], str] = {}
     for method, table in tables.items():
         seen = set()
         for key, label in zip(_keys(table), table["label"], strict=True):
@@ -109,9 +111,10 @@ def _samples(tables: Tables) -> list[tuple[str, str, str]]:
 
 def _check_same_folds(tables: Tables) -> None:
     """Raise LabelError if two methods were not tested on the same samples in the same test parts."""
-    places = {}
+    places: dict[str, tuple[set[str], str]] = {}
     for method, table in tables.items():
-        name, own = f"{method.kernel} with {method.solver}", {}
+        name = f"{method.kernel} with {method.solver}"
+        own: dict[str, set[str]] = {}
         for split, sample in _keys(table):
             own.setdefault(sample, set()).add(split)
         for sample, splits in own.items():
@@ -147,7 +150,7 @@ def _coder(dataset: DatasetResults, names: npt.NDArray[np.str_], tables: Tables)
 def _spread(values: np.ndarray, rows: npt.ArrayLike, n: int) -> np.ndarray:
     """Return values at their rows of n; NaN (or −1 for codes) elsewhere."""
     whole = np.full(n, np.nan if values.dtype.kind == "f" else -1, dtype=values.dtype)
-    whole[rows] = values
+    whole[np.asarray(rows)] = values
     return whole
 
 
@@ -156,8 +159,8 @@ def _scores(dataset: DatasetResults, task: str | None) -> dict[Method, dict[tupl
     metrics = dataset.metrics
     if task is not None:
         metrics = metrics[metrics["task"] == task]
-    columns = [name for name in metrics if name not in NOT_METRICS]
-    result = {}
+    columns = [name for name in metrics.columns if name not in NOT_METRICS]
+    result: dict[Method, dict[tuple[str, str], float]] = {}
     for method in dataset.done:
         own = metrics[(metrics["kernel"] == method.kernel) & (metrics["solver"] == method.solver)]
         result[method] = {

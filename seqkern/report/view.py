@@ -37,7 +37,7 @@ class View:
     @property
     def metric(self) -> Metric:
         """Metric that methods are ranked by."""
-        return metric(self.ranking.metric)
+        return metric(self.ranking.headline)
 
     def data_text(self, text: str) -> str:
         """Return one of the page's own texts about sequences, for another kind of data about its units.

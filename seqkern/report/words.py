@@ -179,12 +179,12 @@ SHARE_RIGHT = re.compile(r"q(\d+)")
 """Name of the share of residues that are right, with the number of states: the headline of data sets of residues."""
 
 
-def metric(key: str | None) -> Metric:
+def metric(key: str) -> Metric:
     """Return the Metric of a column; of an unknown one its plain name.
 
     Parameters
     ----------
-    key : str or None
+    key : str
         Name of the column in ``metrics.tsv``.
 
     Returns
@@ -192,10 +192,10 @@ def metric(key: str | None) -> Metric:
     Metric
         Name, meaning and direction.
     """
-    if key is not None and (states := SHARE_RIGHT.fullmatch(key)):
+    if states := SHARE_RIGHT.fullmatch(key):
         sentence = f"The share of residues whose state, one of {states[1]}, is predicted correctly; 1 is perfect."
         return Metric(key.upper(), sentence)
-    if key is not None and (parts := key.partition(":"))[0] in STATE_METRICS and parts[1]:
+    if (parts := key.partition(":"))[0] in STATE_METRICS and parts[1]:
         one = STATE_METRICS[parts[0]]
         return replace(one, name=one.name.format(parts[2]))
     return METRICS.get(key) or Metric(key.replace("_", " "), "")
@@ -247,7 +247,7 @@ def class_sentence(registry: Registry, name: str) -> str:
         The first sentences of its documentation, on one line.
     """
     try:
-        cls = registry.get(name)
+        cls: Any = registry.get(name)
     except SeqkernError:
         return ""
     text = cls.plain or (cls.__doc__ or "").strip().split("\n\n")[0].replace("`", "")
@@ -269,7 +269,7 @@ def text_for_kind(kind: str | None, text: str) -> str:
     str
         The text unchanged for sequences and unknown kinds.
     """
-    unit = SAMPLE_WORDS.get(kind)
+    unit = None if kind is None else SAMPLE_WORDS.get(kind)
     if unit is None:
         return text
     text = text.replace("letter for letter", "value for value")
@@ -288,8 +288,8 @@ def enumerate_names(names: Iterable[object]) -> str:
     -------
     str
     """
-    names = list(map(str, names))
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    texts = list(map(str, names))
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def averaged_over(dataset: DatasetResults) -> tuple[str, str]:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from seqkern.core.markup import Markup, escape, tag
 from seqkern.figures.numbers import number, plural
 from seqkern.report.dataset_results import Method
@@ -191,14 +189,20 @@ def _sides(view: View, method: Method) -> list[float]:
     return [view.ranking.score(method, name).mean for name in ("sensitivity", "specificity")]
 
 
+def _gap(view: View, method: Method) -> float:
+    """Return how far the mean sensitivity and specificity of a method lie apart."""
+    sensitivity, specificity = _sides(view, method)
+    return abs(sensitivity - specificity)
+
+
 def _uneven(view: View) -> Markup | None:
     """Tell of methods that rank well but recognise far fewer sequences of one class than of the other."""
     near_one_class = _one_sided(view)
     good = [method for method in view.ranking.order if view.ranking.score(method, "auc").mean >= HIGH_AUC]
-    found = [m for m in good if m not in near_one_class and abs(np.subtract(*_sides(view, m))) >= UNEVEN]
+    found = [m for m in good if m not in near_one_class and _gap(view, m) >= UNEVEN]
     if not found or threshold_rule(view.dataset) is not None:
         return None
-    worst = max(found, key=lambda method: abs(np.subtract(*_sides(view, method))))
+    worst = max(found, key=lambda method: _gap(view, method))
     sensitivity, specificity = _sides(view, worst)
     link = view.link("far more of one class is recognised than of the other", "scores")
     return Markup(

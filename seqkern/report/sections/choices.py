@@ -9,7 +9,8 @@ import numpy as np
 from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
-from seqkern.report.dataset_results import DatasetResults
+from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.files import rows_by, rows_by_value
 from seqkern.report.sections.search_settings import afterwards_parts, search_sentences
 from seqkern.report.sections.weights import is_learned
 from seqkern.report.view import View, method_name, paragraph
@@ -64,10 +65,11 @@ def edge_choices(dataset: DatasetResults) -> dict[tuple[str, str, str], str]:
     """
     choices = dataset.choices
     choices = choices[~(choices["inner_score"] >= 1 - 1e-9)]
-    result = {}
-    for (kernel, solver, parameter), part in choices.groupby(["kernel", "solver", "parameter"], sort=False):
-        grid = [_as_number(value) for value in gridded(dataset, kernel, solver).get(parameter, ())]
-        if len(grid) < 3 or None in grid:
+    result: dict[tuple[str, str, str], str] = {}
+    for (kernel, solver, parameter), part in rows_by(choices, ["kernel", "solver", "parameter"]):
+        numeric = [_as_number(value) for value in gridded(dataset, kernel, solver).get(parameter, ())]
+        grid = [value for value in numeric if value is not None]
+        if len(grid) < 3 or len(grid) < len(numeric):
             continue
         chosen = [_as_number(value) for value in part["value"]]
         for name, end in (("smallest", min(grid)), ("largest", max(grid))):
@@ -109,20 +111,21 @@ def choices_section(view: View) -> Markup:
         text = "No hyperparameter was searched: every solver ran with the values of the configuration."
         return view.section("choices", "Chosen hyperparameters", paragraph(text), *afterwards_parts(view))
     intro = f"{search_sentences(view)} The table counts how often each value was chosen."
-    rows, edges = [], edge_choices(dataset)
-    for (kernel, solver), part in choices.groupby(["kernel", "solver"], sort=False):
-        for parameter, chosen in part.groupby("parameter", sort=False):
+    rows: list[list[object]] = []
+    edges = edge_choices(dataset)
+    for (kernel, solver), part in rows_by(choices, ["kernel", "solver"]):
+        for parameter, chosen in rows_by_value(part, "parameter"):
             counts = chosen["value"].value_counts()
             order = sorted(counts.index, key=_natural)
             if parameter == "kernel":
                 named = gridded(dataset, kernel, solver).get("kernel", order)
                 order = [name for name in named if name in counts]
-            text = [tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order]
+            chips = [tag("span", f"{value} ", tag("small", f"× {counts[value]}"), class_="chip") for value in order]
             end = edges.get((kernel, solver, parameter))
             warning = f" ⚠ mostly the {end} of {len(gridded(dataset, kernel, solver)[parameter])}" if end else None
             score = number(chosen["inner_score"].mean())
-            rows.append([method_name((kernel, solver)), parameter, [text, tag("small", warning)], score])
-    columns = [
+            rows.append([method_name((kernel, solver)), parameter, [chips, tag("small", warning)], score])
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         Column("Hyperparameter", False),
         Column("Value × times chosen", False),
@@ -147,23 +150,23 @@ def _searched(dataset: DatasetResults) -> pd.DataFrame:
         return choices
     grids = {method: gridded(dataset, *method) for method in dataset.methods}
     methods = zip(choices["kernel"], choices["solver"], strict=True)
-    keep = [name in grids[method] for method, name in zip(methods, choices["parameter"], strict=True)]
+    keep = [name in grids[Method(*method)] for method, name in zip(methods, choices["parameter"], strict=True)]
     return choices[np.array(keep, dtype=bool)]
 
 
 def _all_choices(view: View, choices: pd.DataFrame) -> Markup:
     """Return every choice as a folded table."""
     keys = ["kernel", "solver", "task", "split"]
-    groups = choices.groupby(keys, sort=False)
-    if groups.ngroups > MOST_ROWS:
-        return paragraph(f"All {number(groups.ngroups, 0)} choices are in the files choices.tsv.")
+    groups = list(rows_by(choices, keys))
+    if len(groups) > MOST_ROWS:
+        return paragraph(f"All {number(len(groups), 0)} choices are in the files choices.tsv.")
     rows = []
     for (kernel, solver, task, split), part in groups:
         pairs = zip(part["parameter"], part["value"], strict=True)
         values = ", ".join(f"{name} = {value}" for name, value in pairs)
         score = number(part["inner_score"].iloc[0])
         rows.append([method_name((kernel, solver)), *view.place(task, split), values, score])
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         *view.place_columns(),
         Column("Chosen", False),

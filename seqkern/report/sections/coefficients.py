@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.coefficients import coefficients_figure
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.figures.residues import state_title
-from seqkern.report.files import numbers
+from seqkern.report.files import numbers, rows_by
 from seqkern.report.view import View, method_name, paragraph
 
 if TYPE_CHECKING:
@@ -37,21 +37,21 @@ def coefficient_parts(view: View) -> list[Markup]:
     list
         Empty where no method has intervals.
     """
-    found, parts = view.dataset.coefficients, []
-    for key, rows in found.groupby(["kernel", "solver"], sort=False):
+    found, parts = view.dataset.coefficients, list[Markup]()
+    for (kernel, solver), rows in rows_by(found, ["kernel", "solver"]):
         features = list(dict.fromkeys(rows["feature"]))
-        name = method_name(key)
+        name = method_name((kernel, solver))
         if len(features) > MOST:
             text = f": coefficients of {number(len(features), 0)} features are in intervals.tsv of the method."
             parts.append(paragraph(name, text))
             continue
         means, n = _means(rows)
-        parts += [tag("h4", "Coefficients of ", name), paragraph(_reading(view, key[1], n))]
-        label = f"{view.dataset.name}: coefficients of {key[0]} with {key[1]}, with confidence intervals"
+        parts += [tag("h4", "Coefficients of ", name), paragraph(_reading(view, solver, n))]
+        label = f"{view.dataset.name}: coefficients of {kernel} with {solver}, with confidence intervals"
         parts.append(tag("figure", coefficients_figure(means, features, label), class_="wide"))
         classes = list(means)
         lines = [[feature, *(_cell(means[c].get(feature), n) for c in classes)] for feature in features]
-        columns = [Column("Feature", False), *(Column(state_title(c)) for c in classes)]
+        columns: list[Column | str] = [Column("Feature", False), *(Column(state_title(c)) for c in classes)]
         caption = [f"{view.dataset.name}: coefficients in the chosen subset, by ", name]
         parts.append(details("The numbers", table(caption, columns, lines, class_="dense")))
     return parts
@@ -67,9 +67,9 @@ def _means(rows: pd.DataFrame) -> tuple[Means, int]:
     n = len(rows[["task", "split"]].drop_duplicates())
     groups = rows.groupby(["class", "feature"], sort=False)
     table = groups.agg({**dict.fromkeys((*ENDS, *FULL), "mean"), "chosen": "sum"})
-    means = {}
+    means: Means = {}
     for (state, feature), one in zip(table.index, table.to_dict("records"), strict=True):
-        means.setdefault(state, {})[feature] = one
+        means.setdefault(state, {})[feature] = cast("dict[str, Any]", one)
     return means, n
 
 

@@ -43,7 +43,7 @@ def cost_section(view: View) -> Markup:
                 number(peak, 0),
             ]
         )
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         Column("Gram matrix", hint="computed once for each kernel, shared by its solvers"),
         *(Column(STAGES.get(stage, stage).capitalize()) for stage in stages),

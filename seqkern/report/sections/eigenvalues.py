@@ -50,7 +50,8 @@ def eigenvalues_section(view: View) -> Markup | None:
     Markup or None
         The section; None where there is nothing to show.
     """
-    dataset, rows, repairs = view.dataset, [], {}
+    dataset, rows = view.dataset, list[list[object]]()
+    repairs: dict[str, None] = {}
     for kernel in dataset.kernels:
         found = kernel_eigenvalues(dataset, kernel)
         if found is None:
@@ -78,7 +79,7 @@ def eigenvalues_section(view: View) -> Markup | None:
         "from positive semi-definite. Both are of the kernel's own matrix, before transforms and repair; ≈ marks "
         "estimates. Values that rounding alone may have made count as zero."
     )
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel", False),
         Column("Matrices", False),
         Column("Smallest eigenvalue", hint="of all these matrices"),
@@ -113,7 +114,7 @@ def unrepaired(dataset: DatasetResults) -> dict[Method, float]:
     dict of Method to float
         The share of negative mass by method, in the order of the configuration.
     """
-    shares = {}
+    shares: dict[Method, float] = {}
     for kernel in dataset.kernels:
         found = kernel_eigenvalues(dataset, kernel)
         if found is None or found.smallest >= 0 or repairs_of(dataset.kernel(kernel)):
@@ -175,7 +176,7 @@ def repairs_of(entry: AnyKernel) -> list[str]:
     """
     transforms = entry.transforms if isinstance(entry, KernelEntry) else ()
     used = [transform for transform in transforms if transform.semidefinite]
-    return [getattr(transform, "method", transform.name) for transform in used]
+    return [str(getattr(transform, "method", transform.name)) for transform in used]
 
 
 def _needs_semidefinite(dataset: DatasetResults, solver: str) -> bool:

@@ -42,15 +42,15 @@ def _means(view: View) -> Markup:
     for name, statistic in shown:
         values = [round(getattr(ranking.score(method, name), statistic), SHOWN_DIGITS) for method in ranking.order]
         tops[name, statistic] = max(values) if metric(name).higher else min(values)
-    compared = view.comparisons.get(ranking.metric)
+    compared = view.comparisons.get(ranking.headline)
     rows, several = [], len(ranking.order) > 1
     for method in ranking.order:
-        row = [[method_name(method, view.dataset.transductive), _only(ranking.score(method).n, view)]]
+        row: list[object] = [[method_name(method, view.dataset.transductive), _only(ranking.score(method).n, view)]]
         for key in shown:
             value = getattr(ranking.score(method, key[0]), key[1])
             row.append(marked(number(value), several and round(value, SHOWN_DIGITS) == tops[key]))
         rows.append(row + [number(count, 0) for count in (compared.standing(method) if compared else ())])
-    columns = [Column("Kernel with solver", False)]
+    columns: list[Column | str] = [Column("Kernel with solver", False)]
     for name, statistic in shown:
         title = f"{statistic} {metric(name).name}" if name != "median_rfp" else f"{metric(name).name}, {statistic}"
         columns.append(Column(title, hint=metric(name).sentence))
@@ -109,7 +109,7 @@ def drawn(order: list[Method]) -> tuple[list[Method], str]:
     """
     if len(order) <= MOST_LINES:
         return order, ""
-    best = {}
+    best: dict[str, Method] = {}
     for method in order:
         best.setdefault(method.kernel, method)
     methods = list(best.values())[:MOST_LINES]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
+from seqkern.report.files import rows_by
 from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import enumerate_names
 
@@ -62,13 +63,13 @@ def fits_section(view: View) -> Markup:
             "certain, and the scores are those of a method chosen like this."
         )
     rows = []
-    for (kernel, solver), part in fits.groupby(["kernel", "solver"], sort=False):
-        failed = int((~part["converged"]).sum())
+    for (kernel, solver), part in rows_by(fits, ["kernel", "solver"]):
+        n_failed = int((~part["converged"]).sum())
         rows.append(
             [
                 method_name((kernel, solver)),
                 number(len(part), 0),
-                tag("b", f"⚠ {failed} of {len(part)}") if failed else "all",
+                tag("b", f"⚠ {n_failed} of {len(part)}") if n_failed else "all",
                 *([_failures(part["weights_failed"].sum(), len(part))] if weights else []),
                 *([_failures(part["inner_not_converged"].sum())] if inner else []),
                 number(part["iterations"].median(), 0),
@@ -78,7 +79,7 @@ def fits_section(view: View) -> Markup:
                 Markup(f"{number(100 * part['support_share'].median(), 0)} %"),
             ]
         )
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         "Fits",
         Column("Converged", hint="⚠: how many did not"),
@@ -100,8 +101,10 @@ def fits_section(view: View) -> Markup:
     return view.section("fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None)
 
 
-def _uses_all(spec: Mapping[str, Any]) -> bool:
+def _uses_all(spec: Mapping[str, Any] | str) -> bool:
     """Tell whether a solver, or one that it trains for classes, keeps every training unit by its nature."""
+    if isinstance(spec, str):
+        return spec in USES_ALL
     inner = [part for part in spec.values() if isinstance(part, dict)]
     return spec.get("solver") in USES_ALL or (spec.get("solver") in OF_CLASSES and any(map(_uses_all, inner)))
 

@@ -42,18 +42,18 @@ class Overview:
 
     def __init__(self, views: Sequence[View]) -> None:
         self.views = views
-        self.metric = views[0].ranking.metric
+        self.metric = views[0].ranking.headline
         methods = _shared(views)
         self.values = {method: [view.ranking.score(method).mean for view in views] for method in methods}
         complete = [method for method in methods if not np.isnan(self.values[method]).any()]
         sign = -1 if metric(self.metric).higher else 1
         complete.sort(key=lambda method: sign * np.mean(self.values[method]))
         self.means = {
-            method: Score(np.mean(self.values[method]), np.std(self.values[method], ddof=1), len(views))
+            method: Score(float(np.mean(self.values[method])), float(np.std(self.values[method], ddof=1)), len(views))
             for method in complete
         }
-        self.transductive = set().union(*(view.dataset.transductive for view in views))
-        self.compared = None
+        self.transductive: set[str] = set().union(*(view.dataset.transductive for view in views))
+        self.compared: Compared | None = None
         if enough(len(views), len(complete)):
             values = {method: self.values[method] for method in complete}
             self.compared = Compared(values, self.metric, "data set", "data sets")
@@ -130,12 +130,15 @@ def overview_section(overview: Overview) -> Markup:
     means = [overview.means.get(method, Score(np.nan, np.nan, 0)) for method in methods]
     tops = _row([score.mean for score in means], overview.metric, [score.sd for score in means])
     everywhere = [all(method in view.dataset.methods for view in overview.views) for method in methods]
-    tops = [cell if full else "–" for cell, full in zip(tops, everywhere, strict=True)]
-    rows.append([tag("b", "mean ± standard deviation"), *tops])
-    name = metric(overview.metric).name
-    caption = [f"Mean {name} of each method on each data set. ", STAR, " best for each data set."]
+    shown = [cell if full else "–" for cell, full in zip(tops, everywhere, strict=True)]
+    rows.append([tag("b", "mean ± standard deviation"), *shown])
+    title = metric(overview.metric).name
+    caption = [f"Mean {title} of each method on each data set. ", STAR, " best for each data set."]
     caption.append(footnote(methods, overview.transductive))
-    columns = [Column("Data set", False), *(method_name(method, overview.transductive) for method in methods)]
+    columns: list[Column | str] = [
+        Column("Data set", False),
+        *(method_name(method, overview.transductive) for method in methods),
+    ]
     columns, rows = turned("Method", columns, rows)
     note = "The mean is given of methods with a score on every data set only."
     return tag(
@@ -143,7 +146,7 @@ def overview_section(overview: Overview) -> Markup:
         tag("h2", "All data sets"),
         paragraph(note),
         table(caption, columns, rows, class_="dense"),
-        _curve(overview, name),
+        _curve(overview, title),
         verdicts(overview.compared, "all data sets", overview.transductive) if overview.compared else None,
         id="overview",
     )
@@ -154,9 +157,9 @@ def _row(values: Sequence[float], key: str, deviations: Sequence[float] | None =
     known = [round(value, SHOWN_DIGITS) for value in values if not np.isnan(value)]
     top = (max(known) if metric(key).higher else min(known)) if len(known) > 1 else None
     cells = []
-    for value, sd in zip(values, deviations or [None] * len(values), strict=True):
-        known = not np.isnan(value)
-        cells.append(marked(spread(value, sd), round(value, SHOWN_DIGITS) == top) if known else MISSING)
+    spreads: Sequence[float | None] = deviations or [None] * len(values)
+    for value, sd in zip(values, spreads, strict=True):
+        cells.append(MISSING if np.isnan(value) else marked(spread(value, sd), round(value, SHOWN_DIGITS) == top))
     return cells
 
 

@@ -120,8 +120,8 @@ def gram_section(view: View) -> Markup | None:
         some = f", {number(picture.sampled, 0)} evenly spaced ones read" if picture.sampled < picture.total else ""
         names = [short(name, 24) for name, _, _ in picture.bands[: MOST_NAMED + 1]]
         classes = f" ({', '.join(names)})" if 0 < len(names) <= MOST_NAMED else ""
-        how = [size, f", sorted by {view.data_text(picture.sorted_by)}{classes}", some]
-        caption = [tag("b", kernel), tag("br"), how]
+        details = [size, f", sorted by {view.data_text(picture.sorted_by)}{classes}", some]
+        caption = [tag("b", kernel), tag("br"), details]
         panels.append(panel(gram_figure(picture, label), caption))
     intro = view.data_text(
         "A Gram matrix holds the kernel's similarity of every two sequences. Each pixel is the mean over a "
@@ -140,7 +140,8 @@ def _shown_by(dataset: DatasetResults) -> dict[str, str]:
     That is the one under whose name it is kept, or else the first of the data set's that has this matrix; a kernel
     that learns from the training part is none of these: its own matrices are others.
     """
-    homes, shown = {kernel: dataset.gram_home(kernel) for kernel in dataset.kernels}, {}
+    homes = {kernel: dataset.gram_home(kernel) for kernel in dataset.kernels}
+    shown: dict[str | None, str] = {}
     kernels = [kernel for kernel in dataset.kernels if homes[kernel] is not None]
     for kernel in sorted(kernels, key=lambda kernel: kernel != homes[kernel]):
         if not dataset.learns(kernel):

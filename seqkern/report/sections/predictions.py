@@ -33,7 +33,8 @@ def confusion_section(view: View) -> Markup | None:
         "Rows are true classes, columns predicted ones, over the test parts of all splits. Numbers on the "
         "diagonal are right; the shade is the share of the row."
     )
-    classes = view.dataset.classes(next(iter(view.dataset.tasks), None))
+    task = next(iter(view.dataset.tasks), None)
+    classes = [] if task is None else view.dataset.classes(task)
     tables = [_confusion(view, method, matrix, classes) for method, matrix in shown.items()]
     rest = details(f"The other {len(tables) - 1} combinations", tables[1:]) if tables[1:] else None
     return view.section("confusion", "Which classes are confused", paragraph(intro), tables[0], rest)
@@ -52,7 +53,7 @@ def _confusion(view: View, method: Method, matrix: npt.NDArray[np.int64], classe
             cells.append(tag("td", number(int(count), 0), class_=mark, style=f"--share:{share:.2f}"))
         recall = Markup(f"{number(100 * matrix[i, i] / total, 1)} %") if total else number(None)
         rows.append([name, *cells, recall])
-    columns = [Column("True class ↓, predicted →", False), *names, Column("Recognised")]
+    columns: list[Column | str] = [Column("True class ↓, predicted →", False), *names, Column("Recognised")]
     caption = [f"{view.dataset.name}: confusion matrix of ", method_name(method)]
     return table(caption, columns, rows, class_="confusion")
 
@@ -87,12 +88,13 @@ def hard_section(view: View) -> Markup:
         The section.
     """
     method = next((m for m in view.ranking.best if m in view.outcomes), next(iter(view.outcomes), None))
-    if method is None:
+    decisions = None if method is None else view.dataset.decisions(method)
+    if method is None or decisions is None:
         text = "No predictions were found."
         return view.section("predictions", "Predictions", paragraph(text, class_="missing"))
     path = f"evaluate/{view.dataset.name}/<kernel>/<solver>/decisions.tsv"
     where = paragraph("Every prediction is in the results folder, in ", tag("code", path), ".")
-    cases = hard_cases(view.dataset, view.dataset.decisions(method))
+    cases = hard_cases(view.dataset, decisions)
     if not cases:
         done = "predicted" if view.dataset.kind == "multiclass" else "ranked"
         right = paragraph(method_name(method), f" {done} no test {view.sample_text('sequence')} wrongly.")
@@ -109,7 +111,7 @@ def hard_section(view: View) -> Markup:
         ]
         for unit, name, label, value, wrong in cases
     ]
-    columns = [
+    columns: list[Column | str] = [
         Column(view.sample_text("Sequence"), False),
         Column("True value" if view.dataset.kind == "real" else "True class", False),
         Column(view.word.capitalize(), False),

@@ -14,7 +14,7 @@ from seqkern.figures.numbers import number
 from seqkern.figures.panels import panel, small_multiples
 from seqkern.figures.reliability import class_reliability_panel, reliability_panel
 from seqkern.report.dataset_results import DatasetResults, Method
-from seqkern.report.files import numbers
+from seqkern.report.files import numbers, rows_by_value
 from seqkern.report.positive import positive_class
 from seqkern.report.view import View, method_name, paragraph
 
@@ -56,9 +56,9 @@ def reliability_section(view: View) -> Markup | None:
     """
     panels = []
     for method in view.outcomes:
-        if not view.dataset.has_probabilities(method):
+        table = view.dataset.decisions(method) if view.dataset.has_probabilities(method) else None
+        if table is None:
             continue
-        table = view.dataset.decisions(method)
         if view.dataset.kind == "multiclass":
             panels.append(_several(view, method, table))
             continue
@@ -100,7 +100,7 @@ def shown_bins(dataset: DatasetResults, positive: npt.NDArray[np.bool_], p: npt.
 
 def _several(view: View, method: Method, table: pd.DataFrame) -> Markup:
     """Return the diagram of a method with probabilities of several classes."""
-    names = [column.removeprefix("probability:") for column in table if column.startswith("probability:")]
+    names = [column.removeprefix("probability:") for column in table.columns if column.startswith("probability:")]
     shares = table[[f"probability:{name}" for name in names]].to_numpy(dtype=float)
     code = {name: i for i, name in enumerate(names)}
     labels = table["label"].map(code).to_numpy()
@@ -114,5 +114,5 @@ def _several(view: View, method: Method, table: pd.DataFrame) -> Markup:
 
 def _positive(dataset: DatasetResults, table: pd.DataFrame) -> npt.NDArray[np.bool_]:
     """Return whether each row's label is the positive class of its task."""
-    names = {task: positive_class(dataset, rows) for task, rows in table.groupby("task", sort=False)}
+    names = {task: positive_class(dataset, rows) for task, rows in rows_by_value(table, "task")}
     return (table["label"] == table["task"].map(names)).to_numpy()

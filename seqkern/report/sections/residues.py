@@ -117,7 +117,7 @@ def _scores(view: View, judged: dict[Method, Judged]) -> list[Markup]:
     """Return the table of scores over all states, with the comparison by chain."""
     classes = next(iter(judged.values())).classes
     q, first = f"q{len(classes)}", next(iter(judged))
-    compared = view.comparisons.get(view.ranking.metric)
+    compared = view.comparisons.get(view.ranking.headline)
     tests = data.against_first(first, compared) if isinstance(compared, ComparedChains) else {}
     rows = []
     for (method, one), cells in zip(judged.items(), _best_marked(judged, [q, *OVERALL]), strict=True):
@@ -125,9 +125,12 @@ def _scores(view: View, judged: dict[Method, Judged]) -> list[Markup]:
         cells.insert(1, number(None) if low != low else Markup(f"{number(low)} to {number(high)}"))
         if tests:
             ahead, behind, p = tests.get(method, (None, None, None))
-            cells += [number(None), number(None)] if p is None else [f"{ahead} : {behind}", exponent(p)]
+            cells += [number(None), number(None)] if p is None else [Markup(f"{ahead} : {behind}"), exponent(p)]
         rows.append([method_name(method), *cells])
-    columns = [Column("Kernel with solver", False), Column(q.upper(), hint="share of residues that are right")]
+    columns: list[Column | str] = [
+        Column("Kernel with solver", False),
+        Column(q.upper(), hint="share of residues that are right"),
+    ]
     columns += [Column("95 % interval, by chain", hint="of the share of residues that are right")]
     columns += [Column(name, hint=hint) for name, hint in OVERALL.values()]
     if tests:
@@ -161,7 +164,7 @@ def _states(view: View, judged: dict[Method, Judged]) -> Markup:
         ]
         head = Markup(tag("tr", first) + tag("tr", second))
         rows = [[method_name(method), *row] for method, row in zip(judged, cells, strict=True)]
-        columns = [Column("Kernel with solver", False), *keys]
+        columns: list[Column | str] = [Column("Kernel with solver", False), *keys]
         return table(f"{view.dataset.name}: scores of each state", columns, rows, head=head, class_="dense")
     tables = []
     for key, (name, hint) in STATE_SCORES.items():
@@ -185,7 +188,7 @@ def _segments(view: View, judged: dict[Method, Judged]) -> list[Markup]:
         figures.append(panel(lengths_figure(state, true[code], shown, label)))
     rows = [["true states", *_length_cells(true)]]
     rows += [[method_name(method), *_length_cells(lengths)] for method, lengths in predicted.items()]
-    columns = [Column("States", False), *(Column(state_title(state)) for state in classes)]
+    columns: list[Column | str] = [Column("States", False), *(Column(state_title(state)) for state in classes)]
     caption = f"{view.dataset.name}: segments, and their mean length"
     few = f" They show the best {MOST_LINES} methods." if len(judged) > MOST_LINES else ""
     text = (
@@ -238,7 +241,7 @@ def track_parts(view: View, judged: dict[Method, Judged]) -> list[Markup | None]
     note = None
     if place is None:
         note = paragraph(f"The chain {requested!r} that the configuration names was not tested.", class_="missing")
-        place = data.chosen_chain(one)
+        place = data.median_chain(one)
     track = data.track_of(one, place)
     middle = f" {track.name} is the chain of moderate length whose share of right residues is the median."
     text = [

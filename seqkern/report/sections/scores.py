@@ -101,13 +101,13 @@ def _all_metrics(view: View) -> Markup:
         cells = []
         for name in names:
             score = ranking.score(method, name)
-            best = len(ranking.order) > 1 and score.n and round(score.mean, SHOWN_DIGITS) == tops[name]
+            best = len(ranking.order) > 1 and score.n > 0 and round(score.mean, SHOWN_DIGITS) == tops[name]
             best = best and name not in UNMARKED
             cells.append(marked(spread(score.mean, score.sd), best))
         if not any(ranking.score(method, name).n for name in names):
             cells = [MISSING] * len(names)
         rows.append([method_name(method), *cells])
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         *(Column(metric(n).name, hint=metric(n).sentence) for n in names),
     ]
@@ -151,11 +151,11 @@ def units_section(view: View) -> Markup | None:
         top = (max(known) if view.metric.higher else min(known)) if len(known) > 1 else None
         cells = [marked(number(value), top is not None and round(value, SHOWN_DIGITS) == top) for value in row]
         rows.append([unit, *cells])
-    columns = [
+    columns: list[Column | str] = [
         Column(view.word.capitalize(), False),
         *(f"{kernel} {solver}" for kernel, solver in dataset.methods),
     ]
-    caption = [f"{dataset.name}: {view.metric.name} of each {view.word}. "]
+    caption: list[object] = [f"{dataset.name}: {view.metric.name} of each {view.word}. "]
     caption += _legend(ranking, " best of each row.")
     whole = table(caption, columns, rows, head=_two_rows(view), class_="units")
     title = f"Each {view.word}"

@@ -8,7 +8,7 @@ from seqkern.core.markup import Markup
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
 from seqkern.report.dataset_results import DatasetResults
-from seqkern.report.files import numbers
+from seqkern.report.files import numbers, rows_by
 from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import enumerate_names, metric
 
@@ -100,11 +100,11 @@ def threshold_sentence(view: View) -> Markup | None:
     rule, names = threshold_rule(view.dataset), [metric(name).name for name in CUT if name in view.ranking.scores]
     if rule is None or not names:
         return None
-    names, link = enumerate_names(names), view.link("chosen on each training part", "choices")
-    are = "are those" if " and " in names else "is that"
+    listed, link = enumerate_names(names), view.link("chosen on each training part", "choices")
+    are = "are those" if " and " in listed else "is that"
     limits = _limits(view)
     return Markup(
-        f"{names[:1].upper()}{names[1:]} {are} at a threshold of the decision values that was {link} for the rule "
+        f"{listed[:1].upper()}{listed[1:]} {are} at a threshold of the decision values that was {link} for the rule "
         f"{_rule(rule)}{limits}; scores of rankings, such as the AUC, do not depend on it."
     )
 
@@ -151,7 +151,7 @@ def afterwards_parts(view: View) -> list[Markup | None]:
     """
     dataset = view.dataset
     calibration, rule, unused = dataset.study.inner.calibration, threshold_rule(dataset), unused_sentence(dataset)
-    parts = [paragraph(unused[:1].upper() + unused[1:], ".")] if unused else []
+    parts: list[Markup | None] = [paragraph(unused[:1].upper() + unused[1:], ".")] if unused else []
     if calibration is not None and dataset.kind == "binary":
         how = CALIBRATIONS.get(calibration, calibration)
         parts.append(
@@ -168,11 +168,11 @@ def afterwards_parts(view: View) -> list[Markup | None]:
 def _thresholds(view: View) -> Markup | None:
     """Return the thresholds that each method got, over all splits; None where none is recorded."""
     rows = []
-    for method, part in _chosen(view.dataset).groupby(["kernel", "solver"], sort=False):
+    for (kernel, solver), part in rows_by(_chosen(view.dataset), ["kernel", "solver"]):
         values = part["number"]
         limits = Markup(f"{number(values.min())} to {number(values.max())}")
-        rows.append([method_name(method), number(values.median()), limits, number(len(values), 0)])
-    columns = [
+        rows.append([method_name((kernel, solver)), number(values.median()), limits, number(len(values), 0)])
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         Column("Threshold", hint="median over all splits"),
         Column("Least to largest", False),

@@ -8,6 +8,7 @@ from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
 from seqkern.report.dataset_results import KEYS
+from seqkern.report.files import rows_by
 from seqkern.report.sections.coefficients import coefficient_parts
 from seqkern.report.view import View, method_name, paragraph
 from seqkern.report.words import metric
@@ -40,8 +41,8 @@ def features_section(view: View) -> Markup | None:
     found = view.dataset.features
     if not len(found):
         return None
-    parts = []
-    for (kernel, solver), part in found.groupby(["kernel", "solver"], sort=False):
+    parts: list[object] = []
+    for (kernel, solver), part in rows_by(found, ["kernel", "solver"]):
         splits = view.dataset.metrics
         n = int(((splits["kernel"] == kernel) & (splits["solver"] == solver)).sum())
         parts.append(_of_method(view, kernel, solver, part, n))
@@ -69,10 +70,9 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
         text = f" takes {number(sizes.median(), 0)} features in the median {view.word}: no list of them is shown."
         return [paragraph(method_name((kernel, solver)), text)]
     rows = [
-        [row.feature, f"{row.count_} of {n_splits}", number(row.mean, 1)]
-        for row in counted.rename(columns={"count": "count_"}).itertuples(index=False)
+        [row["feature"], f"{row['count']} of {n_splits}", number(row["mean"], 1)] for row in counted.to_dict("records")
     ]
-    columns = [
+    columns: list[Column | str] = [
         Column("Feature", False),
         Column(f"Selected in {view.words}"),
         Column("Mean place", hint="where it was selected; 1 is the best"),
@@ -115,7 +115,7 @@ def selection_bias_section(view: View) -> Markup | None:
     if not len(biased) or name is None or name not in biased:
         return None
     honest, rows = view.dataset.metrics, []
-    for (kernel, solver), part in biased.groupby(["kernel", "solver"], sort=False):
+    for (kernel, solver), part in rows_by(biased, ["kernel", "solver"]):
         ours = honest[(honest["kernel"] == kernel) & (honest["solver"] == solver)]
         cells = []
         for one in dict.fromkeys([name, "balanced_accuracy"]):
@@ -123,7 +123,7 @@ def selection_bias_section(view: View) -> Markup | None:
                 values = ours[one].mean(), part[one].mean()
                 cells += [number(values[0]), tag("s", number(values[1])), number(values[1] - values[0])]
         rows.append([method_name((kernel, solver)), *cells])
-    columns = [Column("Kernel with solver", False)]
+    columns: list[Column | str] = [Column("Kernel with solver", False)]
     for one in dict.fromkeys([name, "balanced_accuracy"]):
         if one in biased and one in honest:
             word = metric(one).name

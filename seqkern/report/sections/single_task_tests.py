@@ -75,7 +75,7 @@ def test_sentences(contested: Contested) -> str:
         text += DIRECTION
     if contested.parts > 1 and contested.test in ("delong", "bootstrap"):
         text += " Units are ranked within each test part, and the parts' scores averaged."
-    if contested.test == "delong" and contested.fewest < FEW:
+    if contested.test == "delong" and contested.fewest is not None and contested.fewest < FEW:
         text += FEW_OF_A_CLASS
     if contested.key == "average_precision" and contested.test == "bootstrap":
         text += DRAWN
@@ -129,7 +129,7 @@ def single_task_parts(contested: Contested, name: str, transductive: Collection[
         Paragraphs, and tables of pairs.
     """
     interval = [Column("95 % interval")] if _has_interval(contested) else []
-    columns = [Column("Result", False), "difference", *interval, "p", "p after Holm"]
+    columns: list[Column | str] = [Column("Result", False), "difference", *interval, "p", "p after Holm"]
     by, cells = f" by {metric(contested.key).name}", partial(_cells, contested)
     return [
         paragraph(test_sentences(contested)),

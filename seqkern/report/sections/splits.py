@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number, plural
-from seqkern.report.files import numbers
+from seqkern.report.files import numbers, rows_by, rows_by_value
 from seqkern.report.view import View, paragraph
 from seqkern.report.words import LEAKS, SAMPLE_WORDS, enumerate_names
 from seqkern.study.settings import LeakageSettings
@@ -40,7 +41,7 @@ def folds_section(view: View) -> Markup:
         "has never seen. All kernels and solvers use the same splits."
     )
     binary_tasks = view.dataset.several and view.dataset.kind == "binary"
-    rows, columns, values = (_by_role if binary_tasks else _by_class)(view)
+    rows, columns, values = (_by_role if binary_tasks else _by_class)(view, composition)
     full = table(f"Units in each training and test part of {view.dataset.name}", columns, rows)
     if len(rows) <= MOST_ROWS:
         return view.section("folds", "Folds", paragraph(intro), full)
@@ -53,10 +54,12 @@ def folds_section(view: View) -> Markup:
     return view.section("folds", "Folds", paragraph(intro), brief, details(f"All {len(rows)} splits", full))
 
 
-def _by_role(view: View) -> tuple[list[list[Any]], list[Column | str], npt.NDArray[np.int64]]:
+def _by_role(
+    view: View, composition: pd.DataFrame
+) -> tuple[list[list[Any]], list[Column | str], npt.NDArray[np.int64]]:
     """Return (rows, columns, counts) with positives and negatives: class names differ between tasks."""
     rows, values = [], []
-    for (task, split), part in view.dataset.composition.groupby(["task", "split"], sort=False):
+    for (task, split), part in rows_by(composition, ["task", "split"]):
         positive = (part["class"].isin(view.dataset.classes(task)[-1:])).to_numpy()
         counts = [int(part[role][side].sum()) for role in ("train", "test") for side in (positive, ~positive)]
         rows.append([*view.place(task, split), *(number(count, 0) for count in counts)])
@@ -65,12 +68,13 @@ def _by_role(view: View) -> tuple[list[list[Any]], list[Column | str], npt.NDArr
     return rows, [*view.place_columns(), *names], np.array(values)
 
 
-def _by_class(view: View) -> tuple[list[list[Any]], list[Column | str], npt.NDArray[np.int64]]:
+def _by_class(
+    view: View, composition: pd.DataFrame
+) -> tuple[list[list[Any]], list[Column | str], npt.NDArray[np.int64]]:
     """Return (rows, columns, counts) with one column for each class and part; of residues, one for their chains too."""
-    composition = view.dataset.composition
     names, chains = list(dict.fromkeys(composition["class"])), view.chain_counts
     rows, values = [], []
-    for (task, split), part in composition.groupby(["task", "split"], sort=False):
+    for (task, split), part in rows_by(composition, ["task", "split"]):
         by = part.set_index("class")
         counts = [int(by[role].get(name, 0)) for role in ("train", "test") for name in names]
         if chains:
@@ -123,21 +127,26 @@ def leakage_section(view: View) -> Markup:
     if not len(leakage):
         return view.section("leakage", "Leakage", paragraph(intro, " ", tag("b", "Nothing was found.")))
     rows = []
-    for kind, part in leakage.groupby("kind", sort=False):
+    for kind, part in rows_by_value(leakage, "kind"):
         name, meaning = LEAKS.get(kind, (kind, ""))
         meaning = view.data_text(meaning)
         splits = 0 if kind == "conflict" else len(part[["task", "split"]].drop_duplicates())
         rows.append([name, meaning, number(part["test_id"].nunique(), 0), number(splits or None, 0)])
-    columns = [Column("Finding", False), Column("Meaning", False), view.data_text("Test sequences"), "Splits"]
+    columns: list[Column | str] = [
+        Column("Finding", False),
+        Column("Meaning", False),
+        view.data_text("Test sequences"),
+        "Splits",
+    ]
     pairs = [
         [
-            row.test_id,
-            row.train_id,
-            LEAKS.get(row.kind, (row.kind,))[0],
-            *view.place(row.task, row.split),
+            row["test_id"],
+            row["train_id"],
+            LEAKS.get(row["kind"], (row["kind"],))[0],
+            *view.place(row["task"], row["split"]),
             share,
         ]
-        for row, share in zip(leakage.itertuples(), map(number, numbers(leakage["identity"])), strict=True)
+        for row, share in zip(leakage.to_dict("records"), map(number, numbers(leakage["identity"])), strict=True)
     ][:MOST_PAIRS]
     head = [Column(view.data_text(name), False) for name in ("Test sequence", "Training sequence", "Finding")]
     head += view.place_columns()

@@ -39,19 +39,22 @@ def comparisons_section(view: View) -> Markup | None:
         The section; None where there is nothing to show.
     """
     name, title = view.dataset.name, "Which methods are better than others"
-    if view.comparisons and isinstance(next(iter(view.comparisons.values())), Contested):
-        tables = [single_task_parts(one, name, view.dataset.transductive) for one in view.comparisons.values()]
-        notes = f"{caveat(next(iter(view.comparisons.values())))} {several_metrics(view.comparisons)} {EVERY}"
+    contested = [one for one in view.comparisons.values() if isinstance(one, Contested)]
+    if contested:
+        tables = [single_task_parts(one, name, view.dataset.transductive) for one in contested]
+        notes = f"{caveat(contested[0])} {several_metrics(view.comparisons)} {EVERY}"
         return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
-    compared = view.comparisons.get(view.ranking.metric)
-    if compared is None:
+    compared = view.comparisons.get(view.ranking.headline)
+    if not isinstance(compared, Compared):
         why = None if view.dataset.several or view.comparisons else why_untested(view.dataset, view.ranking)
-        return why and view.section("comparisons", title, paragraph(f"No test is made: {why}."))
+        if why is None:
+            return None
+        return view.section("comparisons", title, paragraph(f"No test is made: {why}."))
     others = [one for key, one in view.comparisons.items() if key != compared.key]
-    more = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
-    more += [" ", several_metrics(view.comparisons)] if more else []
+    sentences = [f" By {metric(one.key).name}: {_count(one)}." for one in others]
+    sentences += [" ", several_metrics(view.comparisons)] if sentences else []
     content = verdicts(compared, name, view.dataset.transductive)
-    more = paragraph(more) if more else None
+    more = paragraph(sentences) if sentences else None
     return view.section("comparisons", title, *content, more, intervals_table(view))
 
 
@@ -86,7 +89,7 @@ def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) 
             "always better could be told from another."
         )
     found += footnote(compared.methods, transductive)
-    columns = [Column("Result", False), "median difference", "p", Column("p after Holm")]
+    columns: list[Column | str] = [Column("Result", False), "median difference", "p", Column("p after Holm")]
     return [
         paragraph(intro),
         paragraph(found),
@@ -174,7 +177,7 @@ def standing(view: View) -> Markup | str:
     Markup or str
         Starts with a space; empty without tests.
     """
-    compared = view.comparisons.get(view.ranking.metric)
+    compared = view.comparisons.get(view.ranking.headline)
     if compared is None or not compared.found:
         return ""
     best, others = compared.methods[0], len(compared.methods) - 1

@@ -5,7 +5,7 @@ import numpy as np
 from seqkern.core.markup import Markup, join, tag
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
-from seqkern.report.files import numbers
+from seqkern.report.files import numbers, rows_by, rows_by_value
 from seqkern.report.view import View, paragraph
 
 WEIGHT = "weight of "
@@ -50,10 +50,11 @@ def weights_section(view: View) -> Markup | None:
     learned = choices[[is_learned(name) for name in choices["parameter"]]] if len(choices) else choices
     if not len(learned):
         return None
-    shared = {}  # weights that several solvers share, since they do not depend on the solver, stand there once
-    for (kernel, solver), part in learned.groupby(["kernel", "solver"], sort=False):
+    shared: dict[tuple[str, tuple[tuple[object, ...], ...]], list[str]] = {}
+    # weights that several solvers share, since they do not depend on the solver, stand there once
+    for (kernel, solver), part in rows_by(learned, ["kernel", "solver"]):
         gaps, rows = numbers(part.loc[part["parameter"] == GAP, "value"]), []
-        for name, found in part.groupby("parameter", sort=False):
+        for name, found in rows_by_value(part, "parameter"):
             if name == GAP:
                 continue
             values = numbers(found["value"]).to_numpy()
@@ -68,12 +69,12 @@ def weights_section(view: View) -> Markup | None:
                 )
             )
         shared.setdefault((kernel, tuple(rows)), []).append(solver)
-    rows = [
+    lines = [
         [Markup(f"{tag('b', kernel)} with {join(', ', [tag('b', solver) for solver in solvers])}"), *row]
         for (kernel, found), solvers in shared.items()
         for row in found
     ]
-    columns = [
+    columns: list[Column | str] = [
         Column("Kernel with solver", False),
         Column("Combined kernel", False),
         Column("Weight", hint="mean over all training parts; the weights of each part sum to 1"),
@@ -86,6 +87,6 @@ def weights_section(view: View) -> Markup | None:
         "weights",
         "Weights of combined kernels",
         paragraph(intro),
-        table(f"{view.dataset.name}: learned weights", columns, rows),
+        table(f"{view.dataset.name}: learned weights", columns, lines),
         paragraph(tag("b", "With caution: "), CAUTION),
     )
