@@ -64,10 +64,19 @@ class _Table:
 class Compared(_Table):
     """Methods compared over tasks.
 
+    Parameters
+    ----------
+    values : mapping of Method to sequence of float
+        Scores on each task, shape (tasks,), NaN where there is none; the best method first.
+    key : str
+        The metric.
+    word, words : str
+        What a task is called, one and several: ``"family"`` and ``"families"``.
+    control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
+
     Attributes
     ----------
-    word, words : str
-        What a task is called: ``"family"``.
     tasks : int
         The most that a pair of methods has in common.
     friedman : FriedmanTest or None
@@ -160,6 +169,17 @@ class Compared(_Table):
 class ComparedChains(Compared):
     """Methods compared on residues: the share of right ones of each tested chain.
 
+    Parameters
+    ----------
+    shares : ChainShares
+        Right residues of each chain.
+    methods : sequence of Method
+        The best first.
+    key : str
+        The metric.
+    control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
+
     Attributes
     ----------
     intervals : dict of method to {metric: ScoreInterval}
@@ -173,6 +193,17 @@ class ComparedChains(Compared):
 
 class Contested(_Table):
     """Methods compared on one task, unit by unit.
+
+    Parameters
+    ----------
+    trial : Trial
+        Decisions of all methods on the task.
+    key : str
+        The metric.
+    order : iterable of Method
+        The best first; methods without decisions are left out.
+    control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
 
     Attributes
     ----------

@@ -78,11 +78,15 @@ def compare_tasks(
     Parameters
     ----------
     dataset : DatasetResults
+        Results of the data set.
     ranking : Ranking
+        The methods of the data set, the best first.
     word, words : str
+        What a task is called, one and several.
     keys : collection of str, optional
         Metrics; by default the headline metric, ROC50 and median RFP.
     control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
 
     Returns
     -------
@@ -197,9 +201,11 @@ def compare_datasets(
     Parameters
     ----------
     datasets : list of DatasetResults
+        The data sets.
     key : str, optional
         The metric; by default the one that all are ranked by.
     control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
 
     Returns
     -------

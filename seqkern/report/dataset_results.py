@@ -81,9 +81,11 @@ class DatasetResults:
     Parameters
     ----------
     study : Study
+        The study, as configured.
     home : Path
         The results folder of the study.
     name : str
+        Name of the data set, for captions.
 
     Attributes
     ----------

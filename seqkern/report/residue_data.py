@@ -25,6 +25,13 @@ FEWEST = 30
 class Judged:
     """The tested residues of a method, chain after chain.
 
+    Parameters
+    ----------
+    chains : sequence of ChainStates
+        Tested chains with true and predicted states, one letter each.
+    classes : sequence of str
+        Names of the states.
+
     Attributes
     ----------
     chains : list of ChainStates
@@ -123,7 +130,9 @@ def judged_residues(dataset: DatasetResults, methods: Sequence[Method]) -> dict[
     Parameters
     ----------
     dataset : DatasetResults
+        Results of the data set.
     methods : list of Method
+        The methods, in the order to show.
 
     Returns
     -------
@@ -148,6 +157,7 @@ def against_first(first: Method, compared: ComparedChains) -> dict[Method, tuple
     Parameters
     ----------
     first : Method
+        The method that the others are compared with.
     compared : ComparedChains
         Of all pairs; p is corrected for all of them.
 
@@ -172,6 +182,7 @@ def chosen_chain(judged: Judged, name: str | None = None) -> int | None:
     Parameters
     ----------
     judged : Judged
+        The tested residues of a method.
     name : str, optional
         Name of a chain; one that is not there is told by None.
 

@@ -46,6 +46,11 @@ def method_text(method: Method) -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> method_text(Method("spectrum", "csvc"))
+    'spectrum with csvc'
     """
     return f"{method.kernel} with {method.solver}"
 
@@ -56,7 +61,9 @@ def comparison_lines(found: Mapping[str, Compared | Contested], title: str) -> l
     Parameters
     ----------
     found : dict of str to Compared or Contested
+        What was compared, by metric.
     title : str
+        The heading.
 
     Returns
     -------

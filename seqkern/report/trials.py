@@ -29,6 +29,7 @@ def read_trial(dataset: DatasetResults, task: str | None = None) -> Trial | None
     Parameters
     ----------
     dataset : DatasetResults
+        Results of the data set.
     task : str, optional
         By default the only one.
 

@@ -42,6 +42,11 @@ def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[flo
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> contrary("auc", 1, means=(0.91, 0.90), medians=(0.93, 0.95))
+    '; but the median points the other way (0.930 against 0.950)'
     """
     sign = ahead if metric(key).higher else -ahead
     against = [

@@ -31,6 +31,7 @@ def coefficient_parts(view: View) -> list[Markup]:
     Parameters
     ----------
     view : View
+        The data set, as the page shows it.
 
     Returns
     -------

@@ -24,6 +24,7 @@ def rank_parts(compared: Compared, name: str, transductive: Collection[str] = ()
     Parameters
     ----------
     compared : Compared
+        The methods, compared over tasks or chains.
     name : str
         Of the data set, for captions.
     transductive : collection of str
@@ -128,5 +129,10 @@ def shown_p(p: float) -> str:
     -------
     str
         Three decimals, or from 0.001 down ``1.2e-05``.
+
+    Examples
+    --------
+    >>> shown_p(0.0312), shown_p(0.000012)
+    ('0.031', '1.2e-05')
     """
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"

@@ -118,6 +118,7 @@ def single_task_parts(contested: Contested, name: str, transductive: Collection[
     Parameters
     ----------
     contested : Contested
+        The methods, compared on one task.
     name : str
         Of the data set, for captions.
     transductive : collection of str

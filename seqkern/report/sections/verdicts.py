@@ -64,6 +64,7 @@ def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) 
     Parameters
     ----------
     compared : Compared
+        The methods, compared over tasks or chains.
     name : str
         Of the data set, for captions.
     transductive : collection of str
