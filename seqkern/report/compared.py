@@ -21,7 +21,7 @@ from seqkern.report.words import metric
 
 LEVEL = 0.05
 LEAST_RANKED = 3  # methods and tasks from which on mean ranks are compared
-MOST_DRAWN = 60_000  # methods times test units up to which the report draws samples again for intervals
+MOST_DRAWN = 60_000  # methods times test samples up to which the report draws samples again for intervals
 COLUMNS = (
     *("dataset", "metric", "kernel", "solver", "other_kernel", "other_solver", "tasks", "left_out", "wins", "ties"),
     *("losses", "median_difference", "rank_sum", "effect", "p", "p_holm", "test", "units", "value", "other_value"),
@@ -55,7 +55,7 @@ class _Table:
         return False
 
     def standing(self, method: Method) -> tuple[int, int]:
-        """Return how many methods this one is better than beyond chance, and how many are better than it."""
+        """Return how many methods this one is significantly better than, and than how many significantly worse."""
         own = [one for one in self.found if method in methods_of(one) and is_significant(one) and directed(one)]
         better = sum((lead(one) > 0) == (one.first == method) for one in own)
         return better, len(own) - better
@@ -110,7 +110,7 @@ class Compared(_Table):
 
     @property
     def hopeless(self) -> bool:
-        """Whether with so few tasks and so many pairs not even one that is always better could be told from chance."""
+        """Whether with so few tasks and so many pairs not even one that is always better could be significantly better."""
         return least_p(self.tasks) * len(self.found) > LEVEL
 
     @property
@@ -192,7 +192,7 @@ class ComparedChains(Compared):
 
 
 class Contested(_Table):
-    """Methods compared on one task, unit by unit.
+    """Methods compared on one task, sample by sample.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def directed(one: Comparison | Contest) -> bool:
 
 
 def is_significant(one: Comparison | Contest) -> bool:
-    """Tell whether two methods differ beyond chance.
+    """Tell whether two methods differ significantly.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ def _is_summary(summary: Mapping[str, Any]) -> bool:
 
 
 class DatasetResults:
-    """All that is known of one data set of a study; tables are read when asked for.
+    """One data set of a study; its tables are read when they are first needed.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class DatasetResults:
         return list(dict.fromkeys([*(self.tasks if self.several else ()), *found]))
 
     def unit(self, table: pd.DataFrame) -> pd.Series:
-        """Return the column of `table` that names the unit of each row.
+        """Return the column of `table` that names the unit of each row: what scores are averaged over.
 
         Parameters
         ----------

@@ -125,7 +125,7 @@ def as_bytes(lines: Iterable[str]) -> npt.NDArray[np.uint8]:
 
 
 def judged_residues(dataset: DatasetResults, methods: Sequence[Method]) -> dict[Method, Judged]:
-    """Return {method: Judged} of a data set's first task, in the order given; empty where units are no residues.
+    """Return {method: Judged} of a data set's first task, in the order given; empty where samples are not residues.
 
     Parameters
     ----------
@@ -177,14 +177,14 @@ def against_first(first: Method, compared: ComparedChains) -> dict[Method, tuple
 
 
 def chosen_chain(judged: Judged, name: str | None = None) -> int | None:
-    """Return the number of the chain to show: the one that was asked for, else one of median accuracy.
+    """Return the number of the chain to show: the one of that name, else one of median accuracy.
 
     Parameters
     ----------
     judged : Judged
         The tested residues of a method.
     name : str, optional
-        Name of a chain; one that is not there is told by None.
+        Name of a chain; None is returned where it was not tested.
 
     Returns
     -------

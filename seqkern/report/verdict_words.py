@@ -1,4 +1,4 @@
-"""What may be said of two methods after a test: better, differing without a direction, or not told apart."""
+"""What may be said of two methods after a test: better, differing without a direction, or no significant difference."""
 
 from collections.abc import Sequence
 

@@ -47,7 +47,7 @@ class View:
         return metric(self.ranking.headline)
 
     def data_text(self, text: str) -> str:
-        """Return one of the page's own texts about sequences, for another kind of data about its units.
+        """Return one of the page's own texts about sequences, reworded for another kind of data.
 
         Parameters
         ----------

@@ -119,7 +119,7 @@ METRICS = {
 }
 
 SAMPLE_WORDS = {"features": "sample", "similarities": "object", "dissimilarities": "object", "residues": "residue"}
-"""What one unit of a data set is, by the kind of data, where it is no sequence."""
+"""What one sample of a data set is called, by the kind of data, where it is not a sequence."""
 
 # What methods are ranked by: the first that has a value (single-sequence test parts have no AUC).
 HEADLINE = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("rmse",)}
@@ -265,7 +265,7 @@ def class_sentence(registry: Registry, name: str) -> str:
 
 
 def text_for_kind(kind: str | None, text: str) -> str:
-    """Return a text about sequences as one about the units of a kind of data: samples of a table of features, ….
+    """Return a text about sequences as one about the samples of a kind of data: samples of a table of features, ….
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ def fits_section(view: View) -> Markup:
 
 
 def _uses_all(spec: Mapping[str, Any] | str) -> bool:
-    """Tell whether a solver, or one that it trains for classes, keeps every training unit by its nature."""
+    """Tell whether a solver, or one that it trains for classes, keeps every training sample by its nature."""
     if isinstance(spec, str):
         return spec in USES_ALL
     inner = [part for part in spec.values() if isinstance(part, dict)]

@@ -1,4 +1,4 @@
-"""The section on data sets whose units are residues: states of whole chains, as people who predict them judge it."""
+"""The section on data sets of residues: states and segments of whole chains, with the scores that are usual for them."""
 
 from collections.abc import Sequence
 
@@ -59,7 +59,7 @@ GAPS = " Residues without label are not judged; segments end at them."
 
 
 def residues_section(view: View) -> Markup | None:
-    """Return what is known of states and segments; None where the units are no residues.
+    """Return what is known of states and segments; None where the samples are not residues.
 
     Parameters
     ----------

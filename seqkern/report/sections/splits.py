@@ -16,11 +16,11 @@ from seqkern.study.settings import LeakageSettings
 
 MOST_ROWS = 12
 MOST_PAIRS = 100
-WITHOUT_VALUES = ("similarities", "dissimilarities")  # kinds of data in which equal units cannot be told
+WITHOUT_VALUES = ("similarities", "dissimilarities")  # kinds of data that do not tell which samples are equal
 
 
 def folds_section(view: View) -> Markup:
-    """Return how many units of each class are in each training and test part.
+    """Return how many samples of each class are in each training and test part.
 
     Parameters
     ----------
