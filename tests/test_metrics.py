@@ -112,6 +112,19 @@ def test_average_precision_and_curve_agree_with_scikit_learn(case):
     assert (curve.false[0], curve.true[0], curve.false[-1], curve.true[-1]) == (0, 0, 1, 1)
 
 
+@pytest.mark.parametrize("digits", [0, 1, 3, 17])  # from many ties to none
+@pytest.mark.parametrize("n", [2, 3, 17, 150, 3000])
+def test_rankings_equal_scikit_learn_to_the_last_bit(n, digits):
+    rng = np.random.default_rng(n)
+    for shift in (-1.0, 0.0, 0.3, 4.0):
+        y = rng.random(n) < rng.uniform(0.1, 0.9)
+        y[:2] = True, False
+        d = np.round(rng.normal(size=n) + shift * y, digits) * 10.0 ** rng.integers(-200, 200)
+        ours = ev.roc_auc(y, d), ev.average_precision(y, d), *ev.roc_curve(y, d)
+        theirs = sk.roc_auc_score(y, d), sk.average_precision_score(y, d), *sk.roc_curve(y, d)
+        assert [np.asarray(one).tobytes() for one in ours] == [np.asarray(one).tobytes() for one in theirs]
+
+
 @given(both_classes, st.sampled_from([0.01, 0.5, 0.7, 0.9, 1.0]))
 def test_working_point_is_the_highest_threshold_that_suffices(case, wanted):
     y, d = case

@@ -78,6 +78,8 @@ class Both(Base, BaseEstimator):
     note: str | None = text(default=None)
     table: str | list[list[float]] = text(default="BLOSUM62", rows=True)
     order: list[str] | None = labels(default=None, list_parameter=True)
+    file: str | None = text(default=None, path=True, remedy="give a file")
+    each: list[float] | None = numbers(default=None, length="size")
     loud: bool = flag(default=False)
     other: object = anything(default=0)
 
@@ -106,7 +108,7 @@ class ByHand(Base):
 
 OWN = [
     *("size", "m", "mode", "gamma", "C", "share", "weights", "shape"),
-    *("costs", "letters", "note", "table", "order", "loud", "other"),
+    *("costs", "letters", "note", "table", "order", "file", "each", "loud", "other"),
 ]
 
 
@@ -197,6 +199,8 @@ GOOD = [
     {"note": "01"},
     {"table": [[1, 0], [0, 1]]},
     {"order": ["a", 1]},
+    {"file": "a.hmm"},
+    {"each": [1, 2, 3]},
     {"loud": True},
     {"other": object()},
 ]
@@ -223,6 +227,9 @@ BAD = [
     ({"costs": {"a": 0}}, "cost of a=0 is not possible; give a number > 0"),
     ({"note": 1}, "note=1 is not possible; give text"),
     ({"table": 3}, "table=3 is not possible; give a name, or rows of numbers"),
+    ({"file": 12}, "file=12 is not a path; give a file"),
+    ({"each": [1, 2]}, "each=[1, 2] is not possible; give a list of 3 numbers"),
+    ({"each": 1}, "each=1 is not possible; give a list of 3 numbers"),
     ({"loud": "yes"}, "loud='yes' is not possible; give true or false"),
 ]
 

@@ -6,7 +6,7 @@ from naive import encode, mismatch, random_strings
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels import GappyKernel, MismatchKernel
-from seqkern.kernels.kmer.neighbourhoods import Lists, Words, cost_rule, mismatch_rule, subsequence_rule
+from seqkern.kernels.kmer.neighbourhoods import Lists, Windows, cost_rule, mismatch_rule, subsequence_rule
 from seqkern.kernels.kmer.trie import TrieBlock
 from seqkern.kernels.products.sparse import SparseBlock
 from seqkern.sequences.alphabets import as_alphabet
@@ -26,11 +26,11 @@ RULES = {
 
 
 def words_of(strings, rule, alphabet="protein"):
-    return Words.of(encode(strings, alphabet), rule.length)
+    return Windows.of(encode(strings, alphabet), rule.length)
 
 
 def sparse(rule, words, presence, like=None):
-    counted = Lists.of(rule, words.letters).count(words.count())
+    counted = Lists.of(rule, words.residues).count(words.count())
     if presence:
         counted.count[:] = 1
     return SparseBlock(counted, like)
@@ -96,15 +96,15 @@ def test_guesses_are_near_the_numbers_of_features():
     strings = random_strings(20, 50, 80, AMINO, masked=0)
     for name, rule in RULES.items():
         words = words_of(strings, rule)
-        mean = Lists.of(rule, words.letters).start[-1] / len(words.letters)
-        assert rule.guess(words.letters) == pytest.approx(mean, rel=0.3), name
-    assert mismatch_rule(20, 9, 9).guess(words_of(strings, mismatch_rule(20, 9, 9)).letters) == 20.0**9
+        mean = Lists.of(rule, words.residues).start[-1] / len(words.residues)
+        assert rule.guess(words.residues) == pytest.approx(mean, rel=0.3), name
+    assert mismatch_rule(20, 9, 9).guess(words_of(strings, mismatch_rule(20, 9, 9)).residues) == 20.0**9
 
 
 def test_lists_too_long_are_refused_before_they_are_made():
     rule = mismatch_rule(20, 8, 8)
     with pytest.raises(SequenceError, match=r"20 words with 2.6e\+10 features each are too many to be listed"):
-        Lists.of(rule, words_of(["A" * 8 + AMINO[1:]], rule).letters)
+        Lists.of(rule, words_of(["A" * 8 + AMINO[1:]], rule).residues)
 
 
 def test_a_walk_serves_many_rows():
@@ -118,7 +118,7 @@ def test_costs_near_the_limit_of_integers():
     np.fill_diagonal(costs, 1)
     X = encode(["ACGTACGT", "ACGAACGT"])
     rule = cost_rule(costs, 4, 2**57 + 4)
-    tree = TrieBlock(rule, Words.of(X, 4))
+    tree = TrieBlock(rule, Windows.of(X, 4))
     expected = mismatch(X.strings(), 4, 1, "ACGT")
     np.testing.assert_array_equal(sums(tree, tree, (0, 2), 0, 2, False, factor=1) - 5, expected)
 

@@ -69,6 +69,7 @@ def _parsed(text, where):
 
 def _check(args, methods):
     """Check, and return the number of training parts."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.datasets import load_dataset
     from seqkern.folds import read_folds
     from seqkern.study.feasible import check_labels_kind, check_layers, check_training_part

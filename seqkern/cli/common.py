@@ -134,6 +134,7 @@ def read_tracks(args, kernel, made=None):
     ParameterError
         If a track is missing, unknown or given twice.
     """
+    # loaded when a verb runs: its help needs none of it
     from seqkern.profiles.profile import TRACKS
     from seqkern.sequences.tracks import Track
 
@@ -170,6 +171,7 @@ def _profile_source(entry, made):
     """Return the ProfileSource of an entry, or None; say if a model's profiles were made otherwise."""
     if entry is None:
         return None
+    # loaded when a verb runs: its help needs none of it
     from seqkern.profiles.sources import ProfileSource, describe, differs
 
     source = ProfileSource(entry)

@@ -43,6 +43,7 @@ def add_arguments(parser):
 
 def run(args):
     """Print what is found, a data set after the other."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import FileError, unknown_name
     from seqkern.core.tsv import format_cell
     from seqkern.report.compare_input import read_input
@@ -84,6 +85,7 @@ def _title(study, name):
 
 def _compared(dataset, args, several):
     """Return ({metric: Compared or Contested}, why there is none) of a data set."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import LabelError, ParameterError
 
     try:
@@ -104,6 +106,7 @@ def _found(dataset, args):
     LabelError
         If methods were tested on different folds, or these leave nothing that can be tested.
     """
+    # loaded when the verb runs: its help needs none of it
     from seqkern.report.compare_input import Evaluated
     from seqkern.report.comparisons import compare_on_task, compare_tasks, why_untested
     from seqkern.report.tables import Ranking
@@ -142,6 +145,7 @@ def _too_few(ranking, dataset):
 
 def _over_all(datasets, args):
     """Return the comparison over data sets, as `run` lists them; nothing for too few."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError
     from seqkern.report.comparisons import compare_datasets
     from seqkern.report.tables import Ranking
@@ -159,6 +163,7 @@ def _over_all(datasets, args):
 
 def _check_known(kind, name, known):
     """Raise ParameterError for a name that is not there."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import unknown_name
 
     if name not in known:
@@ -167,6 +172,7 @@ def _check_known(kind, name, known):
 
 def _control(methods, text):
     """Return the method that is called ``kernel/solver``, or ``kernel`` where it has one solver; None without."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError, unknown_name
 
     if text is None:

@@ -23,6 +23,7 @@ def run(args):
     """Write one data set, or print the list."""
     if args.list:
         return _list()
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import SeqkernError
     from seqkern.datasets import make_dataset, save_dataset
 
@@ -49,6 +50,7 @@ def _words(dataset):
 
 def _chosen(args):
     """Return (name, DataEntry, data_dir, seed) of the arguments and the study."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ConfigError, unknown_name
     from seqkern.study.study import Study, check_dataset_entry
 
@@ -75,6 +77,7 @@ def _chosen(args):
 
 def _list():
     """Print the registry of public data sets as a table."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.datasets.public import public_sets
 
     print("name", "kind", "files", "description", "reference", sep="\t")

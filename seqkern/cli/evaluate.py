@@ -51,6 +51,7 @@ def add_arguments(parser):
 
 def run(args):
     """Run ``seqkern evaluate``."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.progress import progress_bar
     from seqkern.core.threads import given_threads
     from seqkern.datasets import load_dataset
@@ -168,6 +169,7 @@ def _grouped(labels, groups):
 
 def _identity(method, entries, dataset, options):
     """Return what the results depend on besides labels and splits, as text."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.build import build_digest
 
     kernels = [[entry.name, entry.kernel.identity(), entry.transform_specs] for entry in entries]
@@ -178,6 +180,7 @@ def _identity(method, entries, dataset, options):
 
 def evaluated_method(args, entries, solver, kind):
     """Return the Method of KernelEntries and a SolverEntry, for data of a kind."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.kernels import check_kind
     from seqkern.models.method import Method
     from seqkern.models.search import Search
@@ -197,6 +200,7 @@ def evaluated_method(args, entries, solver, kind):
 
 def kernel_sources(method, dataset, args):
     """Return where kernel values come from, by the kernels' names: of those with a stored form, from the arguments."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.gram import open_gram
     from seqkern.study.stored_grams import check_stored
 

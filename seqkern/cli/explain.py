@@ -36,6 +36,7 @@ def add_arguments(parser):
 
 def run(args):
     """Run the verb."""
+    # loaded when the verb runs: its help needs none of it
     from pathlib import Path
 
     from seqkern.core.errors import ModelError, SeqkernError

@@ -8,6 +8,7 @@ def table_dataset(args):
 
     Labels are in a column of the table, or in a table of their own.
     """
+    # loaded when a verb runs: its help needs none of it
     from seqkern.datasets import make_dataset
 
     options = {"label": args.label_field}
@@ -27,6 +28,7 @@ def table_dataset(args):
 
 def check_label_column(path, column):
     """Raise LabelError where a file, that is no standard input, is FASTA or a table without a column for labels."""
+    # loaded when a verb runs: its help needs none of it
     from seqkern.core.text_files import open_lines
 
     if path == "-":
@@ -66,6 +68,7 @@ def read_table(path, names):
     SequenceError, FileError
         As `seqkern.datasets.table_files.read_features`.
     """
+    # loaded when a verb runs: its help needs none of it
     import numpy as np
 
     from seqkern.core.text_files import read_cells, source_name

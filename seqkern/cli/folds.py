@@ -31,6 +31,7 @@ def add_arguments(parser):
 
 def run(args):
     """Make the folds of every task, check them, then write all files."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.datasets import load_dataset
     from seqkern.folds import composition_rows, make_folds, write_composition, write_folds
     from seqkern.folds.chains import chain_folds, chain_labels
@@ -118,6 +119,7 @@ def _method(options, task, of_residues=False):
     By default parts that the source gives are used. Residues of one chain are never divided: their folds, too, may be
     given, else chains are.
     """
+    # loaded when the verb runs: its help needs none of it
     from seqkern.folds.methods import options_of
 
     options = dict(options)

@@ -32,6 +32,7 @@ def site_windows(model, args, policies):
     SequenceError, FileError
         For a site, a record or a table that will not do.
     """
+    # loaded when a verb runs: its help needs none of it
     from seqkern.core.errors import ModelError
     from seqkern.core.text_files import source_name
     from seqkern.datasets.data_entry import SiteWindow

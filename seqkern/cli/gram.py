@@ -60,6 +60,7 @@ def add_arguments(parser):
 
 def run(args):
     """Run the verb."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import check_writable
     from seqkern.core.cost import Clock, write_cost
     from seqkern.core.errors import ParameterError
@@ -123,6 +124,7 @@ def _units(X):
 
 def _spectrum(gram, path):
     """Return the Spectrum of a matrix, kept in its file beside it if it has one."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.gram.matrix import spectrum_path
     from seqkern.gram.spectrum import spectrum, write_spectrum
 
@@ -142,6 +144,7 @@ def _share(text):
 
 def _kernel(args):
     """Return the kernel that the arguments name; say so if its transforms and repair are left out."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.study.kernel_entries import KernelEntry
 
     entry = _configured(args) if args.kernel is None else KernelEntry.parse(args.kernel)
@@ -156,6 +159,7 @@ def _kernel(args):
 
 def _configured(args):
     """Return the KernelEntry in the study's configuration."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ConfigError, unknown_name
     from seqkern.study.kernel_entries import KernelEntry
     from seqkern.study.study import Study
@@ -179,12 +183,14 @@ def _configured(args):
 
 def _data(args, kernel):
     """Return rows, columns (or None) and what to call them in messages."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError
     from seqkern.kernels import check_kind
 
     if bool(args.fasta) == bool(args.dataset):
         raise ParameterError("one source of sequences is needed", remedy="give FASTA files, or --dataset")
     if args.dataset:
+        # loaded when the verb runs: its help needs none of it
         from seqkern.datasets import load_dataset
         from seqkern.study.stored_grams import check_stored
 
@@ -201,6 +207,7 @@ def _data(args, kernel):
         check_stored(dataset, args.dataset)
         check_kind(kernel, dataset.kind, file=args.dataset)
         return dataset.X, None, args.dataset
+    # loaded when the verb runs: its help needs none of it
     from seqkern.sequences.fasta import read_fasta
 
     for path in args.fasta:
@@ -226,6 +233,7 @@ def _data(args, kernel):
 
 def _windows(args, alphabet):
     """Return the windows around sites of the FASTA files."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.datasets.data_entry import SiteWindow
     from seqkern.datasets.site_windows import cut_around_sites
     from seqkern.sequences.fasta import read_records
@@ -239,6 +247,7 @@ def _windows(args, alphabet):
 
 def _explain(kernel, X, Y, dtype):
     """Print the kernel's plan and the size of the matrix."""
+    # loaded when the verb runs: its help needs none of it
     import numpy as np
 
     from seqkern.core.memory import format_bytes

@@ -39,6 +39,7 @@ def add_arguments(parser):
 
 def run(args):
     """Run ``seqkern importance``."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import check_writable
     from seqkern.datasets import load_dataset
     from seqkern.explain import Explainer
@@ -71,6 +72,7 @@ def run(args):
 
 def _training_part(dataset, args):
     """Return the windows to train on, their labels, and the split whose training part they are or None."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.folds import read_folds
 
     if dataset.kind != "sequences" or len(dataset.tasks) != 1:
@@ -98,6 +100,7 @@ def _training_part(dataset, args):
 
 def _trained(X, labels, notes, args):
     """Return the Model."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.kernels import check_kind
     from seqkern.models.training import train_model
     from seqkern.solvers.explainable import check_solver
@@ -127,6 +130,7 @@ def _trained(X, labels, notes, args):
 
 def _letters(X, labels, model):
     """Return how many positive windows carry each letter at each position, int64 (L, letters), and what they are."""
+    # loaded when the verb runs: its help needs none of it
     import numpy as np
 
     if model.kind == "binary":
@@ -138,6 +142,7 @@ def _letters(X, labels, model):
 
 def _means(explainer, X, n_threads):
     """Return the LetterMeans over the windows trained on, where the kernel has no importance matrices."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.explain.poim import LetterMeans, has_poim
 
     if has_poim(explainer.model.kernel):
@@ -150,6 +155,7 @@ def _means(explainer, X, n_threads):
 
 def _write_summary(path, model, part, args):
     """Write what was trained, for the report."""
+    # loaded when the verb runs: its help needs none of it
     import json
 
     from seqkern.core.archive import atomic_write

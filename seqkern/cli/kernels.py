@@ -14,6 +14,7 @@ def add_arguments(parser):
 
 def run(args):
     """Print the list, or one kernel in full."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.gram.transforms import TRANSFORMS
     from seqkern.kernels import KERNELS
 

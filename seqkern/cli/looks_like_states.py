@@ -18,6 +18,7 @@ class LooksLikeStates:
     """
 
     def __init__(self, file, model):
+        # loaded when a verb runs: its help needs none of it
         from seqkern.residues.states import DSSP, OF_PROTEINS
 
         self.file, letters = file, model.alphabet.letters
@@ -27,6 +28,7 @@ class LooksLikeStates:
 
     def see(self, chains):
         """Look at some chains; warn of the first one whose second half looks like the states of the first half."""
+        # loaded when a verb runs: its help needs none of it
         import numpy as np
 
         from seqkern.sequences.alphabets import MASK

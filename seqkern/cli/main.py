@@ -84,6 +84,7 @@ def main(argv=None):
     except SystemExit as stop:
         return stop.code
     if args.version:
+        # loaded when the verb runs: its help needs none of it
         from seqkern.core.build import build_digest
 
         print(f"seqkern {__version__} ({build_digest()})")

@@ -10,6 +10,7 @@ from seqkern.core.errors import FileError, ParameterError, SequenceError
 
 def load_given(args):
     """Return the model that is given; where the model and the sequences are exchanged, say so."""
+    # loaded when a verb runs: its help needs none of it
     import zipfile
 
     from seqkern.core.errors import ModelError
@@ -33,10 +34,12 @@ def read_chunks(model, args, together=False):
     With ``--sites`` the windows around these, in one set; so are, with the track of their states, those of a file of
     letters and states `together`.
     """
+    # loaded when a verb runs: its help needs none of it
     from seqkern.core.errors import LetterError
     from seqkern.sequences.fasta import iter_fasta
 
     if model.alphabet is None:
+        # loaded when a verb runs: its help needs none of it
         from seqkern.cli.feature_tables import read_table
 
         yield read_table(args.fasta, model.support.columns)
@@ -53,6 +56,7 @@ def read_chunks(model, args, together=False):
         return
     try:
         if together:
+            # loaded when a verb runs: its help needs none of it
             from seqkern.residues.states import read_letters_and_states
 
             reading = read_letters_and_states(args.fasta, classes=model.classes, alphabet=model.alphabet, **policies)

@@ -39,6 +39,7 @@ def add_arguments(parser):
 
 def run(args):
     """Run the verb."""
+    # loaded when the verb runs: its help needs none of it
     import numpy as np
 
     from seqkern.core.archive import atomic_write

@@ -58,6 +58,7 @@ def check_no_states(args):
 
 def run_residues(args, model):
     """Predict, and write a table or pictures."""
+    # loaded when a verb runs: its help needs none of it
     from seqkern.cli.looks_like_states import LooksLikeStates
     from seqkern.cli.true_states import TrueStates, is_one_file, tell_scores
     from seqkern.core.progress import progress_counter
@@ -122,6 +123,7 @@ def _form(args):
 
 def _opened(stack, args):
     """Return the output file, which takes its name when all is written."""
+    # loaded when a verb runs: its help needs none of it
     from seqkern.core.archive import atomic_write
 
     return stack.enter_context(atomic_write(args.output, "w"))
@@ -144,6 +146,7 @@ class StateTable:
 
     def of(self, chains, residues, decided):
         """Yield lines, those of a chain at once."""
+        # loaded when a verb runs: its help needs none of it
         import numpy as np
 
         from seqkern.layers.chain import as_decisions
@@ -189,6 +192,7 @@ class Tracks:
 
     def of(self, chains, residues, decided):
         """Yield the pictures of some chains."""
+        # loaded when a verb runs: its help needs none of it
         from seqkern.evaluation.residue_results import state_letters
 
         sure, true, names = self.model.confidence(decided), residues.states(), state_letters(self.model.classes)

@@ -33,6 +33,7 @@ def profiles_of(args):
         raise ParameterError("there are two sources of profiles", remedy="leave out --profiles or --search-profiles")
     if args.profile_iterations is not None and not args.search_profiles:
         raise ParameterError("--profile-iterations is of a search", remedy="add --search-profiles FASTA")
+    # loaded when a verb runs: its help needs none of it
     from seqkern.profiles.sources import ALL
 
     if args.profiles:
@@ -60,6 +61,7 @@ def check_wanted(entry, kernel, made=None):
     made : dict, optional
         How those of a model's training sequences were made.
     """
+    # loaded when a verb runs: its help needs none of it
     from seqkern.profiles.profile import TRACKS
 
     wanted = [track for track in kernel.tracks if track in TRACKS]

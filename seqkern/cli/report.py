@@ -15,6 +15,7 @@ def add_arguments(parser):
 
 def run(args):
     """Run ``seqkern report``."""
+    # loaded when the verb runs: its help needs none of it
     import json
     from pathlib import Path
 

@@ -64,6 +64,7 @@ def _threshold(text):
 
 def check_no_scan(args):
     """Raise ParameterError for an option that goes with --scan only."""
+    # loaded when a verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError
 
     for name in ("format", "window", "strand", "threshold", "masked", "lower"):
@@ -73,6 +74,7 @@ def check_no_scan(args):
 
 def run_scan(args, model):
     """Scan, and write what is found."""
+    # loaded when a verb runs: its help needs none of it
     from seqkern.core.errors import ModelError, ParameterError
     from seqkern.core.progress import progress_counter
     from seqkern.core.text_files import source_name
@@ -162,6 +164,7 @@ def _remarks(args, model, scanner):
 @contextlib.contextmanager
 def _writer(form, output, scanner):
     """Yield ``write(candidates)``; files appear when all is written."""
+    # loaded when a verb runs: its help needs none of it
     from pathlib import Path
 
     from seqkern.core.archive import atomic_write

@@ -18,6 +18,7 @@ def add_arguments(parser):
 
 def run(args):
     """Print the list, or one solver, selector, layer or the scaler in full."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import unknown_name
     from seqkern.layers import LAYERS
     from seqkern.solvers import SOLVERS
@@ -53,6 +54,7 @@ def run(args):
 
 def _taken(cls):
     """Return as one line what a solver takes of a kernel."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.solvers.specs import TAKES
 
     if isinstance(cls.input, str):

@@ -129,6 +129,7 @@ def add_arguments(parser):
 
 def run(args):
     """Run the verb."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.archive import check_writable
     from seqkern.core.errors import ParameterError
     from seqkern.core.progress import progress_counter
@@ -226,6 +227,7 @@ def _searches(args):
 
 def _check_search(args):
     """Raise ParameterError for an option of the search where there is none."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError
 
     useless = [name for name in ("rule", "metric") if getattr(args, name) is not None]
@@ -240,6 +242,7 @@ def _check_search(args):
 
 def _grid(args):
     """Return the solver specifications to choose among."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.solvers import build_solver
     from seqkern.study.solver_entries import SolverEntry
 
@@ -251,6 +254,7 @@ def _grid(args):
 
 def _dataset(args, kernel, grid):
     """Return the Dataset of the FASTA files and their labels; without labels, of one file and solvers without."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import LabelError
     from seqkern.datasets import make_dataset
 
@@ -295,6 +299,7 @@ def _dataset(args, kernel, grid):
 
 def _need_no_labels(grid):
     """Tell whether all solvers can learn without labels."""
+    # loaded when the verb runs: its help needs none of it
     from seqkern.solvers import build_solver
 
     return all("none" in build_solver(spec).targets for spec in grid)

@@ -18,6 +18,7 @@ def check_layers(args):
                     f"--{name} is of states of residues", remedy=f"add --states, or leave out --{name}"
                 )
         return
+    # loaded when a verb runs: its help needs none of it
     from seqkern.layers import Layers
 
     others = {"labels": args.labels, "sites": args.sites, "format": args.format != "seqkern"}
@@ -35,6 +36,7 @@ def check_layers(args):
 
 def _joined(text):
     """Tell whether a text holds layers that are separated by commas."""
+    # loaded when a verb runs: its help needs none of it
     from seqkern.layers import LAYERS
 
     if text.lstrip().startswith(("[", "{")):  # JSON
@@ -57,6 +59,7 @@ def check_probabilities(args, labels):
 
 def states_entry(args, kernel):
     """Return the entry of the data set of chains and their states."""
+    # loaded when a verb runs: its help needs none of it
     from seqkern.residues import WINDOW
 
     window = str(WINDOW if args.window is None else args.window)

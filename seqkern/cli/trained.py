@@ -5,6 +5,7 @@ from seqkern.cli.common import unrecognised
 
 def doubts(model, dataset, at_sites):
     """Yield what a user should know before relying on the model's predicted classes."""
+    # loaded when a verb runs: its help needs none of it
     import numpy as np
 
     yield from unrecognised(model)
@@ -31,6 +32,7 @@ def doubts(model, dataset, at_sites):
 
 def commonest_at_sites(model, dataset):
     """Return the commonest two letters at the sites of each strand, as `letters_at_sites`; {} if they were checked."""
+    # loaded when a verb runs: its help needs none of it
     import numpy as np
 
     from seqkern.sequences.cutting import letters_at_sites
@@ -98,6 +100,7 @@ def _data_lines(model, units):
 
 def _method_lines(model, args, searched):
     """Yield kernel, transforms and solver, and what they chose or learned by themselves."""
+    # loaded when a verb runs: its help needs none of it
     from seqkern.solvers.specs import spec_text
 
     record = model.record
@@ -119,6 +122,7 @@ def _method_lines(model, args, searched):
 
 def _fit_lines(model, units):
     """Yield how the fit went, and on how much decisions rest."""
+    # loaded when a verb runs: its help needs none of it
     from seqkern.models.feature_model import FeatureModel
 
     record = model.record

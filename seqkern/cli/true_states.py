@@ -16,6 +16,7 @@ class TrueStates:
     """
 
     def __init__(self, file, model, together):
+        # loaded when a verb runs: its help needs none of it
         from seqkern.residues.states import read_state_records
 
         self.file, self.together, self.classes = file, together, model.classes
@@ -25,6 +26,7 @@ class TrueStates:
 
     def of(self, chains):
         """Return chains with the track of their true states, reduced as in training where they are not already."""
+        # loaded when a verb runs: its help needs none of it
         from seqkern.residues import STATES
         from seqkern.residues.reductions import reduce_states
         from seqkern.residues.states import match_states
@@ -41,6 +43,7 @@ class TrueStates:
 
     def counts(self):
         """Return how many chains of the file no sequence had."""
+        # loaded when a verb runs: its help needs none of it
         from seqkern.residues.states import LEFT_OUT
 
         return {LEFT_OUT: len(self._left)}
@@ -62,6 +65,7 @@ def tell_scores(scored, model):
         Residues with their true states, and the codes of the predicted ones.
     model : ResidueModel
     """
+    # loaded when a verb runs: its help needs none of it
     import numpy as np
 
     from seqkern.evaluation.states import state_scores

@@ -1,10 +1,12 @@
 """What did not converge within a piece of work: told to whoever counts it, instead of once for each fit.
 
 The warning is scikit-learn's, so that its users' filters hold. It is looked up when there is something to warn of:
-importing scikit-learn costs a second, and prediction, or a Gram matrix, needs none of it.
+importing scikit-learn costs a second, and prediction, a Gram matrix, or most evaluations need none of it. Where nothing
+has loaded it, nothing has warned.
 """
 
 import contextlib
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,6 +19,18 @@ def convergence_warning() -> type[Warning]:
     return ConvergenceWarning
 
 
+class _Loaded(type):
+    """What makes a class stand for `ConvergenceWarning` without importing it."""
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        module = sys.modules.get("sklearn.exceptions")
+        return module is not None and issubclass(other, module.ConvergenceWarning)
+
+
+class _Unconverged(Warning, metaclass=_Loaded):
+    """Stands for `ConvergenceWarning` in filters of warnings, which ask whether a warning is of its kind."""
+
+
 def warn_unconverged(text: str, stacklevel: int = 1) -> None:
     """Warn with a `ConvergenceWarning`; `stacklevel` counts from the caller, as that of `warnings.warn`."""
     warnings.warn(text, convergence_warning(), stacklevel=stacklevel + 1)
@@ -26,7 +40,7 @@ def warn_unconverged(text: str, stacklevel: int = 1) -> None:
 def ignoring_unconverged() -> Iterator[None]:
     """Show no `ConvergenceWarning`."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", convergence_warning())
+        warnings.simplefilter("ignore", _Unconverged)
         yield
 
 
@@ -39,13 +53,12 @@ def unconverged() -> Iterator[list[Warning]]:
     list of Warning
     """
     kept: list[Warning] = []
-    unfinished = convergence_warning()
     with warnings.catch_warnings():
-        warnings.simplefilter("always", unfinished)
+        warnings.simplefilter("always", _Unconverged)
         show = warnings.showwarning
 
         def keep(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
-            if issubclass(category, unfinished):
+            if issubclass(category, _Unconverged):
                 kept.append(message)
             else:
                 show(message, category, *place, **more)

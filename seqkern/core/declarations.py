@@ -345,9 +345,10 @@ class Flag(Parameter):
 
 
 class Text(Parameter):
-    """Text, whatever it looks like: ``01`` stays ``01``; with `rows`, rows of numbers may stand for it."""
+    """Text, whatever it looks like: ``01`` stays ``01``; the path of a file; with `rows`, rows of numbers instead."""
 
     rows: bool = False
+    path: bool = False
 
     def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError unless the value is text, or what may stand for it."""
@@ -355,8 +356,11 @@ class Text(Parameter):
             super().check(name, value, owner)
 
     def _check_one(self, name: str, value: Any, owner: Any) -> None:
-        if not isinstance(value, str):
-            self._refuse(name, value, "give text" if not self.rows else "give a name, or rows of numbers")
+        if isinstance(value, str):
+            return
+        if self.path:
+            raise ParameterError(f"{name}={value!r} is not a path", remedy=self.remedy)
+        self._refuse(name, value, "give text" if not self.rows else "give a name, or rows of numbers")
 
     def _parse(self, word: str, ranges: bool) -> Any:
         return word
@@ -386,15 +390,18 @@ class AlphabetName(Text):
 
 
 class Numbers(Real):
-    """A list of numbers; `words` may stand for some."""
+    """A list of numbers, as many as the attribute `length` of the object says; `words` may stand for some."""
+
+    length: str = ""
 
     def check(self, name: str, value: Any, owner: Any = None) -> None:
         """Raise ParameterError unless the value is a list of numbers in the domain, or what may stand for it."""
         if (value is None and self.optional) or (isinstance(value, str) and value in self.words):
             return
-        if not is_listed(value) or getattr(value, "ndim", 1) != 1:
+        count = getattr(owner, self.length) if self.length else None
+        if not is_listed(value) or getattr(value, "ndim", 1) != 1 or count not in (None, len(value)):
             choose = f"choose {', '.join(self.words)}, or " if self.words else ""
-            self._refuse(name, value, f"{choose}give a list of numbers")
+            self._refuse(name, value, f"{choose}give a list of {'' if count is None else f'{count} '}numbers")
         for one in value:
             self._check_one(self.each or name, one, owner)
 

@@ -95,12 +95,13 @@ def text(
     default: Any = REQUIRED,
     several: bool = False,
     rows: bool = False,
+    path: bool = False,
     optional: bool = False,
     kw_only: bool = True,
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare text; with `rows`, rows of numbers may stand for it."""
+    """Declare text, or the path of a file; with `rows`, rows of numbers may stand for it."""
     return Text(**locals())
 
 
@@ -116,11 +117,12 @@ def numbers(
     high: float | None = None,
     words: tuple[str, ...] = (),
     each: str = "",
+    length: str = "",
     kw_only: bool = True,
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a list of numbers from `low` to `high`; messages call one of them `each`."""
+    """Declare a list of numbers from `low` to `high`, as many as the attribute `length` says."""
     return Numbers(**locals())
 
 

@@ -55,6 +55,7 @@ def _bar(description, **options):
     """Return a tqdm bar, or None where nobody would see it."""
     if not sys.stderr.isatty():
         return None
+    # loaded only where used: costs start-up
     from tqdm import tqdm
 
     return tqdm(desc=description, delay=DELAY, leave=False, file=sys.stderr, **options)

@@ -29,7 +29,7 @@ class Registry:
         self.table = dict(sorted(table.items()))
 
     @cached_property
-    def base_class(self) -> type:
+    def base_class(self) -> type[Any]:
         """The base class."""
         return _import_class(self.base)
 
@@ -39,7 +39,7 @@ class Registry:
         return list(self.table)
 
     @property
-    def classes(self) -> dict[str, type]:
+    def classes(self) -> dict[str, type[Any]]:
         """Dict from name to class, sorted by name; it imports them all."""
         return {name: _import_class(place) for name, place in self.table.items()}
 
@@ -69,7 +69,7 @@ class Registry:
             )
         self.table = dict(sorted({**self.table, name: place}.items()))
 
-    def get(self, name: str) -> type:
+    def get(self, name: str) -> type[Any]:
         """Return the class registered as `name`.
 
         Raises
@@ -103,7 +103,7 @@ class Registry:
         return cls(**params)
 
 
-def _import_class(place: str) -> type:
+def _import_class(place: str) -> type[Any]:
     """Return the class at ``module:Class``."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)

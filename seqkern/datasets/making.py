@@ -94,6 +94,7 @@ def _one_task(material):
 
 def _family_roles(material, seed):
     """Return the roles of the Liao-Noble protocol for each family that is large enough."""
+    # loaded only where used: costs start-up
     from seqkern.datasets.families import liao_noble
 
     missing = [key for key in ("superfamily", "family") if key not in material.columns]
@@ -114,6 +115,7 @@ def _tasks_of_roles(material, roles):
 
     Families that the source names are the groups, so that the inner loop holds out whole ones, as the task does.
     """
+    # loaded only where used: costs start-up
     from seqkern.datasets.label_sources import unit_columns
 
     columns = material.columns

@@ -1,10 +1,9 @@
-"""How sure a score of a ranking is, from samples of the units drawn again: intervals and a paired test.
+"""How sure a score of a ranking is, from samples drawn again with replacement: intervals and a paired test.
 
 For ROC-n and average precision, for which there is no simple formula of the variance; for the AUC too, which checks
-DeLong's. Units are drawn with replacement within each class of each test part, so that every sample has the classes'
-sizes. Each draw is a row of how often each unit was drawn: sums over units with equal decisions then give the score of
-many draws at once. The same seed gives the same draws. SciPy's `bootstrap` takes up to three times as long for
-the BCa intervals, and cannot draw n − 1 of n units, as the test does.
+DeLong's. Samples are drawn within each class of each test part, so that every draw has the classes' sizes. A draw is a
+row of how often each sample was drawn: sums over samples with equal decisions then give the score of many draws at once. The same seed gives the same draws. SciPy's `bootstrap` takes up to three times as long for
+the BCa intervals, and cannot draw n − 1 of n samples, as the test does.
 
 References
 ----------
@@ -13,19 +12,24 @@ Hanley & McNeil 1983, Radiology 148:839-843: the test of a difference by its sta
 """
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError
 from seqkern.evaluation.ranking import as_binary
 
+Counts = npt.NDArray[np.float64]
+"""How many samples of a class each draw has at each decision, shape (draws, values)."""
+
 CELLS = 1 << 21
-"""Draws times units held at once."""
+"""Draws times samples held at once."""
 MOST_LEFT_OUT = 1000
-"""Units of a class of a test part that are left out one by one; of more, as many drawn at random stand for all."""
+"""Samples of a class of a test part that are left out one by one; of more, as many drawn at random stand for all."""
 
 
 class ScoreInterval(NamedTuple):
@@ -38,7 +42,7 @@ class ScoreInterval(NamedTuple):
 
 
 class ScoreComparison(NamedTuple):
-    """The scores of two methods on the same units, first − second, its standard error, their ratio t and two-sided p.
+    """The scores of two methods on the same samples, first − second, its standard error, their ratio t and two-sided p.
 
     `df` are the degrees of freedom of t.
     """
@@ -53,32 +57,60 @@ class ScoreComparison(NamedTuple):
 
 
 def bootstrap_interval(
-    labels, decisions, score="roc50", *, level=0.95, method="bca", n_resamples=2000, seed=0, folds=None
-):
+    labels: npt.ArrayLike,
+    decisions: npt.ArrayLike,
+    score: str = "roc50",
+    *,
+    level: float = 0.95,
+    method: str = "bca",
+    n_resamples: int = 2000,
+    seed: int = 0,
+    folds: npt.ArrayLike | None = None,
+) -> ScoreInterval:
     """Return a bootstrap confidence interval of a score.
 
     Parameters
     ----------
-    labels, decisions : array_like, shape (n,)
-        As in `roc_auc`.
-    score : str
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        A higher decision means positive.
+    score : str, default "roc50"
         ``auc``, ``average_precision``, or ``roc`` with a number, such as ``roc50``.
-    level : float
+    level : float, default 0.95
         Share of intervals that hold the true score.
     method : {"bca", "percentile"}
         ``percentile``: quantiles of the draws' scores. ``bca``: quantiles corrected for bias and for a spread that
-        changes with the score, by Efron's acceleration from leaving units out one by one.
-    n_resamples : int
-        Draws.
-    seed : int
+        changes with the score, by Efron's acceleration from leaving samples out one by one.
+    n_resamples : int, default 2000
+        Number of draws, at least 2.
+    seed : int, default 0
+        Of the draws.
     folds : array_like, shape (n,), optional
-        The test part of each unit; the score is then the mean of the parts', those with one class left out.
+        The test part of each sample; the score is then the mean of the parts', those with one class left out.
 
     Returns
     -------
     ScoreInterval
         NaN if no part holds both classes. The ends are NaN too where all draws have the same score, as with classes
         that are perfectly separated: that says nothing.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a label or decision is not a finite number.
+    ParameterError
+        For an unknown score or method, or a number outside its domain.
+
+    Examples
+    --------
+    >>> labels = [1, 1, 1, 1, 1, -1, -1, -1, -1, -1]
+    >>> decisions = [0.9, 0.8, 0.7, 0.4, 0.3, 0.6, 0.5, 0.2, 0.1, 0.0]
+    >>> found = bootstrap_interval(labels, decisions, "auc", n_resamples=200)
+    >>> found.score
+    0.84
+    >>> found.low < found.score < found.high
+    True
     """
     check_real("level", level, 0, 1, open_low=True)
     check_choice("method", method, ("bca", "percentile"))
@@ -98,26 +130,57 @@ def bootstrap_interval(
     return ScoreInterval(value, se, *map(float, np.quantile(draws, tails)))
 
 
-def bootstrap_test(labels, first, second, score="roc50", *, n_resamples=2000, seed=0, folds=None):
-    """Test whether two decisions on the same units have the same score: t is their difference over its standard error.
+def bootstrap_test(
+    labels: npt.ArrayLike,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    score: str = "roc50",
+    *,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    folds: npt.ArrayLike | None = None,
+) -> ScoreComparison:
+    """Test whether two decisions on the same samples have the same score: t is their difference over its standard error.
 
-    The standard error is that over the draws, which are the same for both. Of n units of a class in a part n − 1 are
+    The standard error is that over the draws, which are the same for both. Of n samples of a class in a part n − 1 are
     drawn: n would give a variance that is too small by (n − 1)/n. The degrees of freedom are n − 1 of the smallest
-    class of any part. With fewer than ten units there it hardly ever finds anything (docs/type_one_error.md).
+    class of any part. With fewer than ten samples there it hardly ever finds anything (docs/type_one_error.md).
 
     Parameters
     ----------
     labels : array_like, shape (n,)
-    first, second : array_like, shape (n,)
-        Decisions of two methods.
-    score, n_resamples, seed, folds
-        As in `bootstrap_interval`.
+        Positive where greater than zero.
+    first, second : array_like of float, shape (n,)
+        Decisions of two methods; higher means positive.
+    score : str, default "roc50"
+        ``auc``, ``average_precision``, or ``roc`` with a number.
+    n_resamples : int, default 2000
+        Number of draws, at least 2.
+    seed : int, default 0
+        Of the draws.
+    folds : array_like, shape (n,), optional
+        The test part of each sample, as in `bootstrap_interval`.
 
     Returns
     -------
     ScoreComparison
-        p = 1 where the scores are equal in every draw; NaN if a class has fewer than two units in some part that holds
+        p = 1 where the scores are equal in every draw; NaN if a class has fewer than two samples in some part that holds
         both, if no part does, or where a difference is the same in every draw.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a label or decision is not a finite number.
+    ParameterError
+        For an unknown score, or a number outside its domain.
+
+    Examples
+    --------
+    >>> labels = [1, 1, 1, 1, -1, -1, -1, -1]
+    >>> good, poor = [8, 7, 6, 3, 5, 4, 2, 1], [8, 3, 6, 2, 5, 4, 7, 1]
+    >>> found = bootstrap_test(labels, good, poor, "auc", n_resamples=200)
+    >>> found.first, found.second, found.df
+    (0.875, 0.5625, 3)
     """
     sample = Sample(labels, [first, second], score, folds)
     if not sample.parts:
@@ -136,9 +199,27 @@ def bootstrap_test(labels, first, second, score="roc50", *, n_resamples=2000, se
 
 
 class Sample:
-    """Units in test parts, with the decisions of one method or two, and a score."""
+    """Samples in test parts, with the decisions of one method or more, and a score.
 
-    def __init__(self, labels, decisions, score, folds):
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : sequence of array_like of float, shape (n,)
+        Of each method.
+    score : str
+        As in `bootstrap_interval`.
+    folds : array_like, shape (n,), optional
+        The test part of each sample.
+    """
+
+    def __init__(
+        self,
+        labels: npt.ArrayLike,
+        decisions: Sequence[npt.ArrayLike],
+        score: str,
+        folds: npt.ArrayLike | None,
+    ) -> None:
         pairs = [as_binary(labels, values) for values in decisions]
         positive = pairs[0][0]
         folds = np.zeros(len(positive), dtype=np.int64) if folds is None else np.asarray(folds)
@@ -152,16 +233,26 @@ class Sample:
         self.parts = [[_ordered(part, values, positive) for _, values in pairs] for part in rows]
 
     @property
-    def freedom(self):
-        """Units of the smallest class of any part, less one: that small samples vary too little adds up over parts."""
+    def freedom(self) -> int:
+        """Samples of the smallest class of any part, less one: that small classes vary too little adds up over parts."""
         return min(map(len, self.strata)) - 1
 
-    def whole(self):
-        """Return the score of each method."""
+    def whole(self) -> npt.NDArray[np.float64]:
+        """Return the score of each method, float64 (methods,)."""
         return self.scores(np.ones((1, self.n)))[0]
 
-    def scores(self, weights):
-        """Return float64 (draws, methods) from how often each unit counts, float64 (draws, n)."""
+    def scores(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the scores of draws.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (draws, n)
+            How often each sample counts.
+
+        Returns
+        -------
+        ndarray of float64, shape (draws, methods)
+        """
         columns = []
         for part in zip(*self.parts, strict=True):
             values = []
@@ -173,10 +264,21 @@ class Sample:
             columns.append(np.mean(values, axis=0))
         return np.stack(columns, axis=1)
 
-    def draws(self, n_resamples, seed, left_out=0):
-        """Return the scores of samples drawn within the strata, float64 (n_resamples, methods).
+    def draws(self, n_resamples: int, seed: int, left_out: int = 0) -> npt.NDArray[np.float64]:
+        """Return the scores of samples drawn within the strata: the classes of each test part.
 
-        From each stratum as many units are drawn as it has, less `left_out`.
+        Parameters
+        ----------
+        n_resamples : int
+            Number of draws, at least 2.
+        seed : int
+            Of the draws.
+        left_out : int, default 0
+            From each stratum as many samples are drawn as it has, less these.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_resamples, methods)
         """
         check_integer("n_resamples", n_resamples, 2)
         check_integer("seed", seed, 0)
@@ -193,8 +295,18 @@ class Sample:
             found.append(self.scores(weights))
         return np.concatenate(found)
 
-    def acceleration(self, seed):
-        """Return Efron's acceleration for several samples, from the scores without one unit."""
+    def acceleration(self, seed: int) -> float:
+        """Return Efron's acceleration for several strata, from the scores without one sample.
+
+        Parameters
+        ----------
+        seed : int
+            Of the choice among the samples of a large stratum.
+
+        Returns
+        -------
+        float
+        """
         rng = np.random.default_rng([seed, 1])
         above = below = 0.0
         for stratum in self.strata:
@@ -208,28 +320,43 @@ class Sample:
             below += size * np.mean(influence**2) / size**2
         return above / (6 * below**1.5) if below > 0 else 0.0
 
-    def _without(self, units):
-        """Yield the scores of the first method without each of some units."""
+    def _without(self, left_out: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.float64]]:
+        """Yield the scores of the first method without each of some samples."""
         at_once = max(1, CELLS // self.n)
-        for first in range(0, len(units), at_once):
-            some = units[first : first + at_once]
+        for first in range(0, len(left_out), at_once):
+            some = left_out[first : first + at_once]
             weights = np.ones((len(some), self.n))
             weights[np.arange(len(some)), some] = 0
             yield self.scores(weights)[:, 0]
 
 
-def _ordered(rows, decisions, positive):
+def _ordered(
+    rows: npt.NDArray[np.int64], decisions: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Return the rows from the highest decision down, the places where a lower value begins, and which are positive."""
     order = rows[np.argsort(-decisions[rows], kind="stable")]
     starts = np.flatnonzero(np.append(True, np.diff(decisions[order]) != 0))
     return order, starts, positive[order]
 
 
-def score_of_counts(name):
-    """Return the function of a score: from counts of positives and negatives at each decision, float64 (draws, values).
+def score_of_counts(name: str) -> Callable[[Counts, Counts], npt.NDArray[np.float64]]:
+    """Return the function of a score: from counts of positives and negatives at each decision.
 
-    Decisions go down along the rows. It returns float64 (draws,), the numbers of `roc_auc`, `roc_n` and
-    `average_precision`.
+    Parameters
+    ----------
+    name : str
+        ``auc``, ``average_precision``, or ``roc`` with a number.
+
+    Returns
+    -------
+    callable
+        Takes the counts of positives and of negatives, float64 (draws, values), decisions going down along the rows;
+        returns float64 (draws,), the numbers of `roc_auc`, `roc_n` and `average_precision`.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown score.
     """
     if name == "average_precision":
         return _average_precision
@@ -238,20 +365,22 @@ def score_of_counts(name):
     number = str(name).removeprefix("roc")
     if str(name).startswith("roc") and number.isdecimal() and int(number):
         return lambda p, q: _roc_n(p, q, int(number))
-    check_choice("score", name, ("auc", "roc50", "average_precision"))
+    known = ("auc", "roc50", "average_precision")
+    check_choice("score", name, known)
+    raise AssertionError(f"{name!r} is among {known}")
 
 
-def _roc_n(p, q, n):
+def _roc_n(p: Counts, q: Counts, n: float) -> npt.NDArray[np.float64]:
     """Return ROC-n of counts."""
     passed = np.cumsum(q, axis=1) - q
     ahead = np.cumsum(p, axis=1) - p
-    n = np.minimum(n, q.sum(axis=1))
-    counted = np.clip(n[:, None] - passed, 0, q)
+    most = np.minimum(n, q.sum(axis=1))
+    counted = np.clip(most[:, None] - passed, 0, q)
     total = (counted * ahead + p * (counted * (counted + 1) / 2) / (q + 1)).sum(axis=1)
-    return total / (n * p.sum(axis=1))
+    return total / (most * p.sum(axis=1))
 
 
-def _average_precision(p, q):
+def _average_precision(p: Counts, q: Counts) -> npt.NDArray[np.float64]:
     """Return the average precision of counts."""
     found, seen = np.cumsum(p, axis=1), np.cumsum(p + q, axis=1)
     precision = np.divide(found, seen, out=np.zeros_like(found), where=seen > 0)

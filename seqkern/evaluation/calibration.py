@@ -1,8 +1,8 @@
-"""Probabilities of decision values, fitted to decisions about units that were not trained on (see held_out.py).
+"""Probabilities of decision values, fitted to decisions about samples that were not trained on (see held_out.py).
 
 Platt: P(positive | f) = 1 / (1 + exp(A·f + B)), with A and B of greatest likelihood for targets drawn in by a prior of
-one unit more of each class. Isotonic: the non-decreasing steps nearest to the labels in squares, with straight lines
-between them; it assumes no shape, needs more units (some hundreds), and may say 0 or 1.
+one sample more of each class. Isotonic: the non-decreasing steps nearest to the labels in squares, with straight lines
+between them; it assumes no shape, needs more samples (some hundreds), and may say 0 or 1.
 
 The isotonic steps are scikit-learn's. Its Platt is not used: it calibrates classifiers, not given decisions (what does
 is private), stops at a gradient of 1e-6 where this one reaches 1e-12, and takes three times as long.
@@ -17,10 +17,10 @@ Zadrozny, Elkan: Transforming classifier scores into accurate multiclass probabi
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+import numpy.typing as npt
 
 from seqkern.core.errors import LabelError
 
@@ -45,26 +45,54 @@ class SigmoidCalibration:
     intercept: float
     folds: int
     n: int
-    method = "platt"
+    method: ClassVar[str] = "platt"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_numbers(self.slope, self.intercept)
 
     @classmethod
-    def fit(cls, decisions: ArrayLike, positive: ArrayLike, folds: int) -> Self:
-        """Return the calibration of greatest likelihood; see `fit_sigmoid`."""
-        return cls(*fit_sigmoid(decisions, positive), folds, len(decisions))
+    def fit(cls, decisions: npt.ArrayLike, positive: npt.ArrayLike, folds: int) -> Self:
+        """Return the calibration of greatest likelihood; see `fit_sigmoid`.
+
+        Parameters
+        ----------
+        decisions : array_like of float, shape (n,)
+            About samples that were not trained on.
+        positive : array_like of bool, shape (n,)
+            Whether each of them is positive.
+        folds : int
+            How many folds gave decisions.
+
+        Returns
+        -------
+        SigmoidCalibration
+
+        Raises
+        ------
+        LabelError
+            If a class has no sample.
+        """
+        return cls(*fit_sigmoid(decisions, positive), folds, np.size(decisions))
 
     @property
     def rises(self) -> bool:
         """Whether a larger decision means a larger probability."""
         return self.slope < 0
 
-    def probabilities(self, decisions: ArrayLike) -> np.ndarray:
-        """Return the probability of the positive class, float64 (n,), of each decision value."""
+    def probabilities(self, decisions: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the probability of the positive class of each decision.
+
+        Parameters
+        ----------
+        decisions : array_like of float, shape (n,)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         return sigmoid(self.slope * np.asarray(decisions, dtype=np.float64) + self.intercept)
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         """Return what a model keeps: a JSON dict that `calibration_from_record` takes."""
         return {"method": self.method, **asdict(self)}
 
@@ -75,7 +103,7 @@ class IsotonicCalibration:
 
     Attributes
     ----------
-    points : list of (float, float)
+    points : list of [float, float]
         Decision and probability, the decisions rising; beyond the first and last the probability is theirs.
     folds : int
         How many folds gave decisions.
@@ -83,12 +111,12 @@ class IsotonicCalibration:
         The number of decisions that it was fitted to.
     """
 
-    points: list
+    points: list[list[float]]
     folds: int
     n: int
-    method = "isotonic"
+    method: ClassVar[str] = "isotonic"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.points or any(len(point) != 2 for point in self.points):
             raise LabelError("a calibration without points is not possible", remedy="calibrate again")
         _check_numbers(*(number for point in self.points for number in point))
@@ -97,73 +125,124 @@ class IsotonicCalibration:
             raise LabelError("a calibration that falls, or leaves 0 to 1, is not possible", remedy="calibrate again")
 
     @classmethod
-    def fit(cls, decisions: ArrayLike, positive: ArrayLike, folds: int) -> Self:
+    def fit(cls, decisions: npt.ArrayLike, positive: npt.ArrayLike, folds: int) -> Self:
         """Return the calibration nearest in squares (scikit-learn's IsotonicRegression).
+
+        Parameters
+        ----------
+        decisions : array_like of float, shape (n,)
+            About samples that were not trained on.
+        positive : array_like of bool, shape (n,)
+            Whether each of them is positive.
+        folds : int
+            How many folds gave decisions.
+
+        Returns
+        -------
+        IsotonicCalibration
 
         Raises
         ------
         LabelError
-            If a class has no unit.
+            If a class has no sample.
         """
         from sklearn.isotonic import IsotonicRegression  # only for this method: costs start-up
 
-        decisions, positive = _both_classes(decisions, positive)
-        fitted = IsotonicRegression(y_min=0.0, y_max=1.0).fit(decisions, positive.astype(np.float64))
+        f, known = _both_classes(decisions, positive)
+        fitted = IsotonicRegression(y_min=0.0, y_max=1.0).fit(f, known.astype(np.float64))
         points = np.column_stack([fitted.X_thresholds_, fitted.y_thresholds_])
-        return cls(points.tolist(), folds, len(decisions))
+        return cls(points.tolist(), folds, len(f))
 
     @property
     def rises(self) -> bool:
         """Whether some larger decision means a larger probability."""
         return self.points[-1][1] > self.points[0][1]
 
-    def probabilities(self, decisions: ArrayLike) -> np.ndarray:
-        """Return the probability of the positive class, float64 (n,), of each decision value."""
+    def probabilities(self, decisions: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the probability of the positive class of each decision.
+
+        Parameters
+        ----------
+        decisions : array_like of float, shape (n,)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         return np.interp(np.asarray(decisions, dtype=np.float64), *zip(*self.points, strict=True))
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         """Return what a model keeps: a JSON dict that `calibration_from_record` takes."""
         return {"method": self.method, **asdict(self)}
 
 
-METHODS = {cls.method: cls for cls in (SigmoidCalibration, IsotonicCalibration)}
+METHODS: dict[str, type[SigmoidCalibration] | type[IsotonicCalibration]] = {
+    cls.method: cls for cls in (SigmoidCalibration, IsotonicCalibration)
+}
 
 
-def calibration_from_record(record: Mapping) -> SigmoidCalibration | IsotonicCalibration:
-    """Return the calibration whose `record` this is."""
-    record = dict(record)
-    method = record.pop("method")
-    if method not in METHODS:
-        raise LabelError(f"the calibration {method!r} is not known", remedy=f"choose from: {', '.join(METHODS)}")
-    return METHODS[method](**record)
-
-
-def sigmoid(z: np.ndarray) -> np.ndarray:
-    """Return 1 / (1 + exp(z)), float64, without overflow."""
-    small = np.exp(-np.abs(z))
-    return np.where(z >= 0, small, 1.0) / (1.0 + small)
-
-
-def fit_sigmoid(decisions: ArrayLike, positive: ArrayLike) -> tuple[float, float]:
-    """Return A and B of the sigmoid that decision values are most likely under.
+def calibration_from_record(record: Mapping[str, Any]) -> SigmoidCalibration | IsotonicCalibration:
+    """Return the calibration whose `record` this is.
 
     Parameters
     ----------
-    decisions : ndarray of float64, shape (n,)
-    positive : ndarray of bool, shape (n,)
+    record : mapping
+        What `SigmoidCalibration.record` or `IsotonicCalibration.record` returned.
 
     Returns
     -------
-    slope, intercept : float
+    SigmoidCalibration or IsotonicCalibration
 
     Raises
     ------
     LabelError
-        If a class has no unit.
+        For an unknown method, or numbers that no calibration has.
     """
-    f, positive = _both_classes(decisions, positive)
-    n_positive, n_negative = np.count_nonzero(positive), np.count_nonzero(~positive)
-    targets = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    numbers = dict(record)
+    method = numbers.pop("method")
+    if method not in METHODS:
+        raise LabelError(f"the calibration {method!r} is not known", remedy=f"choose from: {', '.join(METHODS)}")
+    return METHODS[method](**numbers)
+
+
+def sigmoid(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return 1 / (1 + exp(z)) without overflow.
+
+    Parameters
+    ----------
+    z : ndarray of float64
+
+    Returns
+    -------
+    ndarray of float64, of the same shape
+    """
+    small = np.exp(-np.abs(z))
+    return np.where(z >= 0, small, 1.0) / (1.0 + small)
+
+
+def fit_sigmoid(decisions: npt.ArrayLike, positive: npt.ArrayLike) -> tuple[float, float]:
+    """Return A and B of the sigmoid that decision values are most likely under.
+
+    Parameters
+    ----------
+    decisions : array_like of float, shape (n,)
+    positive : array_like of bool, shape (n,)
+
+    Returns
+    -------
+    slope : float
+        A.
+    intercept : float
+        B.
+
+    Raises
+    ------
+    LabelError
+        If a class has no sample.
+    """
+    f, known = _both_classes(decisions, positive)
+    n_positive, n_negative = np.count_nonzero(known), np.count_nonzero(~known)
+    targets = np.where(known, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
     scale = float(np.abs(f).max()) or 1.0
     f = f / scale
     point = np.array([0.0, math.log((n_negative + 1) / (n_positive + 1))])
@@ -188,21 +267,23 @@ def fit_sigmoid(decisions: ArrayLike, positive: ArrayLike) -> tuple[float, float
     return float(point[0] / scale), float(point[1])
 
 
-def _loss(point, f, targets):
+def _loss(point: npt.NDArray[np.float64], f: npt.NDArray[np.float64], targets: npt.NDArray[np.float64]) -> float:
     """Return the negative log likelihood."""
     z = point[0] * f + point[1]
     return float(np.sum(targets * z + np.logaddexp(0.0, -z)))
 
 
-def _both_classes(decisions, positive):
-    """Return both as arrays; LabelError if a class has no unit."""
-    decisions, positive = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=bool)
-    if positive.all() or not positive.any():
+def _both_classes(
+    decisions: npt.ArrayLike, positive: npt.ArrayLike
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return both as arrays; LabelError if a class has no sample."""
+    f, known = np.asarray(decisions, dtype=np.float64), np.asarray(positive, dtype=np.bool_)
+    if known.all() or not known.any():
         raise LabelError("one class only: nothing to calibrate on", remedy="give units of both classes")
-    return decisions, positive
+    return f, known
 
 
-def _check_numbers(*values):
+def _check_numbers(*values: float) -> None:
     """Raise LabelError unless all are finite numbers."""
     for value in values:
         if not isinstance(value, (int, float)) or not math.isfinite(value):

@@ -1,15 +1,20 @@
 """What the inner loop chooses among: pairs of a kernel and a solver specification, in a grid or drawn at random."""
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 
 from seqkern.core.checks import check_integer
 from seqkern.solvers.specs import draw_spec, expand_grid, has_range
 
+Candidate = tuple[str, dict[str, Any]]
+
 ATTEMPTS = 20
 """For each candidate that is still to be drawn: a value drawn twice is no new candidate."""
 
 
-def grid_candidates(kernels, solver, *, search=False):
+def grid_candidates(kernels: Iterable[str], solver: dict[str, Any] | str, *, search: bool = False) -> list[Candidate]:
     """Return every kernel with every specification of a solver's grid.
 
     Parameters
@@ -18,18 +23,21 @@ def grid_candidates(kernels, solver, *, search=False):
         Names.
     solver : dict or str
         A specification, in which lists are values to choose from.
-    search : bool
-        As in `seqkern.solvers.expand_grid`.
+    search : bool, default False
+        Whether parameters that the specification leaves out take the solver's default grid.
 
     Returns
     -------
     list of (str, dict)
+        Name of a kernel, specification of a solver.
     """
     grid = expand_grid(solver, search=search)
     return [(kernel, spec) for kernel in kernels for spec in grid]
 
 
-def random_candidates(kernels, solver, draws, seed, *, search=False):
+def random_candidates(
+    kernels: Sequence[str], solver: dict[str, Any] | str, draws: int, seed: int, *, search: bool = False
+) -> list[Candidate]:
     """Return kernels with specifications of a solver drawn at random, each pair once.
 
     Parameters
@@ -37,12 +45,14 @@ def random_candidates(kernels, solver, draws, seed, *, search=False):
     kernels : sequence of str
         Names; each is as likely as the others.
     solver : dict or str
-        As in `grid_candidates`; parameters may be ranges too (see `seqkern.solvers.ranges`).
+        A specification, in which lists are values to choose from; parameters may be ranges too (see
+        `seqkern.solvers.ranges`).
     draws : int
         How many pairs, at most: of a grid with no more pairs than these all are returned.
     seed : int
-    search : bool
-        As in `seqkern.solvers.expand_grid`.
+        Of the draws.
+    search : bool, default False
+        Whether parameters that the specification leaves out take the solver's default grid.
 
     Returns
     -------
@@ -60,7 +70,7 @@ def random_candidates(kernels, solver, draws, seed, *, search=False):
         if len(grid) <= draws:
             return grid
     rng = np.random.default_rng([seed, len(kernels)])
-    found = []
+    found: list[Candidate] = []
     for _ in range(ATTEMPTS * draws):
         candidate = kernels[rng.integers(len(kernels))], draw_spec(solver, rng, search=search)
         if candidate not in found:
@@ -70,8 +80,38 @@ def random_candidates(kernels, solver, draws, seed, *, search=False):
     return found
 
 
-def make_candidates(kernels, solver, *, draws=None, seed=0, search=False):
-    """Return the candidates of random search with a number of draws, or of grid search without one."""
+def make_candidates(
+    kernels: Sequence[str],
+    solver: dict[str, Any] | str,
+    *,
+    draws: int | None = None,
+    seed: int = 0,
+    search: bool = False,
+) -> list[Candidate]:
+    """Return the candidates of random search with a number of draws, or of grid search without one.
+
+    Parameters
+    ----------
+    kernels : sequence of str
+        Names.
+    solver : dict or str
+        As in `grid_candidates`, or `random_candidates`.
+    draws : int, optional
+        Of random search; None: grid search.
+    seed : int, default 0
+        Of random search.
+    search : bool, default False
+        Whether parameters that the specification leaves out take the solver's default grid.
+
+    Returns
+    -------
+    list of (str, dict)
+
+    Raises
+    ------
+    ParameterError
+        For a number of draws below one, or a range of values in grid search.
+    """
     if draws is None:
         return grid_candidates(kernels, solver, search=search)
     return random_candidates(kernels, solver, draws, seed, search=search)

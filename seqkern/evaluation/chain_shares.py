@@ -5,13 +5,15 @@ be far too sure, so each chain counts once.
 """
 
 import math
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from seqkern.evaluation.bootstrap import ScoreInterval
-from seqkern.evaluation.paired_decisions import has_value
+from seqkern.evaluation.paired_decisions import Trial, has_value
 
 
 class ChainShares:
@@ -30,35 +32,59 @@ class ChainShares:
         Of the chains, in order of appearance.
     """
 
-    def __init__(self, trial):
+    def __init__(self, trial: Trial) -> None:
         self.trial = trial
-        place = {}
+        place: dict[str, int] = {}
         owners = (name.rpartition(":")[0] for name in trial.ids.tolist())
         self._chain = np.array([place.setdefault(owner, len(place)) for owner in owners], dtype=np.int64)
         self.names = list(place)
 
     @cached_property
-    def _counts(self):
+    def _counts(self) -> dict[Hashable, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
         """Dict of method to (right residues, residues) of each chain, int64 (chains,) each."""
         found = {}
         for method, predicted in self.trial.predicted.items():
             rows = has_value(predicted)
             right = rows & (predicted == self.trial.labels)
-            counted = (np.bincount(self._chain[chosen], minlength=len(self.names)) for chosen in (right, rows))
-            found[method] = tuple(counted)
+            found[method] = self._per_chain(right), self._per_chain(rows)
         return found
 
-    def shares(self, methods):
-        """Return {method: float64 (chains,)}: the share of right residues; NaN where a method lacks a chain."""
+    def _per_chain(self, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Return how many of some rows each chain has, int64 (chains,)."""
+        return np.bincount(self._chain[rows], minlength=len(self.names))
+
+    def shares(self, methods: Iterable[Hashable]) -> dict[Hashable, npt.NDArray[np.float64]]:
+        """Return the share of right residues of each chain.
+
+        Parameters
+        ----------
+        methods : iterable
+            Methods of the Trial.
+
+        Returns
+        -------
+        dict of method to ndarray of float64, shape (chains,)
+            NaN where a method lacks a chain.
+        """
         every = np.full(len(self.names), np.nan)
         return {m: np.divide(r, n, out=every.copy(), where=n > 0) for m in methods for r, n in [self._counts[m]]}
 
-    def interval(self, method):
-        """Return the ScoreInterval of a method's share of all right residues, as `share_interval` does."""
+    def interval(self, method: Hashable) -> ScoreInterval:
+        """Return the interval of a method's share of all right residues, as `share_interval` does.
+
+        Parameters
+        ----------
+        method : hashable
+            One of the Trial.
+
+        Returns
+        -------
+        ScoreInterval
+        """
         return share_interval(*self._counts[method])
 
 
-def share_interval(right, n):
+def share_interval(right: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> ScoreInterval:
     """Return the share of all right residues of chains, its standard error and 95 % interval.
 
     Chains, not residues, are what was drawn: the error is that of a ratio of two sums over chains, and the interval

@@ -3,12 +3,17 @@
 A label is positive where it is greater than zero (0/1, −1/1 and truth values all do), and a higher decision
 means positive. P and N are the numbers of positives and negatives. Where the labels hold one class only a
 score is not defined and NaN, without a warning.
+
+Curve, area and average precision equal scikit-learn's to the last bit, whose import alone takes longer than most
+evaluations.
 """
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import LabelError
 
@@ -16,17 +21,17 @@ from seqkern.core.errors import LabelError
 class Roc(NamedTuple):
     """A ROC curve: rates of false and of true positives at each threshold, float64 arrays of one length."""
 
-    false: np.ndarray
-    true: np.ndarray
-    threshold: np.ndarray
+    false: npt.NDArray[np.float64]
+    true: npt.NDArray[np.float64]
+    threshold: npt.NDArray[np.float64]
 
 
 class MeanRoc(NamedTuple):
     """The mean of ROC curves: true positive rates and their spread on a grid of false positive rates."""
 
-    false: np.ndarray
-    true: np.ndarray
-    sd: np.ndarray
+    false: npt.NDArray[np.float64]
+    true: npt.NDArray[np.float64]
+    sd: npt.NDArray[np.float64]
 
 
 class WorkingPoint(NamedTuple):
@@ -37,8 +42,20 @@ class WorkingPoint(NamedTuple):
     specificity: float
 
 
-def as_binary(labels, decisions):
-    """Return (positive, decisions) as bool and float64 arrays of one length.
+def as_binary(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+    """Return labels and decisions as arrays, checked.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        A higher decision means positive.
+
+    Returns
+    -------
+    positive : ndarray of bool, shape (n,)
+    decisions : ndarray of float64, shape (n,)
 
     Raises
     ------
@@ -58,43 +75,92 @@ def as_binary(labels, decisions):
     return positive > 0, decisions
 
 
-def _both(positive):
+def _both(positive: npt.NDArray[np.bool_]) -> bool:
     """Return whether both classes are there."""
-    return bool(positive.any()) and not positive.all()
+    return bool(positive.any()) and not bool(positive.all())
 
 
-def roc_curve(labels, decisions):
+def _counts(
+    positive: npt.NDArray[np.bool_], decisions: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the numbers of false and of true positives at each distinct decision, and these, from the highest down."""
+    order = np.argsort(-decisions, kind="stable")
+    ordered = decisions[order]
+    last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
+    true = np.cumsum(positive[order], dtype=np.float64)[last]
+    return 1.0 + last - true, true, ordered[last]
+
+
+def roc_curve(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> Roc:
     """Return the ROC curve: a corner for each distinct decision value, from (0, 0) to (1, 1).
 
     Parameters
     ----------
-    labels, decisions : array_like, shape (n,)
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        A higher decision means positive.
 
     Returns
     -------
     Roc
         Corners on a straight line between two others are left out. Two NaN if the labels hold one class only.
-    """
-    from sklearn.metrics import roc_curve as curve  # only where used: costs start-up
 
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a decision or label is not a finite number.
+
+    Examples
+    --------
+    >>> curve = roc_curve([1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.1])
+    >>> curve.false
+    array([0. , 0. , 0.5, 0.5, 1. ])
+    >>> curve.true.round(2)
+    array([0.  , 0.67, 0.67, 1.  , 1.  ])
+    """
     positive, decisions = as_binary(labels, decisions)
     if not _both(positive):
         return Roc(*np.full((3, 2), np.nan))
-    return Roc(*curve(positive, decisions))
+    false, true, threshold = _counts(positive, decisions)
+    if len(false) > 2:
+        turns = (np.diff(false, 2) != 0) | (np.diff(true, 2) != 0)
+        corners = np.concatenate(([True], turns, [True]))
+        false, true, threshold = false[corners], true[corners], threshold[corners]
+    false, true = np.append(0.0, false), np.append(0.0, true)
+    return Roc(false / false[-1], true / true[-1], np.append(np.inf, threshold))
 
 
-def roc_auc(labels, decisions):
+def roc_auc(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
     """Return the area under the ROC curve: the share of (positive, negative) pairs in order, ties count ½.
 
-    NaN if the labels hold one class only.
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        A higher decision means positive.
+
+    Returns
+    -------
+    float
+        NaN if the labels hold one class only.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a decision or label is not a finite number.
+
+    Examples
+    --------
+    >>> roc_auc([1, 1, -1, -1], [0.9, 0.2, 0.5, 0.1])
+    0.75
     """
-    from sklearn.metrics import roc_auc_score  # only where used: costs start-up
-
-    positive, decisions = as_binary(labels, decisions)
-    return float(roc_auc_score(positive, decisions)) if _both(positive) else math.nan
+    curve = roc_curve(labels, decisions)
+    return float((np.diff(curve.false) * (curve.true[1:] + curve.true[:-1]) / 2.0).sum())
 
 
-def roc_n(labels, decisions, n=50):
+def roc_n(labels: npt.ArrayLike, decisions: npt.ArrayLike, n: int = 50) -> float:
     """Return ROC-n = (1/(nP)) Σ_{i≤n} TP_i, the area under the ROC curve up to the n-th false positive.
 
     TP_i is the number of positives ahead of the i-th negative, n at most N. Among q negatives and p positives
@@ -103,18 +169,31 @@ def roc_n(labels, decisions, n=50):
 
     Parameters
     ----------
-    labels, decisions : array_like, shape (n_units,)
-    n : int
-        ROC50 is n = 50.
+    labels : array_like, shape (n_samples,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n_samples,)
+        A higher decision means positive.
+    n : int, default 50
+        Number of false positives up to which the area is taken.
 
     Returns
     -------
     float
         NaN if the labels hold one class only.
 
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a decision or label is not a finite number.
+
     References
     ----------
     Gribskov & Robinson 1996, Comput. Chem. 20:25-33.
+
+    Examples
+    --------
+    >>> roc_n([1, 0, 1, 0, 0], [5, 4, 3, 2, 1], n=2)
+    0.75
     """
     positive, decisions = as_binary(labels, decisions)
     if not _both(positive):
@@ -129,10 +208,34 @@ def roc_n(labels, decisions, n=50):
     return float(total / (n * p.sum()))
 
 
-def median_rfp(labels, decisions):
+def median_rfp(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
     """Return the median over the positives of the share of negatives that score at least as high.
 
-    NaN if the labels hold one class only. Jaakkola, Diekhans, Haussler 2000.
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        A higher decision means positive.
+
+    Returns
+    -------
+    float
+        From 0, the best, to 1; NaN if the labels hold one class only.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a decision or label is not a finite number.
+
+    References
+    ----------
+    Jaakkola, Diekhans & Haussler 2000, J. Comput. Biol. 7:95-114.
+
+    Examples
+    --------
+    >>> median_rfp([1, 1, 1, 0, 0], [0.9, 0.5, 0.2, 0.6, 0.1])
+    0.5
     """
     positive, decisions = as_binary(labels, decisions)
     if not _both(positive):
@@ -142,24 +245,67 @@ def median_rfp(labels, decisions):
     return float(np.median(1.0 - below / len(negatives)))
 
 
-def average_precision(labels, decisions):
+def average_precision(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
     """Return Σ_t (R_t − R_{t−1}) P_t over the distinct thresholds t, R the recall and P the precision.
 
-    NaN if there is no positive or no negative.
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        A higher decision means positive.
+
+    Returns
+    -------
+    float
+        NaN if the labels hold one class only.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a decision or label is not a finite number.
+
+    Examples
+    --------
+    >>> average_precision([1, 0, 1, 0], [0.9, 0.8, 0.4, 0.1])  # (1/1 + 2/3) / 2
+    0.8333333333333333
     """
-    from sklearn.metrics import average_precision_score  # only where used: costs start-up
-
     positive, decisions = as_binary(labels, decisions)
-    return float(average_precision_score(positive, decisions)) if _both(positive) else math.nan
+    if not _both(positive):
+        return math.nan
+    false, true, _ = _counts(positive, decisions)
+    precision, recall = true / (true + false), true / true[-1]
+    # summed from the lowest decision up, as scikit-learn does: the order decides the last bit
+    return max(0.0, -float((np.diff(np.append(recall[::-1], 0.0)) * precision[::-1]).sum()))
 
 
-def specificity_at_sensitivity(labels, decisions, sensitivity):
+def specificity_at_sensitivity(labels: npt.ArrayLike, decisions: npt.ArrayLike, sensitivity: float) -> WorkingPoint:
     """Return the highest threshold that finds at least a share `sensitivity` of the positives, and its rates.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        A higher decision means positive.
+    sensitivity : float
+        From 0 to 1.
 
     Returns
     -------
     WorkingPoint
         NaN if the labels hold one class only.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a decision or label is not a finite number.
+
+    Examples
+    --------
+    >>> point = specificity_at_sensitivity([1, 1, 1, 0, 0], [0.9, 0.5, 0.2, 0.6, 0.1], 0.6)
+    >>> point.threshold, round(point.sensitivity, 2), point.specificity
+    (0.5, 0.67, 0.5)
     """
     positive, decisions = as_binary(labels, decisions)
     if not _both(positive):
@@ -175,26 +321,76 @@ def specificity_at_sensitivity(labels, decisions, sensitivity):
     )
 
 
-def sensitivity(labels, decisions, threshold=0.0):
-    """Return the share of positives with a decision above the threshold; NaN if there are none."""
+def sensitivity(labels: npt.ArrayLike, decisions: npt.ArrayLike, threshold: float = 0.0) -> float:
+    """Return the share of positives with a decision above the threshold.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        Decision values, or predicted classes.
+    threshold : float, default 0
+        A sample is predicted to be positive where its decision is above.
+
+    Returns
+    -------
+    float
+        NaN if there are no positives.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a decision or label is not a finite number.
+
+    Examples
+    --------
+    >>> sensitivity([1, 1, 0, 0], [0.7, -0.2, -0.5, 0.0])
+    0.5
+    """
     positive, decisions = as_binary(labels, decisions)
     return float(np.mean(decisions[positive] > threshold)) if positive.any() else math.nan
 
 
-def specificity(labels, decisions, threshold=0.0):
-    """Return the share of negatives with a decision not above the threshold; NaN if there are none."""
+def specificity(labels: npt.ArrayLike, decisions: npt.ArrayLike, threshold: float = 0.0) -> float:
+    """Return the share of negatives with a decision not above the threshold.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        Positive where greater than zero.
+    decisions : array_like of float, shape (n,)
+        Decision values, or predicted classes.
+    threshold : float, default 0
+        A sample is predicted to be positive where its decision is above.
+
+    Returns
+    -------
+    float
+        NaN if there are no negatives.
+
+    Raises
+    ------
+    LabelError
+        If the lengths differ, or a decision or label is not a finite number.
+
+    Examples
+    --------
+    >>> specificity([1, 1, 0, 0], [0.7, -0.2, -0.5, 0.0])
+    1.0
+    """
     positive, decisions = as_binary(labels, decisions)
     return math.nan if positive.all() else float(np.mean(decisions[~positive] <= threshold))
 
 
-def mean_roc_curve(curves, n_grid=101):
+def mean_roc_curve(curves: Iterable[Sequence[npt.NDArray[np.float64]]], n_grid: int = 101) -> MeanRoc:
     """Average ROC curves vertically: the true positive rates at each false positive rate of a common grid.
 
     Parameters
     ----------
     curves : iterable of Roc or (false, true)
         Undefined curves are left out.
-    n_grid : int
+    n_grid : int, default 101
         Number of grid points from 0 to 1.
 
     Returns
@@ -206,6 +402,13 @@ def mean_roc_curve(curves, n_grid=101):
     References
     ----------
     Fawcett 2006, Pattern Recognit. Lett. 27:861-874, algorithm 4.
+
+    Examples
+    --------
+    >>> labels = [1, 0, 1, 0]
+    >>> curves = [roc_curve(labels, decisions) for decisions in ([4, 3, 2, 1], [4, 2, 3, 1])]
+    >>> mean_roc_curve(curves, n_grid=3).true
+    array([0.75, 1.  , 1.  ])
     """
     grid = np.linspace(0.0, 1.0, n_grid)
     rates = []

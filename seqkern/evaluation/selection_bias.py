@@ -9,8 +9,8 @@ import warnings
 
 import numpy as np
 from scipy.sparse import issparse, vstack
-from sklearn.exceptions import ConvergenceWarning
 
+from seqkern.core.convergence import ignoring_unconverged
 from seqkern.evaluation.metrics import codes_of, scores
 from seqkern.solvers.base import ConstantColumnWarning
 
@@ -40,8 +40,8 @@ def biased_scores(honest, parts, y, labels, test, threshold=None):
     """
     F_train, F_test = parts
     both = vstack(parts, format="csr") if issparse(F_train) else np.vstack(parts)
-    with warnings.catch_warnings():  # the honest fits of the same solver tell what there is to tell
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # the honest fits of the same solver say what there is to say
+    with ignoring_unconverged(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)
         columns = honest.settled().fit(both, np.concatenate(y)).selected_columns()
         solver = honest.settled().without_selection(columns)

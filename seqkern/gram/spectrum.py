@@ -81,6 +81,7 @@ def spectrum(K, *, exact_units=EXACT_UNITS):
     GramError
         If `K` is not square and symmetric, or a value is not a finite number.
     """
+    # loaded only where used: costs start-up
     from threadpoolctl import threadpool_limits
 
     K = np.asarray(K) if not isinstance(K, np.ndarray) else K

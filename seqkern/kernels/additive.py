@@ -1,6 +1,6 @@
-"""Σ_j c_j·K(x, z_j) without the matrix: folded into one table, and taken apart letter by letter and word by word.
+"""Σ_j c_j·K(x, z_j) without the matrix: folded into one table, and taken apart residue by residue and k-mer by k-mer.
 
-A decision of a kernel machine is such a sum over its support sequences z_j, and a constant. A kernel family offers
+A decision of an SVM is such a sum over its support sequences z_j, and a constant. A kernel family offers
 what it can by `Kernel._fold`, `Kernel._attribute` and `Kernel._word_weights`, which know nothing of normalisation;
 the functions here are what their users call, for any kernel, also for parts inside other kernels.
 
@@ -13,17 +13,26 @@ Kernels made of kernels hand their values on to their parts:
   c_j·f'(0) where K(x, z_j) = 0. What is left, c_j·f(0), rests on nothing that x and z_j have in common: it is shared
   equally by all letters of x.
 
-In the last two cases the coefficients differ from sequence to sequence; the weight of a word is then the mean over the
+In the last two cases the coefficients differ from sequence to sequence; the weight of a k-mer is then the mean over the
 sequences that are explained.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels.blocks import fill
 from seqkern.kernels.occurrences import WordWeights
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel, Prepared
 
 
 @dataclass(frozen=True)
@@ -39,24 +48,30 @@ class Folded:
         Whether to divide by √K(x, x).
     """
 
-    values: object
+    values: Callable[[Any], npt.NDArray[np.float64]]
     normalize: bool
 
-    def __call__(self, rows):
+    def __call__(self, rows: Prepared) -> npt.NDArray[np.float64]:
         """Return Σ_j c_j·K(x, z_j), float64 (n,), of `rows`, Prepared like the support."""
         sums = self.values(rows.payload)
         return over_root(sums, rows.raw_diagonal) if self.normalize else sums
 
 
-def fold(kernel, columns, coefficients):
+def fold(kernel: Kernel, columns: Prepared, coefficients: npt.NDArray[np.float64]) -> Folded | None:
     """Return a `Folded`, or None if the kernel knows no way faster than the matrix.
 
     Parameters
     ----------
     kernel : Kernel
+        Fitted, if it learns from data.
     columns : Prepared
-        Of the m support sequences.
+        Of the m support sequences z_j.
     coefficients : ndarray of float64, shape (m,)
+        c_j.
+
+    Returns
+    -------
+    Folded or None
     """
     if kernel.normalize:
         coefficients = over_root(coefficients, columns.raw_diagonal)
@@ -64,32 +79,60 @@ def fold(kernel, columns, coefficients):
     return None if values is None else Folded(values, kernel.normalize)
 
 
-def attributions(kernel, X, support, coefficients):
-    """Return what each letter contributes to Σ_j c_j·K(x, z_j).
+def attributions(
+    kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return what each residue contributes to Σ_j c_j·K(x, z_j).
 
     Parameters
     ----------
     kernel : Kernel
         Fitted, if it learns from data.
     X : SequenceSet, n sequences
+        The sequences that are explained.
     support : SequenceSet, m sequences
+        The support sequences z_j.
     coefficients : ndarray of float64, shape (m,)
+        c_j.
 
     Returns
     -------
-    ndarray of float64, shape (letters of X,)
+    ndarray of float64, shape (residues of X,)
         Record after record; the sum over a record is Σ_j c_j·K(x, z_j).
 
     Raises
     ------
     ParameterError
-        If the kernel's value has no letters to be shared among.
+        If the kernel's value has no residues to be shared among.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> X = SequenceSet.from_strings(["GATT"], "dna")
+    >>> attributions(SpectrumKernel(k=2, normalize=False), X, ["GAGA"], np.array([1.0]))
+    array([1., 1., 0., 0.])
     """
     return _shares(kernel, X, support, coefficients, kernel._attribute)
 
 
-def row_attributions(kernel, X, support, coefficients):
-    """Return what `attributions` does, the coefficients float64 (n, m): those of record i in row i."""
+def row_attributions(
+    kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return what `attributions` does, with coefficients of each record's own.
+
+    Parameters
+    ----------
+    kernel, X, support
+        As of `attributions`.
+    coefficients : ndarray of float64, shape (n, m)
+        Those of record i in row i.
+
+    Returns
+    -------
+    ndarray of float64, shape (residues of X,)
+    """
 
     def one_by_one(X, support, coefficients):
         parts = [kernel._attribute(X.take([i]), support, row) for i, row in enumerate(coefficients)]
@@ -98,7 +141,13 @@ def row_attributions(kernel, X, support, coefficients):
     return _shares(kernel, X, support, coefficients, one_by_one)
 
 
-def _shares(kernel, X, support, coefficients, attribute):
+def _shares(
+    kernel: Kernel,
+    X: Any,
+    support: Any,
+    coefficients: npt.NDArray[np.float64],
+    attribute: Callable[[Any, Any, npt.NDArray[np.float64]], npt.NDArray[np.float64]],
+) -> npt.NDArray[np.float64]:
     """Return ``attribute(X, support, coefficients)``, normalised as the kernel is."""
     X, support = kernel.coerce(X), kernel.coerce(support)
     if not kernel.normalize:
@@ -109,13 +158,31 @@ def _shares(kernel, X, support, coefficients, attribute):
     return over_root(shares, np.repeat(diagonal, X.lengths))
 
 
-def spread_evenly(X, values):
-    """Return float64 (letters of X,): values[i] shared equally by all letters of record i.
+def spread_evenly(X: SequenceSet, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Share a value of each record equally among its residues.
+
+    Parameters
+    ----------
+    X : SequenceSet, n sequences
+        The records.
+    values : ndarray of float64, shape (n,)
+        One for each record.
+
+    Returns
+    -------
+    ndarray of float64, shape (residues of X,)
 
     Raises
     ------
     SequenceError
-        If a record has a value, and no letter.
+        If a record has a value, and no residue.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> spread_evenly(SequenceSet.from_strings(["ACG", "TT"]), np.array([3.0, 1.0]))
+    array([1. , 1. , 1. , 0.5, 0.5])
     """
     bare = np.flatnonzero((X.lengths == 0) & (values != 0))
     if len(bare):
@@ -123,30 +190,51 @@ def spread_evenly(X, values):
     return np.repeat(values / np.maximum(X.lengths, 1), X.lengths)
 
 
-def matrix(kernel, X, support):
-    """Return the kernel matrix, float64 (n, m), and the two diagonals."""
+def matrix(
+    kernel: Kernel, X: Any, support: Any
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the kernel matrix of two sets and the diagonals of both.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Fitted, if it learns from data.
+    X, support : SequenceSet, n and m sequences
+        Rows and columns.
+
+    Returns
+    -------
+    values : ndarray of float64, shape (n, m)
+        K(x, z).
+    row_diagonal : ndarray of float64, shape (n,)
+        K(x, x).
+    column_diagonal : ndarray of float64, shape (m,)
+        K(z, z).
+    """
     columns = kernel.prepare(support)
     rows = kernel.prepare(X, like=columns)
-    return fill(kernel, rows, columns, np.empty((len(rows), len(columns)))), rows.diagonal, columns.diagonal
+    values = np.empty((len(rows), len(columns)))
+    fill(kernel, rows, columns, values)
+    return values, rows.diagonal, columns.diagonal
 
 
-def word_weights(kernel, X, support, coefficients):
-    """Return what one occurrence of a word adds to Σ_j c_j·K(x, z_j), before the division by √K(x, x).
+def word_weights(kernel: Kernel, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> WordWeights:
+    """Return what one occurrence of a k-mer adds to Σ_j c_j·K(x, z_j), before the division by √K(x, x).
 
     Parameters
     ----------
     kernel, X, support, coefficients
-        As in `attributions`.
+        As of `attributions`.
 
     Returns
     -------
     WordWeights
-        Of the distinct words of `X` and `support` that the kernel compares.
+        Of the distinct k-mers of `X` and `support` that the kernel compares.
 
     Raises
     ------
     NoWordsError
-        If the kernel compares no words.
+        If the kernel compares no k-mers.
     """
     X, support = kernel.coerce(X), kernel.coerce(support)
     if kernel.normalize:
@@ -154,6 +242,18 @@ def word_weights(kernel, X, support, coefficients):
     return WordWeights(*kernel._word_weights(X, support, coefficients))
 
 
-def over_root(values, diagonal):
-    """Return values / √diagonal; 0 where the diagonal is not positive."""
+def over_root(values: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return values / √diagonal; 0 where the diagonal is not positive.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n,)
+        What is divided.
+    diagonal : ndarray of float64, shape (n,)
+        K(x, x).
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+    """
     return np.divide(values, np.sqrt(np.maximum(diagonal, 0)), out=np.zeros_like(values), where=diagonal > 0)

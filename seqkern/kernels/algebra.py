@@ -1,10 +1,12 @@
 """Sums and products of kernels, and a kernel on a part of each sequence."""
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, component, fixed, integer, numbers
@@ -13,11 +15,14 @@ from seqkern.kernels.additive import attributions, fold, matrix, row_attribution
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, add_counts, as_parts
 from seqkern.kernels.explicit import feature_vectors, known_names
+from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.kernels.implicit import CombinedImplicit
 from seqkern.kernels.occurrences import WordWeights, merge
 from seqkern.kernels.part_parameters import PartParameters
+from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vector_form import JoinedTable, VectorForm
-from seqkern.kernels.window_values import PartOfWindow, SumOfValues, WindowValues
+from seqkern.kernels.window_values import PartOfWindow, ScansWindows, SumOfValues, WindowValues
+from seqkern.sequences.sequence_set import SequenceSet
 
 FARTHEST = 10**12
 """No sequence is that long; places up to it are far from the limits of int64."""
@@ -31,6 +36,13 @@ class SumKernel(PartParameters, CompositeKernel):
     ParameterError
         If there is no part, the parts take different kinds of data, or a weight is negative: such a sum would
         not be positive semi-definite.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel, SumKernel
+    >>> parts = [SpectrumKernel(k=1, normalize=False), SpectrumKernel(k=3, normalize=False)]
+    >>> SumKernel(parts, weights=[0.5, 1])(["ACGT"], ["ACGA", "TTTT"])
+    array([[3., 2.]])
     """
 
     name = "sum"
@@ -50,17 +62,15 @@ class SumKernel(PartParameters, CompositeKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Kernel]:
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         parts = build_kernel("spectrum:k=3+spectrum:k=2,part=2:-2")
-        return [parts.set_params(normalize=True), build_kernel("0.25*linear+2*rbf:gamma=scale+0*linear")]
+        return [cast(Kernel, parts.set_params(normalize=True)), build_kernel("0.25*linear+2*rbf:gamma=scale+0*linear")]
 
-    def _given(self):
+    def _given(self) -> list[Kernel]:
         return as_parts(self.name, self.parts)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.weights is None:
             return
@@ -70,7 +80,7 @@ class SumKernel(PartParameters, CompositeKernel):
                 remedy="give one weight for each part",
             )
 
-    def _weights(self):
+    def _weights(self) -> list[float]:
         return [1.0] * len(self.parts) if self.weights is None else [float(weight) for weight in self.weights]
 
     def _combine_diagonals(self, diagonals):
@@ -98,46 +108,58 @@ class SumKernel(PartParameters, CompositeKernel):
         return lambda rows: sum(one(part) for one, part in zip(folds, rows.parts, strict=True))
 
     @property
-    def has_weights_at_positions(self):
+    def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts
         """Whether all parts have."""
         return all(part.has_weights_at_positions for part in self._given())
 
-    def weights_at_positions(self, support, coefficients):
+    def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
         """Return the sum of what the parts give, each normalised as it is; None if one has none."""
         if not self.has_weights_at_positions:
             return None
         parts = zip(self.bases, self._weights(), strict=True)
         return SumOfValues([WindowValues(part, support, weight * coefficients) for part, weight in parts])
 
-    def constant_diagonal(self, length):
+    def constant_diagonal(self, length: int) -> bool:
         """Tell whether each sequence matches itself as any other does, in every part."""
         return all(part.constant_diagonal(length) for part in self.bases)
 
-    def check_features(self):
+    def check_features(self) -> None:
         """Raise ParameterError, without any work, unless all parts have explicit features."""
         for part in self._given():
             part.check_features()
 
-    def features(self, X):
+    def features(self, X: Any) -> Any:
         """Return the features of all parts side by side, each times the root of its weight."""
         self.check_features()
         return _side_by_side(
             [feature_vectors(part, X) * root for part, root in zip(self.bases, np.sqrt(self._weights()), strict=True)]
         )
 
-    def feature_names(self, records):
-        """Return the names of the parts' features, after those of the parts where there are several; else None."""
-        names = [known_names(part, records) for part in self.bases]
-        if any(own is None for own in names):
+    def feature_names(self, records: Any) -> list[str] | None:
+        """Return the names of the parts' features, after those of the parts where there are several; else None.
+
+        Parameters
+        ----------
+        records : SequenceSet or table
+            What the features are of.
+
+        Returns
+        -------
+        list of str or None
+        """
+        found = [known_names(part, records) for part in self.bases]
+        names = [own for own in found if own is not None]
+        if len(names) < len(found):
             return None
         if len(names) == 1:
             return names[0]
         return [f"{part.name} {name}" for part, own in zip(self.bases, names, strict=True) for name in own]
 
-    def vector_form(self):
+    def vector_form(self) -> VectorForm | None:
         """Return the vectors of all parts side by side; None if one is not linear on vectors, or the sum normalised."""
-        forms = [part.vector_form() for part in self.bases]
-        if self.normalize or any(form is None or form.kind != "linear" for form in forms):
+        found = [part.vector_form() for part in self.bases]
+        forms = [form for form in found if form is not None and form.kind == "linear"]
+        if self.normalize or len(forms) < len(found):
             return None
         factors = np.sqrt(self._weights())
         return VectorForm(
@@ -161,7 +183,7 @@ class SumKernel(PartParameters, CompositeKernel):
         return merge(word_weights(part, X, support, weight * coefficients) for part, weight in parts)
 
 
-def _side_by_side(features):
+def _side_by_side(features: list[Any]) -> Any:
     """Return one matrix of several with the same rows: sparse if one of them is."""
     if any(map(is_sparse, features)):
         from scipy.sparse import csr_array, hstack  # only here: loaded already, or not needed
@@ -177,6 +199,13 @@ class ProductKernel(PartParameters, CompositeKernel):
     ------
     ParameterError
         If there is no part, or the parts take different kinds of data.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import ProductKernel, SpectrumKernel
+    >>> parts = [SpectrumKernel(k=1, normalize=False), SpectrumKernel(k=3, normalize=False)]
+    >>> ProductKernel(parts)(["ACGT"], ["ACGA", "TTTT"])
+    array([[4., 0.]])
     """
 
     name = "product"
@@ -190,13 +219,11 @@ class ProductKernel(PartParameters, CompositeKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Kernel]:
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         return [build_kernel("spectrum:k=1*spectrum:k=2"), build_kernel("rbf*linear*polynomial:degree=2")]
 
-    def _given(self):
+    def _given(self) -> list[Kernel]:
         return as_parts(self.name, self.parts)
 
     def _combine_diagonals(self, diagonals):
@@ -212,7 +239,7 @@ class ProductKernel(PartParameters, CompositeKernel):
             if number:
                 out *= factor
 
-    def _shares(self, X, support, coefficients):
+    def _shares(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return float64 (parts, n, m): the coefficients with which each part has its share of the product."""
         blocks = np.stack([matrix(part, X, support)[0] for part in self.bases])
         others = [np.delete(blocks, number, axis=0).prod(axis=0) for number in range(len(blocks))]
@@ -234,6 +261,14 @@ class PartKernel(CompositeKernel):
     ------
     ParameterError
         If an end is no integer, or the base takes no sequences.
+
+    Examples
+    --------
+    Only the first three bases count:
+
+    >>> from seqkern.kernels import PartKernel, SpectrumKernel
+    >>> PartKernel(SpectrumKernel(k=1), 0, 3)(["AACTTT"], ["CAAGGG", "GGGAAC"])
+    array([[1., 0.]])
     """
 
     name = "part"
@@ -260,16 +295,14 @@ class PartKernel(CompositeKernel):
     zero_diagonal: Literal["error", "zero"] = fixed("error")
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Kernel]:
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         return [build_kernel("spectrum:k=2,part=1:9"), build_kernel("spectrum:k=2,part=-7:")]
 
-    def _given(self):
+    def _given(self) -> list[Kernel]:
         return as_parts(self.name, [self.base])
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.base.accepts != "sequences":
             raise ParameterError(
@@ -277,7 +310,7 @@ class PartKernel(CompositeKernel):
                 remedy="only sequences have parts: leave part out",
             )
 
-    def _seen(self, X):
+    def _seen(self, X: Any) -> Any:
         return X.part(self.start, self.stop)
 
     def _prepare(self, X, like):
@@ -288,27 +321,37 @@ class PartKernel(CompositeKernel):
         with self._naming_the_part():
             return self.bases[0].implicit(self._seen(X))
 
-    def check_features(self):
+    def check_features(self) -> None:
         """Raise ParameterError, without any work, unless the base has explicit features."""
         self._given()[0].check_features()
 
-    def features(self, X):
+    def features(self, X: Any) -> Any:
         """Return the features of the part, normalised as the base is."""
         self.check_features()
         with self._naming_the_part():
             return feature_vectors(self.bases[0], self._seen(self.coerce(X)))
 
-    def feature_blocks(self, X, counts=None):
+    def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> FeatureBlocks:
         """Return the features of the part in blocks, as the base gives them."""
         self.check_features()
         with self._naming_the_part():
             return self.bases[0].feature_blocks(self._seen(self.coerce(X)), counts)
 
-    def feature_names(self, records):
-        """Return the names that the base has for the features of the part; None if it has none."""
+    def feature_names(self, records: Any) -> list[str] | None:
+        """Return the names that the base has for the features of the part; None if it has none.
+
+        Parameters
+        ----------
+        records : SequenceSet
+            What the features are of.
+
+        Returns
+        -------
+        list of str or None
+        """
         return known_names(self.bases[0], self._seen(records))
 
-    def vector_form(self):
+    def vector_form(self) -> VectorForm | None:
         """Return how the base is a function of the vectors of the part; None if it is not."""
         form = self.bases[0].vector_form()
         if form is None:
@@ -316,7 +359,7 @@ class PartKernel(CompositeKernel):
         return replace(form, vectors=lambda X, dtype=np.float32: form.vectors(self._seen(self.coerce(X)), dtype))
 
     @contextlib.contextmanager
-    def _naming_the_part(self):
+    def _naming_the_part(self) -> Iterator[None]:
         """Say in errors about sequences which part of them was looked at."""
         try:
             yield
@@ -337,18 +380,18 @@ class PartKernel(CompositeKernel):
         return None if values is None else lambda rows: values(rows.parts[0])
 
     @property
-    def has_weights_at_positions(self):
+    def has_weights_at_positions(self) -> bool:  # type: ignore[override]  # here it follows from the parts
         """Whether the base has."""
         return self.base.has_weights_at_positions
 
-    def weights_at_positions(self, support, coefficients):
+    def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> ScansWindows | None:
         """Return those of the base on its part of the windows; None if it has none."""
         if not self.has_weights_at_positions:
             return None
         first, _, _ = slice(self.start, self.stop).indices(int(support.lengths[0]) if len(support) else 0)
         return PartOfWindow(WindowValues(self.bases[0], self._seen(support), coefficients), first)
 
-    def constant_diagonal(self, length):
+    def constant_diagonal(self, length: int) -> bool:
         """Tell whether each part of that place matches itself as any other does."""
         return self.bases[0].constant_diagonal(len(range(length)[self.start : self.stop]))
 

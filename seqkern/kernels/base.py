@@ -12,19 +12,28 @@ threads. A new family is found by its `name` and tested by its `examples`; nothi
 """
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.declarations import Choice
 from seqkern.core.errors import FileError, NoWordsError, ParameterError, SequenceError, ZeroDiagonalError
 from seqkern.core.parameters import Parameters, alphabet_name, changed, choice, fixed, flag, integer
+from seqkern.core.public_files import is_public
+from seqkern.core.sparse_types import is_sparse
 from seqkern.core.specs import plain
+from seqkern.core.threads import given_threads
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels import _blocks
-from seqkern.kernels.implicit import normalised
+from seqkern.kernels.blocks import fill
+from seqkern.kernels.explicit import normalised_vectors
+from seqkern.kernels.feature_blocks import FeatureBlocks
+from seqkern.kernels.implicit import Implicit, normalised
 from seqkern.kernels.kernel_table import KERNELS
 from seqkern.kernels.operators import Operators
 from seqkern.kernels.stored_form import StoredForm
@@ -33,6 +42,13 @@ from seqkern.sequences.alphabets import ALPHABETS, Alphabet, as_alphabet
 from seqkern.sequences.sequence_set import SequenceSet, as_sequences
 from seqkern.sequences.tables import as_features, as_similarities
 from seqkern.sequences.tracks import track_option
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array, csr_matrix
+
+    from seqkern.kernels.occurrences import WordWeights
+    from seqkern.kernels.vector_form import VectorForm
+    from seqkern.kernels.window_values import ScansWindows
 
 YEAR = 365 * 24 * 3600.0
 LAST_PARAMETERS = (
@@ -59,17 +75,27 @@ class Prepared:
         What the kernel's policies touched, in words; empty for a range of rows.
     """
 
-    payload: object
-    raw_diagonal: np.ndarray
-    diagonal: np.ndarray
-    alphabet: object = None
-    counts: dict = field(default_factory=dict)
+    payload: Any
+    raw_diagonal: npt.NDArray[np.float64]
+    diagonal: npt.NDArray[np.float64]
+    alphabet: Alphabet | None = None
+    counts: dict[str, int] = field(default_factory=dict)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.raw_diagonal)
 
-    def rows(self, start, stop):
-        """Return the Prepared of records `start` to `stop`, as a view."""
+    def rows(self, start: int, stop: int) -> "Prepared":
+        """Return some of the records, as a view.
+
+        Parameters
+        ----------
+        start, stop : int
+            Records `start` to `stop` − 1.
+
+        Returns
+        -------
+        Prepared
+        """
         span = slice(start, stop)
         return Prepared(self.payload.rows(start, stop), self.raw_diagonal[span], self.diagonal[span], self.alphabet)
 
@@ -94,8 +120,14 @@ class Plan:
     bytes: int = 0
     reason: str = ""
 
-    def check(self):
-        """Return self; ParameterError if the work would take more than a year of one processor core."""
+    def check(self) -> Self:
+        """Return self, if the work is possible.
+
+        Raises
+        ------
+        ParameterError
+            If it would take more than a year of one processor core.
+        """
         if not self.seconds <= YEAR:
             raise ParameterError(
                 f"this would take about {self.seconds / YEAR:.2g} years of one processor core",
@@ -127,27 +159,51 @@ class Kernel(Operators, GramTransformer, Parameters):
         What a parameter ``algorithm`` may name besides ``"auto"``, from its declaration; all give the same numbers. One
         that some other parameter rules out is refused by `_check_parameters`, with the remedy ``choose algorithm=…``.
     words_vary : bool
-        Whether what a word adds depends on where it is, or on the sequence around it.
+        Whether what a k-mer adds depends on where it is, or on the sequence around it.
     least_block_rows : int
         Fewer rows in a block of the matrix would waste work on the columns.
     has_weights_at_positions : bool
         Whether `weights_at_positions` gives some.
     missing_file_remedy : str
         What to do where a file that the parameters name is not there.
+
+    Examples
+    --------
+    A kernel of one's own is its parameters, ``_prepare`` and ``_block``:
+
+    >>> import numpy as np
+    >>> from seqkern.kernels import Kernel
+    >>> class Lengths:
+    ...     def __init__(self, lengths):
+    ...         self.lengths = lengths.astype(float)
+    ...     def __len__(self):
+    ...         return len(self.lengths)
+    ...     def rows(self, start, stop):
+    ...         return Lengths(self.lengths[start:stop])
+    ...     def diagonal(self):
+    ...         return self.lengths**2
+    >>> class LengthKernel(Kernel):
+    ...     def _prepare(self, X, like):
+    ...         return Lengths(X.lengths)
+    ...     def _block(self, rows, cols, out):
+    ...         np.outer(rows.lengths, cols.lengths, out=out)
+    >>> LengthKernel()(["ACG", "GATTACA"])
+    array([[ 9., 21.],
+           [21., 49.]])
     """
 
     name: ClassVar[str | None] = None
-    plain = ""
-    accepts = "sequences"
-    tracks = ()
-    data_dependent = False
-    positive_semidefinite = True
-    equal_lengths = False
+    plain: ClassVar[str] = ""
+    accepts: ClassVar[str] = "sequences"
+    tracks: ClassVar[tuple[str, ...]] = ()
+    data_dependent: ClassVar[bool] = False
+    positive_semidefinite: ClassVar[bool] = True
+    equal_lengths: ClassVar[bool] = False
     algorithms: ClassVar[tuple[str, ...]] = ()
-    words_vary = False
-    least_block_rows = 1
-    has_weights_at_positions = False
-    missing_file_remedy = "check the path"
+    words_vary: ClassVar[bool] = False
+    least_block_rows: ClassVar[int] = 1
+    has_weights_at_positions: ClassVar[bool] = False
+    missing_file_remedy: ClassVar[str] = "check the path"
     last_parameters: ClassVar[tuple[str, ...]] = LAST_PARAMETERS
 
     alphabet: str | Alphabet | None = fixed(None)
@@ -168,7 +224,7 @@ class Kernel(Operators, GramTransformer, Parameters):
 
     # ---- what a kernel family writes ------------------------------------------------------------
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: Any, like: Any) -> Any:
         """Return the payload of `X`; `like` is None or the payload that it will be compared with as columns.
 
         A payload has ``len()``, ``rows(start, stop)`` and ``diagonal()`` (float64 (n,), before
@@ -177,45 +233,66 @@ class Kernel(Operators, GramTransformer, Parameters):
         """
         raise NotImplementedError
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: Any, cols: Any, out: npt.NDArray[np.float64]) -> None:
         """Write K(rows, cols), not normalised, to `out` (float64, rows contiguous); two payloads.
 
         Called from several threads: the work is done without the GIL.
         """
         raise NotImplementedError
 
-    def _fit(self, X, y):
+    def _fit(self, X: Any, y: Any) -> None:
         """Learn from training data; only for ``data_dependent`` kernels. Sets attributes ending in ``_``."""
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays) of what `_fit` learned."""
         return {}, {}
 
-    def restore_fitted(self, header, arrays):
-        """Set what `fitted_state` returned."""
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
+        """Set what `fitted_state` returned.
 
-    def restrict(self, rows):
-        """Return an equivalent fitted kernel for comparisons with the training units `rows` alone.
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
+
+    def restrict(self, rows: npt.NDArray[Any]) -> "Kernel":
+        """Return an equivalent fitted kernel for comparisons with some of the training samples alone.
 
         By default itself: what a kernel learned, or its references, is needed whichever columns are left.
+
+        Parameters
+        ----------
+        rows : ndarray of int or bool
+            Which training samples.
+
+        Returns
+        -------
+        Kernel
         """
         return self
 
-    def stored_form(self):
-        """Return the StoredForm, how this kernel follows from matrices over all units; None if there is no such form.
+    def stored_form(self) -> StoredForm | None:
+        """Return how this kernel follows from matrices over all samples; None if there is no such form.
 
         By default the kernel itself if it learns nothing, so that its one Gram matrix serves every training part.
+
+        Returns
+        -------
+        StoredForm or None
         """
         return None if self.data_dependent else StoredForm((self,))
 
-    def learned(self):
+    def learned(self) -> dict[str, float]:
         """Return what `fit` learned that people want to see, a dict of text to number; ``{}`` where there is nothing.
 
         A study keeps it for each training part, beside the chosen parameters.
         """
         return {}
 
-    def files(self):
+    def files(self) -> tuple[str, ...]:
         """Return the paths of the files that the parameters name.
 
         What is in them is read once, and kept by `fitted_state` even if nothing is learned: so it is part of
@@ -223,76 +300,121 @@ class Kernel(Operators, GramTransformer, Parameters):
         """
         return ()
 
-    def check_files(self):
+    def check_files(self) -> None:
         """Raise FileError if a local file that the parameters name is not there."""
-        from seqkern.core.public_files import is_public
-
         for path in self.files():
             if not is_public(path) and not Path(path).is_file():
                 raise FileError(f"there is no file {str(path)!r}", remedy=self.missing_file_remedy)
 
-    def _fold(self, columns, coefficients):
+    def _fold(
+        self, columns: Any, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[Any], npt.NDArray[np.float64]] | None:
         """Return ``values(payload)`` for Σ_j coefficients[j]·K(x, z_j), not normalised; None: by the matrix.
 
         `columns` is the payload of the sequences z_j. See `seqkern.kernels.additive`.
         """
         return None
 
-    def weights_at_positions(self, support, coefficients):
+    def weights_at_positions(
+        self, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> "ScansWindows | None":
         """Return what sums Σ_j coefficients[j]·K(x, z_j), not normalised, over windows; None without such a form.
 
-        `support` is the SequenceSet of the sequences z_j, all of one length, that of the windows. What is returned
-        has ``scan(codes, starts, n_threads)`` as `kernels.positional.position_weights.PositionWeights`. Its user is
-        `seqkern.kernels.window_values`.
+        Parameters
+        ----------
+        support : SequenceSet, m sequences of one length
+            z_j; their length is that of the windows.
+        coefficients : ndarray of float64, shape (m,)
+            One for each.
+
+        Returns
+        -------
+        object or None
+            It has ``scan(codes, starts, n_threads)`` as `kernels.positional.position_weights.PositionWeights`. Its user
+            is `seqkern.kernels.window_values`.
         """
         return None
 
-    def constant_diagonal(self, length):
-        """Tell whether K(x, x), not normalised, is the same for all sequences of `length` letters, none masked."""
+    def constant_diagonal(self, length: int) -> bool:
+        """Tell whether K(x, x), not normalised, is the same for all sequences of a length without masked letters.
+
+        Parameters
+        ----------
+        length : int
+            In residues.
+
+        Returns
+        -------
+        bool
+        """
         return False
 
-    def _attribute(self, X, support, coefficients):
-        """Return float64 (letters of X,): each letter's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
+    def _attribute(self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return float64 (residues of X,): each residue's share in Σ_j coefficients[j]·K(x, z_j), not normalised.
 
-        What a pair of words contributes is shared equally by the letters on which it rests: for windows
+        What a pair of k-mers contributes is shared equally by the letters on which it rests: for windows
         compared position by position, those where the two agree.
         """
         raise ParameterError(
             f"kernel {self.name!r} cannot be taken apart letter by letter", remedy="choose a kernel of words"
         )
 
-    def _implicit(self, X):
+    def _implicit(self, X: Any) -> "Implicit":
         """Return the Implicit of `X`, not normalised. A kernel without it is trained on a Gram matrix only."""
         raise NotImplementedError
 
     @classmethod
-    def has_implicit(cls):
+    def has_implicit(cls) -> bool:
         """Tell whether kernels of this class have `implicit`, at least with some parameters."""
         return cls._implicit is not Kernel._implicit
 
-    def implicit_bytes(self, X):
-        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work."""
+    def implicit_bytes(self, X: Any) -> int:
+        """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table
+            The training samples.
+
+        Returns
+        -------
+        int
+        """
         return 0
 
-    def _word_weights(self, X, support, coefficients):
-        """Return WordWeights: the words of `X` and `support`, and what one occurrence of each adds, not normalised.
+    def _word_weights(
+        self, X: Any, support: Any, coefficients: npt.NDArray[np.float64]
+    ) -> "WordWeights | tuple[list[str], npt.NDArray[np.float64]]":
+        """Return WordWeights: the k-mers of `X` and `support`, and what one occurrence of each adds, not normalised.
 
-        A sequence that is one word adds the weight of the word. Where an occurrence adds more or less, by its place
+        A sequence that is one k-mer adds the weight of the k-mer. Where an occurrence adds more or less, by its place
         or its sequence, the weight is a mean, and `words_vary` is True. A plain pair (list of str, float64 array) will
-        do where the words are letters next to each other. NoWordsError if there are no words.
+        do where the k-mers are letters next to each other. NoWordsError if there are no k-mers.
         """
         raise NoWordsError(f"kernel {self.name!r} has no words", remedy="choose a kernel of words")
 
-    def min_length(self):
+    def min_length(self) -> int:
         """Return how many letters a sequence needs to have anything that is compared."""
         return 0
 
-    def plan(self, X, Y=None):
-        """Return the Plan for this kernel on `X` (against `Y`)."""
+    def plan(self, X: Any, Y: Any = None) -> Plan:
+        """Return which algorithm will run, and what it is expected to cost.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The rows.
+        Y : the same, m records, optional
+            The columns; by default `X`.
+
+        Returns
+        -------
+        Plan
+        """
         return Plan("direct")
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> Sequence["Kernel"]:
         """Return unfitted kernels of this class for the contract suite, one for each way through the code.
 
         tests/test_kernel_contract.py runs every check on each of them, on a dozen short sequences (DNA,
@@ -301,13 +423,13 @@ class Kernel(Operators, GramTransformer, Parameters):
         return [cls()]
 
     @property
-    def fitted(self):
+    def fitted(self) -> bool:
         """Whether `fit` has learned something: an attribute ends in ``_``."""
         return any(name.endswith("_") for name in vars(self))
 
     # ---- what its users call --------------------------------------------------------------------
 
-    def __call__(self, X, Y=None):
+    def __call__(self, X: Any, Y: Any = None) -> npt.NDArray[np.float64]:
         """Return ``kernel(X, Y)``."""
         return self.kernel(X, Y)
 
@@ -322,6 +444,18 @@ class Kernel(Operators, GramTransformer, Parameters):
             The training part, and nothing but the training part.
         y : array_like, shape (n,), optional
             Labels, for kernels that use them.
+
+        Returns
+        -------
+        Kernel
+            Itself.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is outside its domain.
+        SequenceError
+            If the data are not what the kernel takes.
         """
         self.check_parameters()
         X = self.coerce(X)
@@ -329,15 +463,19 @@ class Kernel(Operators, GramTransformer, Parameters):
         self._remember(X)
         return self
 
-    def kernel(self, X, Y=None, *, dtype=np.float64, n_threads=None):
+    def kernel(
+        self, X: Any, Y: Any = None, *, dtype: Any = np.float64, n_threads: int | None = None
+    ) -> npt.NDArray[Any]:
         """Return the kernel matrix.
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
+            The rows.
         Y : the same, m records, optional
-            By default `X`; then the matrix is exactly symmetric.
+            The columns. By default `X`; then the matrix is exactly symmetric.
         dtype : {float64, float32}
+            Of the result.
         n_threads : int, optional
             By default the kernel's own `n_threads`, or all cores. Never changes a bit of the result.
 
@@ -349,10 +487,14 @@ class Kernel(Operators, GramTransformer, Parameters):
         ------
         SequenceError, ParameterError
             As `prepare`; also for work that would take years.
-        """
-        from seqkern.core.threads import given_threads
-        from seqkern.kernels.blocks import fill
 
+        Examples
+        --------
+        >>> from seqkern.kernels import SpectrumKernel
+        >>> SpectrumKernel(k=2, normalize=False).kernel(["GATTACA", "ATTA"], ["TTAC", "GGG"])
+        array([[3., 0.],
+               [2., 0.]])
+        """
         self.check_parameters()
         self.check_fitted()
         if Y is not None and not isinstance(X, SequenceSet) and not isinstance(Y, SequenceSet):
@@ -365,18 +507,33 @@ class Kernel(Operators, GramTransformer, Parameters):
             out = np.empty((len(rows), len(cols)), dtype=dtype)
             return fill(self, rows, cols, out)
 
-    def diagonal(self, X):
-        """Return K(x, x) for each record, float64 (n,), without the matrix."""
+    def diagonal(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return K(x, x) for each record, without the matrix.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table, n records
+            The samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         return self.prepare(X).diagonal
 
-    def prepare(self, X, like=None):
+    def prepare(self, X: Any, like: Prepared | None = None) -> Prepared:
         """Look at a set once and return its `Prepared`.
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table
+            The samples.
         like : Prepared, optional
             The columns that `X` will be compared with; the same algorithm and features are used.
+
+        Returns
+        -------
+        Prepared
 
         Raises
         ------
@@ -388,10 +545,11 @@ class Kernel(Operators, GramTransformer, Parameters):
         self.check_parameters()
         self.check_fitted()
         X = self.coerce(X)
-        alphabet = getattr(X, "alphabet", None)
-        if like is not None and like.alphabet != alphabet:
+        alphabet: Any = getattr(X, "alphabet", None)
+        theirs: Any = None if like is None else like.alphabet
+        if like is not None and theirs != alphabet:
             raise SequenceError(
-                f"rows have the alphabet {alphabet.name}, columns {like.alphabet.name}",
+                f"rows have the alphabet {alphabet.name}, columns {theirs.name}",
                 remedy="read both with one alphabet",
             )
         payload = self._prepare(X, None if like is None else like.payload)
@@ -401,7 +559,7 @@ class Kernel(Operators, GramTransformer, Parameters):
             return Prepared(payload, raw, raw, alphabet, counts)
         return Prepared(payload, np.where(raw > 0, raw, 0.0), np.where(raw > 0, 1.0, 0.0), alphabet, counts)
 
-    def _touched(self, X, raw, counts):
+    def _touched(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
         """Return what the policies touch in `X`, a dict of counts, those of the parts included.
 
         Raises SequenceError for a record whose K(x, x), in `raw`, does not let it be normalised, unless it may be zero.
@@ -424,12 +582,13 @@ class Kernel(Operators, GramTransformer, Parameters):
         _count(counts, "zero diagonals", ~(raw > 0))
         return counts
 
-    def implicit(self, X):
+    def implicit(self, X: Any) -> "Implicit":
         """Return the feature vectors of a set for training without a Gram matrix.
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
+            The training samples.
 
         Returns
         -------
@@ -453,18 +612,18 @@ class Kernel(Operators, GramTransformer, Parameters):
         out.counts = counts
         return out
 
-    def check_implicit(self):
+    def check_implicit(self) -> None:
         """Raise ParameterError unless the kernel has feature vectors for training without a Gram matrix."""
         if self.has_implicit():
             return
-        able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_implicit())
+        able = _able("has_implicit")
         other = "its features, such as primal_svc" if self._gives_features() else "one, such as csvc"
         raise ParameterError(
             f"kernel {self.name!r} cannot be trained without a Gram matrix by this solver",
             remedy=f"choose a solver that takes {other}; or a kernel: {able}",
         )
 
-    def _gives_features(self):
+    def _gives_features(self) -> bool:
         """Tell whether the kernel has explicit features with its parameters."""
         try:
             self.check_features()
@@ -472,12 +631,13 @@ class Kernel(Operators, GramTransformer, Parameters):
             return False
         return True
 
-    def features(self, X):
+    def features(self, X: Any) -> "npt.NDArray[Any] | csr_array | csr_matrix":
         """Return the explicit features, not normalised: the matrix times its transpose is the kernel matrix.
 
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
+            The samples.
 
         Returns
         -------
@@ -489,10 +649,10 @@ class Kernel(Operators, GramTransformer, Parameters):
         ParameterError
             If the kernel has none.
         """
-        able = ", ".join(name for name, cls in KERNELS.classes.items() if cls.has_features())
+        able = _able("has_features")
         raise ParameterError(f"kernel {self.name!r} has no explicit features", remedy=f"choose from: {able}")
 
-    def feature_blocks(self, X, counts=None):
+    def feature_blocks(self, X: Any, counts: dict[str, int] | None = None) -> "FeatureBlocks":
         """Return the explicit features, normalised as the kernel is, in blocks for solvers that take them so.
 
         By default those of `features`, all computed at once, in their own precision.
@@ -500,6 +660,7 @@ class Kernel(Operators, GramTransformer, Parameters):
         Parameters
         ----------
         X : SequenceSet, list of str, or table, n records
+            The samples.
         counts : dict, optional
             Gets what the kernel's policies touched, in words, as far as it is known before the features.
 
@@ -515,18 +676,18 @@ class Kernel(Operators, GramTransformer, Parameters):
         SequenceError
             As `prepare`.
         """
-        from scipy.sparse import csr_array, issparse
-
-        from seqkern.kernels.explicit import normalised_vectors
-        from seqkern.kernels.feature_blocks import FeatureBlocks
-
         X = self.coerce(X)
-        vectors = self.features(X)
+        vectors: Any = self.features(X)
         dtype = np.float32 if vectors.dtype == np.float32 else np.float64
-        vectors = csr_array(vectors, dtype=dtype) if issparse(vectors) else np.asarray(vectors, dtype=dtype)
+        if is_sparse(vectors):
+            from scipy.sparse import csr_array  # only here: loaded already, or not needed
+
+            vectors = csr_array(vectors, dtype=dtype)
+        else:
+            vectors = np.asarray(vectors, dtype=dtype)
         return FeatureBlocks.of(normalised_vectors(self, X, vectors, counts))
 
-    def vector_form(self):
+    def vector_form(self) -> "VectorForm | None":
         """Return the `seqkern.kernels.vector_form.VectorForm`, how K is a function of dense vectors; None if it is not.
 
         Approximations of a kernel that has one are fast. By default there is none.
@@ -534,17 +695,19 @@ class Kernel(Operators, GramTransformer, Parameters):
         return None
 
     @classmethod
-    def has_features(cls):
+    def has_features(cls) -> bool:
         """Tell whether kernels of this class have `features`, at least with some parameters."""
         return cls.features is not Kernel.features
 
-    def check_features(self):
+    def check_features(self) -> None:
         """Raise ParameterError, without any work, unless the kernel has explicit features."""
         if not self.has_features():
             self.features(None)
 
-    def block(self, rows, cols, out=None):
-        """Return K(rows, cols), float64 (n, m).
+    def block(
+        self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64] | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Return K(rows, cols).
 
         Parameters
         ----------
@@ -552,6 +715,11 @@ class Kernel(Operators, GramTransformer, Parameters):
             From `prepare`, or row ranges of one; `rows` prepared ``like`` the whole that `cols` is cut from.
         out : ndarray of float64, shape (n, m), optional
             Where to write; rows contiguous.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, m)
+            `out`, if given.
         """
         if out is None:
             out = np.empty((len(rows), len(cols)))
@@ -561,12 +729,12 @@ class Kernel(Operators, GramTransformer, Parameters):
             self._block(rows.payload, cols.payload, out)
         return out
 
-    def _normalised_block(self, rows, cols, out):
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
         """Write the normalised K of two Prepared to `out`; a family may do both steps at once."""
         self._block(rows.payload, cols.payload, out)
         _blocks.normalise(out, rows.raw_diagonal, cols.raw_diagonal)
 
-    def check_fitted(self):
+    def check_fitted(self) -> None:
         """Raise ParameterError if the kernel learns from data and has not yet."""
         if self.data_dependent and not self.fitted:
             raise ParameterError(
@@ -574,8 +742,24 @@ class Kernel(Operators, GramTransformer, Parameters):
                 remedy="call fit with the training part",
             )
 
-    def coerce(self, X):
-        """Return `X` as the kind of data that this kernel accepts, checked."""
+    def coerce(self, X: Any) -> Any:
+        """Return `X` as the kind of data that this kernel accepts, checked.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, or table
+            The samples, as a user gives them.
+
+        Returns
+        -------
+        SequenceSet, FeatureTable or SimilarityTable
+            By `accepts`.
+
+        Raises
+        ------
+        SequenceError
+            If they are of another kind, lack a track, or differ in length where one length is needed.
+        """
         if self.accepts == "features":
             return as_features(X)
         if self.accepts == "similarities":
@@ -598,7 +782,7 @@ class Kernel(Operators, GramTransformer, Parameters):
                 )
         return X
 
-    def _coerce_pair(self, X, Y):
+    def _coerce_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         """Coerce two lists of str with one alphabet."""
         if self.accepts != "sequences":
             return self.coerce(X), self.coerce(Y)
@@ -614,6 +798,16 @@ class Kernel(Operators, GramTransformer, Parameters):
         ----------
         execution : bool
             Whether those parameters are in it that change how the numbers are computed, but not the numbers.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> from seqkern.kernels import SpectrumKernel
+        >>> SpectrumKernel(k=2).spec(execution=False)["k"]
+        2
         """
         params = {
             name: getattr(self, name) for name, item in self.declarations().items() if execution or not item.execution
@@ -622,7 +816,7 @@ class Kernel(Operators, GramTransformer, Parameters):
             params["alphabet"] = _alphabet_name(params["alphabet"])
         return {"kernel": self.name, **{key: _plain(value, execution) for key, value in params.items()}}
 
-    def identity(self):
+    def identity(self) -> str:
         """Return canonical JSON of everything that the numbers depend on."""
         header, arrays = self.fitted_state()
         learned = hashlib.blake2b(canonical_json(header).encode(), digest_size=16)
@@ -630,31 +824,41 @@ class Kernel(Operators, GramTransformer, Parameters):
             learned.update(key.encode() + np.ascontiguousarray(arrays[key]).tobytes())
         return canonical_json([self.spec(execution=False), learned.hexdigest()])
 
-    def state(self):
+    def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return (JSON dict, dict of arrays) from which `kernel_from_state` makes this kernel again."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "fitted": header}, arrays
 
 
 class SequenceKernel(Kernel):
-    """Base of the kernels that compare the letters of sequences."""
+    """Base of the kernels that compare the residues of sequences."""
 
     normalize: bool = changed(default=True)
     alphabet: str | Alphabet | None = alphabet_name(
         default=None, doc="The alphabet that sequences must have, and that strings are encoded with."
     )
 
+    if TYPE_CHECKING:
 
-def _count(counts, what, touched):
+        def coerce(self, X: Any) -> SequenceSet:
+            """Return the sequences, checked."""
+
+
+def _able(trait: str) -> str:
+    """Return the names of the kernels for whose class ``has_features()`` or ``has_implicit()`` is true."""
+    return ", ".join(name for name, cls in KERNELS.classes.items() if getattr(cls, trait)())
+
+
+def _count(counts: dict[str, int], what: str, touched: npt.NDArray[np.bool_]) -> None:
     """Note in `counts` how many records, if any, were touched."""
     if touched.any():
         counts[what] = counts.get(what, 0) + int(np.count_nonzero(touched))
 
 
-def _alphabet_name(alphabet):
+def _alphabet_name(alphabet: str | Alphabet) -> str:
     """Return the one text for an alphabet: its name, or the letters of one's own."""
-    alphabet = as_alphabet(alphabet)
-    return alphabet.name if ALPHABETS.get(alphabet.name) == alphabet else alphabet.letters
+    known = as_alphabet(alphabet)
+    return known.name if ALPHABETS.get(known.name) == known else known.letters
 
 
 def _plain(value: Any, execution: bool) -> Any:

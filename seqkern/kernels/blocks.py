@@ -4,35 +4,63 @@ Every entry is computed by one thread from the same numbers, so the result has t
 square matrix is computed above its diagonal and mirrored.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels import _blocks
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel, Prepared
 
 BLOCK_BYTES = 1 << 22
 LEAST_BLOCK_ROWS = 64  # fewer rows share too little of what is read of the columns
 
 
-def row_blocks(n_rows, n_cols, least_rows=1):
+def row_blocks(n_rows: int, n_cols: int, least_rows: int = 1) -> list[tuple[int, int]]:
     """Return (start, stop) pairs that cover `n_rows`, each block of about `BLOCK_BYTES` of float64.
 
     A small matrix is cut too, where its kernel may be a slow one: for the threads, and to save half of a square.
-    No block but the last has fewer than `least_rows`.
+
+    Parameters
+    ----------
+    n_rows, n_cols : int
+        Shape of the matrix.
+    least_rows : int
+        No block but the last has fewer.
+
+    Returns
+    -------
+    list of (int, int)
     """
     share = max(16, -(-n_rows // 16))
     step = max(1, min(n_rows, max(least_rows, min(share, BLOCK_BYTES // max(8 * n_cols, 1)))))
     return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
-def fill(kernel, rows, cols, out, *, leading=False, n_threads=None, progress=None):
+def fill(
+    kernel: Kernel,
+    rows: Prepared,
+    cols: Prepared,
+    out: npt.NDArray[np.floating[Any]],
+    *,
+    leading: bool = False,
+    n_threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> npt.NDArray[np.floating[Any]]:
     """Write K(rows, cols) to `out` and return it.
 
     Parameters
     ----------
     kernel : Kernel
-    rows, cols : Prepared
+        Fitted, if it learns from data.
+    rows, cols : Prepared, of n and m records
         The same object for a symmetric matrix.
     out : ndarray of float64 or float32, shape (n, m)
         Its rows are contiguous.
@@ -43,6 +71,11 @@ def fill(kernel, rows, cols, out, *, leading=False, n_threads=None, progress=Non
         By default those of `given_threads`, the kernel's own, or all cores.
     progress : callable, optional
         Called with the number of rows done, after each block.
+
+    Returns
+    -------
+    ndarray
+        `out`.
     """
     leading = leading or rows is cols
 

@@ -4,13 +4,18 @@ They know the kernels inside them only through `Prepared` blocks and diagonals, 
 """
 
 import copy
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels.base import Kernel, Plan, Prepared
+from seqkern.sequences.alphabets import Alphabet
 
 
 @dataclass(frozen=True)
@@ -20,25 +25,35 @@ class PreparedParts:
     parts: tuple[Prepared, ...]
     combined: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.combined)
 
-    def rows(self, start, stop):
-        """Return records `start` to `stop` as a view."""
+    def rows(self, start: int, stop: int) -> "PreparedParts":
+        """Return records `start` to `stop` as a view.
+
+        Parameters
+        ----------
+        start, stop : int
+            Records `start` to `stop` − 1 of this range.
+
+        Returns
+        -------
+        PreparedParts
+        """
         parts = tuple(part.rows(start, stop) for part in self.parts)
         return PreparedParts(parts, self.combined[start:stop])
 
-    def diagonal(self):
+    def diagonal(self) -> npt.NDArray[np.float64]:
         """Return float64 (n,): K(x, x) before normalisation."""
         return self.combined
 
     @property
-    def least_block_rows(self):
+    def least_block_rows(self) -> int:
         """What the payloads of the parts ask for; see `Kernel.least_block_rows`."""
         return max(getattr(part.payload, "least_block_rows", 1) for part in self.parts)
 
     @property
-    def counts(self):
+    def counts(self) -> dict[str, int]:
         """Dict: what the policies of all parts touched."""
         return add_counts(part.counts for part in self.parts)
 
@@ -50,69 +65,69 @@ class CompositeKernel(Kernel):
     copies, kept in `bases_`, so that no parameter is changed.
     """
 
-    def _given(self):
+    def _given(self) -> list[Kernel]:
         """Return the parts as the constructor was given them: a non-empty list of kernels."""
         raise NotImplementedError
 
-    def _combine_diagonals(self, diagonals):
+    def _combine_diagonals(self, diagonals: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         """Return float64 (n,): K(x, x) from the parts' diagonals, by the same arithmetic as ``_block``."""
         raise NotImplementedError
 
-    def _seen(self, X):
+    def _seen(self, X: Any) -> Any:
         """Return what the parts see of `X`."""
         return X
 
     @property
-    def bases(self):
+    def bases(self) -> list[Kernel]:
         """List of Kernel: the parts, fitted if this kernel is."""
         return getattr(self, "bases_", None) or self._given()
 
     @property
-    def fitted(self):
+    def fitted(self) -> bool:
         """Whether `fit` has learned something; parts that only know what is in their files have not."""
         own = any(name.endswith("_") for name in vars(self) if name != "bases_")
         return own or any(part.fitted for part in vars(self).get("bases_", ()))
 
     @property
-    def accepts(self):
+    def accepts(self) -> str:  # type: ignore[override]  # here it follows from the parts
         """The kind of data, as its parts."""
         return self._given()[0].accepts
 
     @property
-    def tracks(self):
+    def tracks(self) -> tuple[str, ...]:  # type: ignore[override]  # here it follows from the parts
         """Names of all tracks that a part needs."""
         return tuple(dict.fromkeys(track for part in self._given() for track in part.tracks))
 
     @property  # type: ignore[misc]  # here it follows from the parts
-    def alphabet(self):
+    def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the parts
         """The first alphabet that a part names, or None."""
         return next((part.alphabet for part in self._given() if part.alphabet is not None), None)
 
     @property
-    def data_dependent(self):
+    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parts
         """Whether a part learns from the data."""
         return any(part.data_dependent for part in self._given())
 
     @property
-    def positive_semidefinite(self):
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parts
         """Whether all parts are."""
         return all(part.positive_semidefinite for part in self._given())
 
     @property
-    def least_block_rows(self):
+    def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parts
         """What the parts ask for."""
         return max(part.least_block_rows for part in self._given())
 
-    def files(self):
+    def files(self) -> tuple[str, ...]:
         """Return the paths of the files that the parts name."""
         return tuple(dict.fromkeys(file for part in self._given() for file in part.files()))
 
-    def check_files(self):
+    def check_files(self) -> None:
         """Raise FileError if a local file that a part names is not there."""
         for part in self._given():
             part.check_files()
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         kinds = {part.accepts for part in self._given()}
         if len(kinds) > 1:
             raise ParameterError(
@@ -129,11 +144,11 @@ class CompositeKernel(Kernel):
                 copy.deepcopy(part).fit(X, y).forget() if part.data_dependent else part for part in self._given()
             ]
 
-    def learned(self):
+    def learned(self) -> dict[str, float]:
         """Return what all parts learned that people want to see."""
         return {name: value for part in self.bases for name, value in part.learned().items()}
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the parts' fitted states, numbered."""
         states = [part.fitted_state() for part in self.bases]
         arrays = {}
@@ -142,7 +157,7 @@ class CompositeKernel(Kernel):
         headers = [header for header, _ in states]
         return ({"bases": headers}, arrays) if any(headers) or arrays else ({}, {})
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         if "bases" not in header:
             return
@@ -158,18 +173,18 @@ class CompositeKernel(Kernel):
         parts = tuple(part.prepare(X, other) for part, other in zip(self.bases, likes, strict=True))
         return PreparedParts(parts, self._combine_diagonals([part.diagonal for part in parts]))
 
-    def check_implicit(self):
+    def check_implicit(self) -> None:
         """Raise ParameterError unless this kernel and its parts have feature vectors."""
         super().check_implicit()
         for part in self._given():
             part.check_implicit()
 
-    def implicit_bytes(self, X):
+    def implicit_bytes(self, X: Any) -> int:
         """Return the sum of what the parts take."""
         X = self._seen(self.coerce(X))
         return sum(part.implicit_bytes(X) for part in self.bases)
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the sum of the parts' plans."""
         X = self._seen(self.coerce(X))
         Y = None if Y is None else self._seen(self.coerce(Y))
@@ -182,17 +197,45 @@ class CompositeKernel(Kernel):
         )
 
 
-def add_counts(counts):
-    """Return the sum of several dicts of counts."""
-    total = {}
+def add_counts(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    """Return the sum of several dicts of counts.
+
+    Parameters
+    ----------
+    counts : iterable of dict of str to int
+        What the policies of several kernels touched.
+
+    Returns
+    -------
+    dict of str to int
+    """
+    total: dict[str, int] = {}
     for one in counts:
         for what, count in one.items():
             total[what] = total.get(what, 0) + count
     return total
 
 
-def as_parts(owner, parts):
-    """Return `parts`, checked to be a non-empty list of kernels; ParameterError otherwise."""
+def as_parts(owner: str | None, parts: Any) -> list[Kernel]:
+    """Return the parts of a kernel, checked to be a non-empty list of kernels.
+
+    Parameters
+    ----------
+    owner : str
+        The name of the kernel that they are parts of, for messages.
+    parts : list of Kernel
+        As its constructor was given them.
+
+    Returns
+    -------
+    list of Kernel
+        A new list.
+
+    Raises
+    ------
+    ParameterError
+        If they are anything else.
+    """
     good = isinstance(parts, (list, tuple)) and len(parts) > 0
     if not good or not all(isinstance(part, Kernel) for part in parts):
         raise ParameterError(

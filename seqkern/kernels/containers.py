@@ -36,7 +36,9 @@ def contain(K: np.ndarray, kernel: GramTransformer) -> Any:
     Parameters
     ----------
     K : ndarray of float64, shape (n, training samples)
+        The matrix.
     kernel : Kernel
+        Fitted: its training samples name the columns.
 
     Returns
     -------

@@ -1,14 +1,21 @@
 """Explicit feature vectors as a solver takes them: normalised as the kernel is, with names."""
 
+from __future__ import annotations
+
 import inspect
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.sparse_types import is_sparse
 
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel
 
-def feature_vectors(kernel, X, counts=None):
+
+def feature_vectors(kernel: Kernel, X: Any, counts: dict[str, int] | None = None) -> Any:
     """Return φ(x) of each record, normalised if the kernel is: φ(x)·φ(y) is the kernel.
 
     Parameters
@@ -16,6 +23,7 @@ def feature_vectors(kernel, X, counts=None):
     kernel : Kernel
         Fitted, if it learns from data.
     X : SequenceSet, list of str, or table, n records
+        What the features are of.
     counts : dict, optional
         Gets what the kernel's policies touched, in words.
 
@@ -32,7 +40,7 @@ def feature_vectors(kernel, X, counts=None):
         As `Kernel.prepare`.
     """
     X = kernel.coerce(X)
-    vectors = kernel.features(X)
+    vectors: Any = kernel.features(X)
     if not is_sparse(vectors):
         return normalised_vectors(kernel, X, np.asarray(vectors, dtype=np.float64), counts)
     from scipy.sparse import csr_array  # only here: loaded already, or not needed
@@ -40,16 +48,24 @@ def feature_vectors(kernel, X, counts=None):
     return normalised_vectors(kernel, X, csr_array(vectors, dtype=np.float64), counts)
 
 
-def normalised_vectors(kernel, X, vectors, counts=None):
+def normalised_vectors(kernel: Kernel, X: Any, vectors: Any, counts: dict[str, int] | None = None) -> Any:
     """Return `vectors`, what ``kernel.features(X)`` gave, normalised if the kernel is, in their precision.
 
     Parameters
     ----------
     kernel : Kernel
+        Whose features they are.
     X : SequenceSet or table, n records
+        What they were computed of.
     vectors : ndarray or csr_array of float32 or float64, shape (n, features)
+        Not changed.
     counts : dict, optional
         Gets what the kernel's policies touched, in words.
+
+    Returns
+    -------
+    ndarray or csr_array
+        As `vectors`.
 
     Raises
     ------
@@ -75,27 +91,48 @@ def normalised_vectors(kernel, X, vectors, counts=None):
     return vectors * factors[:, None]
 
 
-def name_features(kernel, X, columns):
+def name_features(kernel: Kernel, X: Any, columns: npt.ArrayLike) -> list[str]:
     """Return the names of some explicit features, a list of str.
 
     Parameters
     ----------
     kernel : Kernel
+        With explicit features.
     X : SequenceSet or table
         Records of the kind that the features are of.
     columns : array_like of int, shape (m,)
+        Which features, counted from 0.
 
     Returns
     -------
     list of str
         ``feature 1``, … (counted from 1) where the kernel has no names for them, or too many.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> name_features(SpectrumKernel(k=2), SequenceSet.from_strings(["ACGT"]), [0, 6])
+    ['AA', 'CG']
     """
     names = known_names(kernel, X)
     return [f"feature {j + 1}" if names is None else names[j] for j in np.asarray(columns, dtype=np.int64)]
 
 
-def known_names(kernel, X):
-    """Return the names of all explicit features; None where the kernel has none for them, or too many."""
+def known_names(kernel: Kernel, X: Any) -> list[str] | None:
+    """Return the names of all explicit features; None where the kernel has none for them, or too many.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With explicit features.
+    X : SequenceSet or table
+        Records of the kind that the features are of.
+
+    Returns
+    -------
+    list of str or None
+    """
     named = getattr(kernel, "feature_names", None)
     if named is None:
         return None

@@ -5,18 +5,36 @@ blocks sees them through `FeatureBlocks`, in the precision in which the kernel m
 sparse, or computed anew each time. `Kernel.feature_blocks` returns them.
 """
 
+from __future__ import annotations
+
 import copy
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.sparse_types import is_sparse
 from seqkern.core.threads import one_thread
+from seqkern.core.types import Rows
 
 BLOCK_ROWS = 2048
 
 
-def filled(block, rows):
-    """Return a block filled up with rows of zeros: BLAS chooses by the shapes in which order it sums."""
+def filled(block: npt.NDArray[np.floating[Any]], rows: int) -> npt.NDArray[np.floating[Any]]:
+    """Return a block filled up with rows of zeros: BLAS chooses by the shapes in which order it sums.
+
+    Parameters
+    ----------
+    block : ndarray, shape (m, d)
+        With `rows` rows at most.
+    rows : int
+        How many rows there are to be.
+
+    Returns
+    -------
+    ndarray, shape (rows, d)
+    """
     if len(block) == rows:
         return block
     out = np.zeros((rows, block.shape[1]), dtype=block.dtype)
@@ -25,68 +43,138 @@ def filled(block, rows):
 
 
 class FeatureBlocks:
-    """Feature vectors of n units.
+    """Feature vectors of n samples.
 
     Parameters
     ----------
     shape : tuple of int, (n, d)
+        Samples and features.
     dtype : {float32, float64}
+        Of the features.
     compute : callable
-        ``compute(rows)`` returns the features of some units, ndarray or sparse matrix (len(rows), d), for a slice or
-        an int64 array of rows; bits of a unit depend on that unit alone.
+        ``compute(rows)`` returns the features of some samples, ndarray or sparse matrix (len(rows), d), for a slice or
+        an int64 array of rows; the bits of a sample depend on that sample alone.
     times : callable, optional
         ``times(weights)`` returns what computes the features times float64 weights (d, k) without the features: a
         function of rows to float64 (len(rows), k).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> blocks = SpectrumKernel(k=1, normalize=False).feature_blocks(["AAC", "GGG", "ACG"])
+    >>> blocks.shape
+    (3, 4)
+    >>> blocks.take([2, 0]).times(np.array([[1.0], [2.0], [0.0], [0.0]])).ravel()
+    array([3., 4.])
     """
 
-    def __init__(self, shape, dtype, compute, times=None):
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        dtype: npt.DTypeLike,
+        compute: Callable[[Any], Any],
+        times: Callable[[npt.NDArray[np.float64]], Callable[[Any], npt.NDArray[np.float64]]] | None = None,
+    ) -> None:
         self.shape = tuple(map(int, shape))
         self.dtype = np.dtype(dtype)
         self._compute = compute
         self._times = times
-        self._rows = None  # all, or those taken
-        self._values = None  # of all, where they are stored
+        self._rows: npt.NDArray[np.int64] | None = None  # all, or those taken
+        self._values: Any = None  # of all, where they are stored
 
     @classmethod
-    def of(cls, values):
-        """Return the FeatureBlocks of features that are there: an ndarray or a sparse matrix, float32 or float64."""
+    def of(cls, values: Any) -> Self:
+        """Return the FeatureBlocks of features that are there.
+
+        Parameters
+        ----------
+        values : ndarray or sparse matrix of float32 or float64, shape (n, d)
+            The features of all samples; not copied.
+
+        Returns
+        -------
+        FeatureBlocks
+        """
         if is_sparse(values):
             values = values.tocsr()
         blocks = cls(values.shape, values.dtype, values.__getitem__)
         blocks._values = values
         return blocks
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
-    def take(self, rows):
-        """Return the features of the units `rows` (integer array, boolean mask or slice) as a view."""
+    def take(self, rows: Rows) -> FeatureBlocks:
+        """Return the features of some samples as a view.
+
+        Parameters
+        ----------
+        rows : integer array, boolean mask or slice
+            Which samples.
+
+        Returns
+        -------
+        FeatureBlocks
+        """
         taken = copy.copy(self)
         rows = np.arange(len(self))[rows]
         taken._rows = rows if self._rows is None else self._rows[rows]
         taken.shape = (len(rows), self.shape[1])
         return taken
 
-    def block(self, start, stop):
-        """Return the features of units `start` to `stop`, C-ordered ndarray of `dtype`, shape (stop − start, d).
+    def block(self, start: int, stop: int) -> npt.NDArray[np.floating[Any]]:
+        """Return the features of some samples that follow each other.
 
         It may be a view of what is stored: not to be written to.
+
+        Parameters
+        ----------
+        start, stop : int
+            Samples `start` to `stop` − 1.
+
+        Returns
+        -------
+        ndarray of `dtype`, shape (stop − start, d)
+            C-ordered.
         """
         values = self._compute(self._given(start, stop))
         values = values.toarray() if is_sparse(values) else values
         return np.ascontiguousarray(values, dtype=self.dtype)
 
-    def blocks(self, size=BLOCK_ROWS):
-        """Yield (slice, block) for all units in order, `size` units at a time."""
+    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[tuple[slice, npt.NDArray[np.floating[Any]]]]:
+        """Go through all samples in order, some at a time.
+
+        Parameters
+        ----------
+        size : int
+            Samples of a block; the last one may have fewer.
+
+        Yields
+        ------
+        span : slice
+            Which samples these are.
+        block : ndarray of `dtype`, shape (samples, d)
+            As `block` returns it.
+        """
         for start in range(0, len(self), size):
             span = slice(start, min(start + size, len(self)))
             yield span, self.block(span.start, span.stop)
 
-    def times(self, weights):
-        """Return the features times `weights`, float64 (n, k), for weights of shape (d, k).
+    def times(self, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return the features times weights.
 
-        It is what prediction needs; some kernels compute it faster than the features. The bits of a unit depend on that
-        unit alone.
+        It is what prediction needs; some kernels compute it faster than the features. The bits of a sample depend on
+        that sample alone.
+
+        Parameters
+        ----------
+        weights : array_like of float64, shape (d, k)
+            A row for each feature.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, k)
         """
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         out = np.empty((len(self), weights.shape[1]))
@@ -96,7 +184,7 @@ class FeatureBlocks:
                 out[start : start + BLOCK_ROWS] = direct(self._given(start, min(start + BLOCK_ROWS, len(self))))
         return out
 
-    def _product(self, weights):
+    def _product(self, weights: npt.NDArray[np.float64]) -> Callable[[Any], npt.NDArray[np.float64]]:
         """Return the function of rows that multiplies their features."""
 
         def direct(rows):
@@ -108,24 +196,34 @@ class FeatureBlocks:
         return direct
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """The bytes that all features take, dense."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     @property
-    def stored(self):
+    def stored(self) -> bool:
         """Whether a block costs no more than a copy of it."""
         return self._values is not None
 
     @property
-    def sparse(self):
+    def sparse(self) -> Any:
         """The features as a sparse matrix, where they are stored as one; else None."""
         if not is_sparse(self._values):
             return None
         return self._values if self._rows is None else self._values[self._rows]
 
-    def keep(self, memory):
-        """Return the same features, stored if they take no more than `memory` bytes; else, or if stored, self."""
+    def keep(self, memory: int) -> FeatureBlocks:
+        """Return the same features, stored if there is room for them; else, or if they are stored already, self.
+
+        Parameters
+        ----------
+        memory : int
+            The most bytes that they may take.
+
+        Returns
+        -------
+        FeatureBlocks
+        """
         if self.stored or self.nbytes > memory:
             return self
         values = np.empty(self.shape, dtype=self.dtype)
@@ -133,7 +231,7 @@ class FeatureBlocks:
             values[span] = block
         return FeatureBlocks.of(values)
 
-    def _given(self, start, stop):
+    def _given(self, start: int, stop: int) -> slice | npt.NDArray[np.int64]:
         """Return units `start` to `stop` as `compute` takes them: a slice, where the rows follow each other."""
         if self._rows is None:
             return slice(start, stop)

@@ -5,7 +5,13 @@ w, on which two things can be done: w += c·φ_i, and φ_i·w. Compiled code cal
 (`_implicit.h`). How the buffer holds w is the family's own business.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels import _implicit
@@ -37,39 +43,58 @@ class Implicit:
         What the kernel's policies touched, in words.
     """
 
-    def __init__(self, capsule, squares, n_weights, tables=None):
+    def __init__(self, capsule: Any, squares: npt.NDArray[np.float64], n_weights: int, tables: object = None) -> None:
         self.capsule = capsule
         self.squares = squares
         self.n_weights = int(n_weights)
         self.tables = object() if tables is None else tables
-        self.counts = {}
+        self.counts: dict[str, int] = {}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.squares)
 
-    def take(self, rows):
+    def take(self, rows: npt.ArrayLike) -> CombinedImplicit:
         """Return the Implicit of some records, in any order, as a view with the same tables.
 
         Parameters
         ----------
         rows : array_like of int, shape (m,)
+            Which records.
+
+        Returns
+        -------
+        CombinedImplicit
         """
         rows = np.asarray(rows, dtype=np.int64)
         return CombinedImplicit([self], rows=rows, squares=self.squares[rows], tables=self.tables)
 
-    def zeros(self):
+    def zeros(self) -> npt.NDArray[np.float64]:
         """Return weights of zero, float64 (n_weights,), that begin with a line of the cache, as tables like it."""
         memory = np.zeros(self.n_weights + LINE)
         return memory[-(memory.ctypes.data // 8) % LINE :][: self.n_weights]
 
-    def dots(self, weights, out=None):
-        """Return φ_i·w for each record, float64 (n,), written to `out` if given."""
+    def dots(
+        self, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64] | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Return φ_i·w for each record.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (n_weights,)
+            w.
+        out : ndarray of float64, shape (n,), optional
+            Where to write; by default a new array.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         out = np.empty(len(self)) if out is None else out
         self._check_weights(weights)
         _implicit.dots(self.capsule, weights, out)
         return out
 
-    def add(self, weights, coefficients):
+    def add(self, weights: npt.NDArray[np.float64], coefficients: npt.ArrayLike) -> None:
         """Add Σ_i coefficients[i]·φ_i to `weights`.
 
         Parameters
@@ -77,6 +102,12 @@ class Implicit:
         weights : ndarray of float64, shape (n_weights,)
             Changed.
         coefficients : array_like of float64, shape (n,)
+            One for each record.
+
+        Raises
+        ------
+        ValueError
+            If either has another length.
         """
         self._check_weights(weights)
         coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
@@ -84,7 +115,7 @@ class Implicit:
             raise ValueError(f"{coefficients.shape} coefficients for {len(self)} records")
         _implicit.add(self.capsule, coefficients, weights)
 
-    def _check_weights(self, weights):
+    def _check_weights(self, weights: npt.NDArray[np.float64]) -> None:
         """Raise ValueError for weights of another length: compiled code trusts it."""
         if weights.shape != (self.n_weights,):
             raise ValueError(f"weights of shape {weights.shape}, not ({self.n_weights},)")
@@ -98,11 +129,21 @@ class SparseImplicit(Implicit):
     start : ndarray of int64, shape (n + 1,)
         The entries of record i are ``start[i]`` to ``start[i + 1]``.
     feature : ndarray of int32, shape (entries,)
+        The column of each entry.
     value : ndarray of int32 or float64, shape (entries,)
+        What stands there.
     n_features : int
+        The number of columns.
+
+    Raises
+    ------
+    SequenceError
+        If there are more features than `MOST_FEATURES`.
     """
 
-    def __init__(self, start, feature, value, n_features):
+    def __init__(
+        self, start: npt.NDArray[np.int64], feature: npt.NDArray[np.int32], value: npt.NDArray[Any], n_features: int
+    ) -> None:
         if n_features > MOST_FEATURES:
             raise SequenceError(f"{n_features} features are too many", remedy="choose shorter words")
         whole = value.dtype == np.int32
@@ -112,8 +153,19 @@ class SparseImplicit(Implicit):
         super().__init__(rows.capsule, squares, n_features)
 
     @classmethod
-    def of(cls, matrix):
-        """Return the Implicit of the rows of a matrix of numbers, dense or sparse; its kernel is X Xᵀ."""
+    def of(cls, matrix: Any) -> SparseImplicit:
+        """Return the Implicit of the rows of a matrix of numbers; its kernel is X Xᵀ.
+
+        Parameters
+        ----------
+        matrix : ndarray or sparse matrix, shape (n, d)
+            X.
+
+        Returns
+        -------
+        SparseImplicit
+        """
+        # loaded only where used: costs start-up
         from scipy.sparse import csr_array
 
         rows = csr_array(matrix, dtype=np.float64)
@@ -144,7 +196,16 @@ class CombinedImplicit(Implicit):
         See `Implicit`.
     """
 
-    def __init__(self, parts, factors=None, *, rows=None, scale=None, squares=None, tables=None):
+    def __init__(
+        self,
+        parts: Iterable[Implicit],
+        factors: npt.ArrayLike | None = None,
+        *,
+        rows: npt.ArrayLike | None = None,
+        scale: npt.ArrayLike | None = None,
+        squares: npt.NDArray[np.float64] | None = None,
+        tables: object = None,
+    ) -> None:
         self.parts = list(parts)
         self.factors = np.ones(len(self.parts)) if factors is None else np.array(factors, dtype=np.float64)
         self.rows = None if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
@@ -161,8 +222,18 @@ class CombinedImplicit(Implicit):
         combined = _implicit.CombinedRows(capsules, offsets[:-1].copy(), self.factors, self.rows, self.scale)
         super().__init__(combined.capsule, squares, offsets[-2] + self.parts[-1].n_weights, tables)
 
-    def take(self, rows):
-        """Return the Implicit of some records: of the parts themselves, so that views do not pile up."""
+    def take(self, rows: npt.ArrayLike) -> CombinedImplicit:
+        """Return the Implicit of some records: of the parts themselves, so that views do not pile up.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (m,)
+            Which records.
+
+        Returns
+        -------
+        CombinedImplicit
+        """
         rows = np.ascontiguousarray(rows, dtype=np.int64)
         return CombinedImplicit(
             self.parts,
@@ -174,8 +245,18 @@ class CombinedImplicit(Implicit):
         )
 
 
-def normalised(implicit):
-    """Return the Implicit of K(x, y) / √(K(x, x)·K(y, y)); zero where K(x, x) is not positive."""
+def normalised(implicit: Implicit) -> CombinedImplicit:
+    """Return the Implicit of K(x, y) / √(K(x, x)·K(y, y)); zero where K(x, x) is not positive.
+
+    Parameters
+    ----------
+    implicit : Implicit
+        φ, not normalised.
+
+    Returns
+    -------
+    CombinedImplicit
+    """
     squares = implicit.squares
     positive = squares > 0
     scale = np.divide(1.0, np.sqrt(np.maximum(squares, 0)), out=np.zeros(len(squares)), where=positive)

@@ -1,87 +1,154 @@
-"""Words where they occur: what each adds to a decision, which letters share it, how it is spelled.
+"""K-mers where they occur: what each adds to a decision, which residues share it, how it is spelled.
 
-A word occurs at a window of a record; *labels* number the distinct words of two sets, so that a weight learned from the
-one applies to the other.
+A k-mer occurs at a window of a record; *labels* number the distinct k-mers of two sets, so that a weight learned from
+the one applies to the other.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.products import _fold
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+
+Parts = tuple[tuple[int | None, int | None], ...]
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """The words of two sets of records under one numbering.
+    """The k-mers of two sets of records under one numbering.
 
     Attributes
     ----------
-    distinct : ndarray, shape (words,)
-        The distinct words, ascending: codes, or texts of `seqkern.kernels.kmer.kmers.find_wide_kmers`.
+    distinct : ndarray, shape (k-mers,)
+        The distinct k-mers, ascending: codes, or texts of `seqkern.kernels.kmer.kmers.find_wide_kmers`.
     labels : ndarray of int64, shape (windows of X,)
-        The place in `distinct` of each window's word.
+        The place in `distinct` of each window's k-mer.
     records : ndarray of int64, shape (windows of X,)
         The record of each window.
     other_labels, other_records : ndarray of int64, shape (windows of the support,)
+        The same of the other set.
     """
 
-    distinct: np.ndarray
-    labels: np.ndarray
-    records: np.ndarray
-    other_labels: np.ndarray
-    other_records: np.ndarray
+    distinct: npt.NDArray[Any]
+    labels: npt.NDArray[np.int64]
+    records: npt.NDArray[np.int64]
+    other_labels: npt.NDArray[np.int64]
+    other_records: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, words, start, other_words, other_start):
-        """Label the words of two sets, record i of a set being ``words[start[i]:start[i + 1]]``."""
+    def of(
+        cls,
+        words: npt.NDArray[Any],
+        start: npt.NDArray[np.int64],
+        other_words: npt.NDArray[Any],
+        other_start: npt.NDArray[np.int64],
+    ) -> Self:
+        """Label the k-mers of two sets.
+
+        Parameters
+        ----------
+        words : ndarray, shape (windows of X,)
+            The k-mers of one set, codes or texts: those of record i are ``words[start[i]:start[i + 1]]``.
+        start : ndarray of int64, shape (n + 1,)
+            Where the records begin in `words`.
+        other_words, other_start
+            The same of the other set.
+
+        Returns
+        -------
+        Labelled
+        """
         distinct, labels = np.unique(np.concatenate((words, other_words)), return_inverse=True)
         mine, theirs = labels[: len(words)], labels[len(words) :]
         return cls(distinct, mine, _records(start), theirs, _records(other_start))
 
     @classmethod
-    def by_code(cls, codes, start, other_codes, other_start, space):
-        """Do the same for codes below `space`, each its own label, without sorting: all codes count as distinct."""
+    def by_code(
+        cls,
+        codes: npt.NDArray[Any],
+        start: npt.NDArray[np.int64],
+        other_codes: npt.NDArray[Any],
+        other_start: npt.NDArray[np.int64],
+        space: int,
+    ) -> Self:
+        """Label codes without sorting: each is its own label, and all possible codes count as distinct.
+
+        Parameters
+        ----------
+        codes, start, other_codes, other_start : ndarray
+            As of `of`; codes only.
+        space : int
+            All codes are below it.
+
+        Returns
+        -------
+        Labelled
+        """
         mine, theirs = codes.astype(np.int64), other_codes.astype(np.int64)
         return cls(np.arange(space), mine, _records(start), theirs, _records(other_start))
 
-    def weights(self, coefficients, presence=False):
-        """Return Σ_j coefficients[j]·Φ_u(z_j) of each word u, float64 (words,); Φ is a count, or with `presence` 1."""
+    def weights(self, coefficients: npt.NDArray[np.float64], presence: bool = False) -> npt.NDArray[np.float64]:
+        """Return Σ_j coefficients[j]·Φ_u(z_j) of each k-mer u.
+
+        Parameters
+        ----------
+        coefficients : ndarray of float64, shape (records of the support,)
+            c_j.
+        presence : bool
+            Whether Φ is 1 where u occurs, and not a count.
+
+        Returns
+        -------
+        ndarray of float64, shape (k-mers,)
+        """
         labels, records = self.other_labels, self.other_records
         if presence:
             pairs = np.unique(records * len(self.distinct) + labels)
             records, labels = np.divmod(pairs, max(1, len(self.distinct)))
-        return np.bincount(labels, weights=coefficients[records], minlength=len(self.distinct))
+        sums: npt.NDArray[Any] = np.bincount(labels, weights=coefficients[records], minlength=len(self.distinct))
+        return sums
 
-    def occurrences(self):
-        """Return for each window of X how often its word occurs in its record, int64."""
+    def occurrences(self) -> npt.NDArray[np.int64]:
+        """Return for each window of X how often its k-mer occurs in its record, int64 (windows of X,)."""
         pairs = self.records * len(self.distinct) + self.labels
         _, place, counts = np.unique(pairs, return_inverse=True, return_counts=True)
         return counts[place]
 
 
-def _records(start):
+def _records(start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the record of each item, from where the records start."""
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
-def spread(values, starts, offsets, letters):
-    """Share each occurrence's value equally among its letters.
+def spread(
+    values: npt.ArrayLike, starts: npt.ArrayLike, offsets: Iterable[int], letters: int
+) -> npt.NDArray[np.float64]:
+    """Share each occurrence's value equally among its residues.
 
     Parameters
     ----------
-    values : ndarray of float64, shape (occurrences,)
-    starts : ndarray of int64, shape (occurrences,)
-        First letter of each, counted over all records as `seqkern.kernels.kmer.kmers.find_windows` does.
+    values : array_like of float64, shape (occurrences,)
+        One for each occurrence.
+    starts : array_like of int64, shape (occurrences,)
+        First residue of each, counted over all records as `seqkern.kernels.kmer.kmers.find_windows` does.
     offsets : iterable of int
-        The letters of an occurrence, from its start.
+        The residues of an occurrence, from its start.
     letters : int
-        How many there are in all.
+        How many residues there are in all.
 
     Returns
     -------
     ndarray of float64, shape (letters,)
+
+    Examples
+    --------
+    >>> spread([2.0, 3.0], [0, 2], offsets=(0, 2), letters=5)
+    array([1. , 0. , 2.5, 0. , 1.5])
     """
     out = np.zeros(letters)
     values, starts = np.ascontiguousarray(values, dtype=np.float64), np.ascontiguousarray(starts, dtype=np.int64)
@@ -89,8 +156,28 @@ def spread(values, starts, offsets, letters):
     return out
 
 
-def spell(words, k, alphabet):
-    """Return words of `k` letters, codes or texts as in `Labelled`, as a list of str."""
+def spell(words: npt.NDArray[Any], k: int, alphabet: Alphabet) -> list[str]:
+    """Return k-mers as text.
+
+    Parameters
+    ----------
+    words : ndarray, shape (k-mers,)
+        Codes or texts, as in `Labelled`.
+    k : int
+        Their length.
+    alphabet : Alphabet
+        Of their letters.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> spell(np.array([0, 27]), 3, DNA)
+    ['AAA', 'CGT']
+    """
     letters = np.frombuffer(alphabet.letters.encode(), dtype=np.uint8)
     if words.dtype.kind == "S":
         digits = np.frombuffer(words.astype(f"S{k}").tobytes(), dtype=np.uint8).reshape(-1, k) - 1
@@ -104,7 +191,7 @@ def spell(words, k, alphabet):
 
 
 class Pattern(NamedTuple):
-    """What an occurrence of a word looks like.
+    """What an occurrence of a k-mer looks like.
 
     Attributes
     ----------
@@ -117,26 +204,26 @@ class Pattern(NamedTuple):
     """
 
     letters: str
-    offsets: tuple
-    parts: tuple = ()
+    offsets: tuple[int, ...]
+    parts: Parts = ()
 
 
 class KernelPattern(NamedTuple):
-    """A word that its kernel finds, such as a motif, and not its letters.
+    """A k-mer that its kernel finds, such as a motif, and not its letters.
 
     Attributes
     ----------
     name : str
     count : callable
         ``count(X)`` returns a dict from names to how often they occur in a SequenceSet. Words that are counted together
-        share one, equal to that of the same kernel's words in other sets.
+        share one, equal to that of the same kernel's k-mers in other sets.
     parts : tuple of (int or None, int or None)
         As of a `Pattern`.
     """
 
     name: str
-    count: object
-    parts: tuple = ()
+    count: Callable[[SequenceSet], dict[str, int]]  # type: ignore[assignment]  # a tuple's method of that name is not used
+    parts: Parts = ()
 
 
 class WordWeights(NamedTuple):
@@ -145,17 +232,17 @@ class WordWeights(NamedTuple):
     Attributes
     ----------
     names : list of str
-    weights : ndarray of float64, shape (words,)
+    weights : ndarray of float64, shape (k-mers,)
     patterns : list of Pattern, KernelPattern or None, optional
-        How to find the occurrences of each word, None where letters alone do not tell. By default every word is its
+        How to find the occurrences of each k-mer, None where letters alone do not tell. By default every k-mer is its
         name's letters, next to each other.
     """
 
-    names: list
-    weights: np.ndarray
-    patterns: list | None = None
+    names: list[str]
+    weights: npt.NDArray[np.float64]
+    patterns: list[Pattern | KernelPattern | None] | None = None
 
-    def found_by(self):
+    def found_by(self) -> list[Pattern | KernelPattern | None]:
         """Return the patterns, also where they are the default."""
         if self.patterns is not None:
             return self.patterns
@@ -163,25 +250,40 @@ class WordWeights(NamedTuple):
         return [Pattern(name, offsets[len(name)]) for name in self.names]
 
 
-def merge(parts):
-    """Return the WordWeights of several; the weights of a word in more than one are summed."""
-    parts = [WordWeights(*part) for part in parts]
-    if all(part.patterns is None for part in parts):
-        total = _totals(parts, [part.names for part in parts])
+def merge(parts: Iterable[tuple[Any, ...]]) -> WordWeights:
+    """Return the WordWeights of several; the weights of a k-mer in more than one are summed.
+
+    Parameters
+    ----------
+    parts : iterable of WordWeights
+        Or of pairs of names and weights.
+
+    Returns
+    -------
+    WordWeights
+
+    Examples
+    --------
+    >>> merge([(["AC", "GT"], np.array([1.0, 2.0])), (["AC"], np.array([0.5]))]).weights
+    array([1.5, 2. ])
+    """
+    given = [WordWeights(*part) for part in parts]
+    if all(part.patterns is None for part in given):
+        total = _totals(given, [part.names for part in given])
         return WordWeights(list(total), _as_weights(total))
-    total = _totals(parts, [zip(part.names, part.found_by(), strict=True) for part in parts])
+    total = _totals(given, [zip(part.names, part.found_by(), strict=True) for part in given])
     return WordWeights([name for name, _ in total], _as_weights(total), [pattern for _, pattern in total])
 
 
-def _totals(parts, keys):
+def _totals(parts: list[WordWeights], keys: Iterable[Iterable[Any]]) -> dict[Any, float]:
     """Return a dict with the sum of the weights of each key."""
-    total = {}
+    total: dict[Any, float] = {}
     for part, own in zip(parts, keys, strict=True):
         for key, weight in zip(own, part.weights.tolist(), strict=True):
             total[key] = total.get(key, 0.0) + weight
     return total
 
 
-def _as_weights(total):
+def _as_weights(total: dict[Any, float]) -> npt.NDArray[np.float64]:
     """Return the values of a dict as float64."""
     return np.array(list(total.values()), dtype=np.float64)

@@ -81,6 +81,7 @@ def weighted_sum(terms: list[tuple[float, Any]]) -> Kernel:
     Parameters
     ----------
     terms : list of (float, Kernel)
+        Weights and kernels.
 
     Returns
     -------

@@ -28,6 +28,11 @@ class PartParameters:
         Parameters
         ----------
         deep : bool
+            Whether parts and nested objects are looked into.
+
+        Returns
+        -------
+        dict of str to object
         """
         params = super().get_params(deep)  # type: ignore[misc]
         if deep and isinstance(self.parts, (list, tuple)):

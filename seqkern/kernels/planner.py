@@ -6,16 +6,21 @@ nanoseconds, measured with benchmarks/bench_kmers.py on one core of an AMD EPYC 
 elsewhere the ratios are similar.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.memory import available_memory
 from seqkern.core.threads import GIVEN_THREADS, available_threads
 from seqkern.kernels.base import Plan
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS, row_blocks
 from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 OUTPUT_NS = 1.4  # an entry of the matrix: converted, normalised, mirrored
 CODE_NS = 8.0  # a window: found, coded
@@ -42,7 +47,7 @@ class Cost:
     seconds: float
     bytes: int = 0
 
-    def __add__(self, other):
+    def __add__(self, other: Cost) -> Cost:
         return Cost(self.seconds + other.seconds, self.bytes + other.bytes)
 
 
@@ -75,8 +80,20 @@ class Workload:
     longest: int
 
     @classmethod
-    def of(cls, X, Y=None):
-        """Return the Workload of `X` against `Y` (SequenceSet)."""
+    def of(cls, X: SequenceSet, Y: SequenceSet | None = None) -> Self:
+        """Return the Workload of one set against another.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The rows.
+        Y : SequenceSet, optional
+            The columns; by default `X`, and the matrix is symmetric.
+
+        Returns
+        -------
+        Workload
+        """
         cols = X if Y is None else Y
         shares = letter_shares(cols)
         return cls(
@@ -91,27 +108,37 @@ class Workload:
         )
 
     @property
-    def pairs(self):
+    def pairs(self) -> float:
         """Entries of the matrix that are computed, not mirrored."""
         return self.rows * self.cols / (2 if self.symmetric else 1)
 
     @property
-    def letters(self):
+    def letters(self) -> int:
         """Letters of all records that are looked at."""
         return self.col_letters + (0 if self.symmetric else self.row_letters)
 
     @property
-    def records(self):
+    def records(self) -> int:
         """Records that are looked at."""
         return self.cols + (0 if self.symmetric else self.rows)
 
-    def output(self, n_threads):
-        """Return the Cost that every algorithm has: of the matrix, and of the sums of the blocks in work."""
+    def output(self, n_threads: int | None) -> Cost:
+        """Return the Cost that every algorithm has: of the matrix, and of the sums of the blocks in work.
+
+        Parameters
+        ----------
+        n_threads : int or None
+            As the kernel has it; None for all cores.
+
+        Returns
+        -------
+        Cost
+        """
         rows = max((stop - start for start, stop in row_blocks(self.rows, self.cols, LEAST_BLOCK_ROWS)), default=0)
         work = 8 * rows * self.cols * available_threads(GIVEN_THREADS.get() or n_threads)
         return Cost(OUTPUT_NS * 1e-9 * self.rows * self.cols, work)
 
-    def dense(self, width, share, tallies=1.0, smoothing=0):
+    def dense(self, width: int, share: float, tallies: float = 1.0, smoothing: int = 0) -> Cost:
         """Return the Cost of dense vectors.
 
         Parameters
@@ -124,6 +151,10 @@ class Workload:
             Increments for each window.
         smoothing : int
             Passes over each vector.
+
+        Returns
+        -------
+        Cost
         """
         kind = 1 if 3 * self.longest * share < 127 else 2
         make = self.records * width * (PACK_NS + SMOOTH_NS * smoothing)
@@ -131,7 +162,7 @@ class Workload:
         multiply = self.pairs * (width * kind * MULTIPLY_NS[_product.level()] + PAIR_NS)
         return Cost((make + multiply) * 1e-9, int(self.records * width * kind + self.letters * WINDOW_BYTES))
 
-    def index(self, agree, space, lists=1, repeats=1):
+    def index(self, agree: float, space: int, lists: float = 1, repeats: int = 1) -> Cost:
         """Return the Cost of posting lists.
 
         Parameters
@@ -140,10 +171,14 @@ class Workload:
             Probability that two windows share a given list.
         space : int
             How many different lists there can be.
-        lists : int
-            Lists that each window is in.
+        lists : float
+            Lists that each window is in, on average.
         repeats : int
             How often it is counted there.
+
+        Returns
+        -------
+        Cost
         """
         codes = self.letters * lists * repeats
         ranked = space > 2 * codes
@@ -156,33 +191,73 @@ class Workload:
         size = codes * (WINDOW_BYTES + ranked * RANK_BYTES) + counts * COUNT_BYTES
         return Cost((make + walk) * 1e-9, int(size))
 
-    def text(self, k):
-        """Return the Cost of finding the k-mers as text and sorting them, besides the posting lists."""
+    def text(self, k: int) -> Cost:
+        """Return the Cost of finding the k-mers as text and sorting them, besides the posting lists.
+
+        Parameters
+        ----------
+        k : int
+            Length of the k-mers.
+
+        Returns
+        -------
+        Cost
+        """
         words = self.letters * (k + 16)
         return Cost(self.letters * (SORT_NS * math.log2(self.letters + 2) + k) * 1e-9, int(3 * words))
 
-    def both_strands(self):
+    def both_strands(self) -> Workload:
         """Return the Workload with each window's reverse complement as another window."""
         return replace(self, row_letters=2 * self.row_letters, col_letters=2 * self.col_letters)
 
 
-def _distinct(windows, agree):
+def _distinct(windows: float, agree: float) -> float:
     """Return how many different features the windows of a record have, if two agree with this probability."""
     return -math.expm1(-windows * agree) / agree if agree > 0 else windows
 
 
-def letter_shares(X):
-    """Return float64 (letters,): how often each letter of the alphabet occurs in some of the records, as a share."""
+def letter_shares(X: SequenceSet) -> npt.NDArray[np.float64]:
+    """Return how often each letter of the alphabet occurs, as a share.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        Of which about `SAMPLE_RECORDS` records are looked at.
+
+    Returns
+    -------
+    ndarray of float64, shape (letters,)
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> letter_shares(SequenceSet.from_strings(["AACG"]))
+    array([0.5 , 0.25, 0.25, 0.  ])
+    """
     some = X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
     counts = np.bincount(some.codes[some.positions()], minlength=256)[: X.alphabet.size]
     return counts / max(1, counts.sum())
 
 
-def cheapest(candidates):
+def cheapest(candidates: dict[str, Cost]) -> str:
     """Return the name of the fastest of a dict of Costs among those that fit into a share of the free memory.
 
     If none does, it is the one that needs least. How much memory is free decides about time only: all algorithms of a
     kernel give the same bits.
+
+    Parameters
+    ----------
+    candidates : dict of str to Cost
+        Algorithms, and what each is expected to cost.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> cheapest({"dense": Cost(2.0), "index": Cost(0.5)})
+    'index'
     """
     limit = MEMORY_SHARE * available_memory()
     light = [name for name, cost in candidates.items() if cost.bytes <= limit]
@@ -191,12 +266,30 @@ def cheapest(candidates):
     return min(light, key=lambda name: candidates[name].seconds)
 
 
-def smoothing_is_cheaper(windows, neighbours, records, width, passes):
-    """Return whether to count k-mers and smooth the vectors, rather than to count all neighbours."""
+def smoothing_is_cheaper(windows: float, neighbours: float, records: float, width: int, passes: int) -> bool:
+    """Return whether to count k-mers and smooth the vectors, rather than to count all neighbours.
+
+    Parameters
+    ----------
+    windows : float
+        How many there are.
+    neighbours : float
+        K-mers that each window counts for.
+    records : float
+        How many vectors there are.
+    width : int
+        Features of a vector.
+    passes : int
+        Of the smoothing, over each vector.
+
+    Returns
+    -------
+    bool
+    """
     return windows * neighbours * TALLY_NS > windows * TALLY_NS + records * width * passes * SMOOTH_NS
 
 
-def make_plan(names, costs, output):
+def make_plan(names: list[str], costs: list[dict[str, Cost]], output: Cost) -> Plan:
     """Return the Plan for several products in a row.
 
     Parameters
@@ -207,6 +300,10 @@ def make_plan(names, costs, output):
         The candidates for each.
     output : Cost
         What comes on top.
+
+    Returns
+    -------
+    Plan
     """
     total = sum((cost[name] for name, cost in zip(names, costs, strict=True)), output)
     algorithm = names[0] if len(set(names)) == 1 else "+".join(names)

@@ -19,6 +19,7 @@ class References:
     Attributes
     ----------
     samples : SequenceSet, FeatureTable or SimilarityTable
+        The training part.
 
     Examples
     --------
@@ -43,11 +44,17 @@ class References:
         Parameters
         ----------
         X : SequenceSet, list of str, or table
+            The new samples.
+
+        Returns
+        -------
+        SequenceSet, FeatureTable or SimilarityTable
+            For sequences, always a SequenceSet.
 
         Raises
         ------
         SequenceError
-            If letters of `X`, or its alphabet, do not fit; or it holds no sequences.
+            If residues of `X`, or its alphabet, do not fit; or it holds no sequences.
         """
         if not isinstance(self.samples, SequenceSet):
             return X

@@ -6,11 +6,14 @@ target frequencies q that the matrix itself implies are those with the backgroun
 letter a where b was is P(a | b) = q(a, b) / p(b) = p(a)·exp(λ·s(a, b)).
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
+from seqkern.sequences.alphabets import Alphabet
 
 TRIED = 2000
 STEEPEST, FLATTEST = 60.0, 0.01  # λ times the largest score
@@ -19,14 +22,20 @@ NOT_LETTERS = frozenset("*X-")
 
 
 @lru_cache(maxsize=16)
-def matrix_probabilities(alphabet, matrix):
+def matrix_probabilities(alphabet: Alphabet, matrix: str | tuple[tuple[float, ...], ...]) -> npt.NDArray[np.float64]:
     """Return P[a, b], float64 (size, size), the probability of letter a where letter b was.
 
     Parameters
     ----------
     alphabet : Alphabet
+        Whose letters a and b are.
     matrix : str or tuple of tuple of float
         The name of a substitution matrix in Biopython, or the scores, in the order of the alphabet's letters.
+
+    Returns
+    -------
+    ndarray of float64, shape (size, size)
+        Not to be written to.
 
     Raises
     ------
@@ -40,27 +49,50 @@ def matrix_probabilities(alphabet, matrix):
     return probabilities
 
 
-def uniform_probabilities(size, kept):
-    """Return P[a, b], float64 (size, size): a letter is kept, or becomes any other one with equal probability."""
+def uniform_probabilities(size: int, kept: float) -> npt.NDArray[np.float64]:
+    """Return P[a, b], float64 (size, size): a letter is kept, or becomes any other one with equal probability.
+
+    Parameters
+    ----------
+    size : int
+        Letters of the alphabet.
+    kept : float
+        The probability that a letter is kept.
+
+    Returns
+    -------
+    ndarray of float64, shape (size, size)
+    """
     probabilities = np.full((size, size), (1 - kept) / (size - 1))
     np.fill_diagonal(probabilities, kept)
     return probabilities
 
 
-def implied_background(scores, name="the matrix"):
+def implied_background(
+    scores: npt.NDArray[np.float64], name: object = "the matrix"
+) -> tuple[npt.NDArray[np.float64], float]:
     """Return the background p, float64 (size,), and λ that a symmetric matrix of scores implies.
 
     Parameters
     ----------
     scores : ndarray of float64, shape (size, size)
+        s(a, b), symmetric.
     name : object
         For messages.
+
+    Returns
+    -------
+    background : ndarray of float64, shape (size,)
+        p.
+    scale : float
+        λ.
 
     Raises
     ------
     ParameterError
         If there is none.
     """
+    # loaded only where used: costs start-up
     from scipy.optimize import brentq
 
     def excess(scale):
@@ -86,22 +118,49 @@ def implied_background(scores, name="the matrix"):
 
 
 @lru_cache(maxsize=1)
-def matrix_names():
+def matrix_names() -> list[str]:
     """Return the names of Biopython's substitution matrices."""
+    # loaded only where used: costs start-up
     from Bio.Align import substitution_matrices
 
     return substitution_matrices.load()
 
 
-def of_bases(letters):
-    """Tell whether these letters, those of an alphabet or of a matrix, are those of DNA or RNA."""
+def of_bases(letters: Iterable[str]) -> bool:
+    """Tell whether these letters, those of an alphabet or of a matrix, are those of DNA or RNA.
+
+    Parameters
+    ----------
+    letters : iterable of str
+        Such as text.
+
+    Returns
+    -------
+    bool
+    """
     return set(letters) - NOT_LETTERS <= NUCLEOTIDES
 
 
-def check_sort(alphabet, letters, name, file=None):
+def check_sort(alphabet: Alphabet, letters: str, name: str, file: str | None = None) -> None:
     """Raise ParameterError if a matrix is one for proteins, by its letters, and the alphabet that of DNA or RNA.
 
     A, C, G and T are amino acids too: it would have scores for them.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Of the sequences.
+    letters : str
+        Of the matrix.
+    name : str
+        What messages call it; may be empty.
+    file : str, optional
+        Named in messages.
+
+    Raises
+    ------
+    ParameterError
+        If they do not fit.
     """
     if of_bases(alphabet.letters) and not of_bases(letters):
         raise ParameterError(
@@ -111,14 +170,26 @@ def check_sort(alphabet, letters, name, file=None):
         )
 
 
-def matrix_scores(alphabet, name):
-    """Return a substitution matrix of Biopython, float64 (size, size), in the order of the alphabet's letters.
+def matrix_scores(alphabet: Alphabet, name: str) -> npt.NDArray[np.float64]:
+    """Return a substitution matrix of Biopython, in the order of the alphabet's letters.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Of RNA, U scores as T.
+    name : str
+        Such as ``"BLOSUM62"``.
+
+    Returns
+    -------
+    ndarray of float64, shape (size, size)
 
     Raises
     ------
     ParameterError
         If it has no scores for the alphabet, or is one for proteins and the alphabet DNA or RNA.
     """
+    # loaded only where used: costs start-up
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)
@@ -133,14 +204,19 @@ def matrix_scores(alphabet, name):
     return np.array([[table[a, b] for b in letters] for a in letters], dtype=np.float64)
 
 
-def as_scores(alphabet, rows):
-    """Return one's own scores, float64 (size, size), checked.
+def as_scores(alphabet: Alphabet, rows: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return scores of the user's own, checked.
 
     Parameters
     ----------
     alphabet : Alphabet
+        Whose letters they are for.
     rows : list of list of float
         In the order of the alphabet's letters.
+
+    Returns
+    -------
+    ndarray of float64, shape (size, size)
 
     Raises
     ------

@@ -9,6 +9,7 @@ from typing import Any
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_named, parse_spec
+from seqkern.core.types import Arrays, Header
 from seqkern.core.words import parse_value
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.kernel_table import KERNELS
@@ -33,6 +34,14 @@ def build_kernel(spec: Any) -> Kernel:
     ParameterError
         If the text cannot be read, a kernel or parameter is unknown (with the nearest name), or a value is
         outside its domain.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import build_kernel
+    >>> build_kernel("mismatch:k=4,m=1")
+    MismatchKernel(k=4)
+    >>> build_kernel({"kernel": "spectrum", "k": 2, "part": [0, 40]})
+    PartKernel(base=SpectrumKernel(k=2), start=0, stop=40)
     """
     if isinstance(spec, Kernel):
         return spec
@@ -55,10 +64,24 @@ def check_kind(kernel: Kernel, kind: str, file: Any = None) -> None:
     Parameters
     ----------
     kernel : Kernel
+        That is to compare them.
     kind : {"sequences", "features", "similarities", "dissimilarities"}
-        Dissimilarities are taken by the kernels that accept similarities.
+        The kind of the data. Dissimilarities are taken by the kernels that accept similarities.
     file : path-like, optional
         Named in messages.
+
+    Raises
+    ------
+    ParameterError
+        If it takes another kind.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel, check_kind
+    >>> check_kind(SpectrumKernel(), "features")
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ParameterError: kernel 'spectrum' takes sequences, the data are features...
     """
     if not kind.endswith(kernel.accepts):
         raise ParameterError(
@@ -68,13 +91,25 @@ def check_kind(kernel: Kernel, kind: str, file: Any = None) -> None:
         )
 
 
-def kernel_from_state(header: dict, arrays: dict) -> Kernel:
+def kernel_from_state(header: Header, arrays: Arrays) -> Kernel:
     """Return the kernel whose `state` this was, fitted if it was fitted.
 
     Parameters
     ----------
     header : dict
+        The JSON part of `Kernel.state`.
     arrays : dict of str to ndarray
+        Its arrays.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel, kernel_from_state
+    >>> kernel_from_state(*SpectrumKernel(k=2).state())
+    SpectrumKernel(k=2)
     """
     kernel = build_kernel(header["spec"])
     if header["fitted"] or arrays:
@@ -83,7 +118,23 @@ def kernel_from_state(header: dict, arrays: dict) -> Kernel:
 
 
 def kernel_text(kernel: Kernel) -> str:
-    """Return a kernel in text form, for people: without defaults, but for the numbers that come first, such as k."""
+    """Return a kernel in text form, for people: without defaults, but for the numbers that come first, such as k.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Whose parameters are written.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> kernel_text(SpectrumKernel(k=4, normalize=False))
+    'spectrum:k=4,normalize=false'
+    """
     signature = inspect.signature(type(kernel)).parameters
     given = {
         name: value
@@ -93,7 +144,7 @@ def kernel_text(kernel: Kernel) -> str:
         or (isinstance(value, numbers.Real) and signature[name].kind is not inspect.Parameter.KEYWORD_ONLY)
     }
     text = ",".join(f"{name}={_value_text(value)}" for name, value in given.items())
-    return f"{kernel.name}:{text}" if text else kernel.name
+    return f"{kernel.name}:{text}" if text else str(kernel.name)
 
 
 def _value_text(value: Any) -> str:

@@ -1,6 +1,12 @@
-"""How the matrices of a kernel on training parts follow from Gram matrices over all units."""
+"""How the matrices of a kernel on training parts follow from Gram matrices over all samples."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel
 
 
 @dataclass(frozen=True)
@@ -10,7 +16,7 @@ class StoredForm:
     Attributes
     ----------
     parts : tuple of Kernel or StoredForm
-        A Kernel learns nothing, so that its one Gram matrix over all units serves every training part.
+        A Kernel learns nothing, so that its one Gram matrix over all samples serves every training part.
     join : object or None
         What makes one matrix of those of several parts (see `seqkern.kernels.CombinationKernel`): ``join.learn_from
         (grams, y)``, of the training part, returns what has ``combine(matrices, row diagonals, column diagonals)``,
@@ -20,12 +26,12 @@ class StoredForm:
         Specs of the Gram transforms that come then, fitted on the training part.
     """
 
-    parts: tuple
-    join: object = None
-    transforms: tuple = ()
+    parts: tuple[Kernel | StoredForm, ...]
+    join: Any = None
+    transforms: tuple[dict[str, Any], ...] = ()
 
     @property
-    def kernels(self):
+    def kernels(self) -> list[Kernel]:
         """List of the kernels whose Gram matrices are needed, in order."""
         found = []
         for part in self.parts:
@@ -33,10 +39,20 @@ class StoredForm:
         return found
 
     @property
-    def learns(self):
+    def learns(self) -> bool:
         """Whether each training part has a matrix of its own."""
         return self.join is not None or bool(self.transforms) or isinstance(self.parts[0], StoredForm)
 
-    def then(self, *transforms):
-        """Return this form with more transforms at its end."""
+    def then(self, *transforms: dict[str, Any]) -> StoredForm:
+        """Return this form with more transforms at its end.
+
+        Parameters
+        ----------
+        *transforms : dict
+            Specs of Gram transforms.
+
+        Returns
+        -------
+        StoredForm
+        """
         return StoredForm(self.parts, self.join, (*self.transforms, *transforms))

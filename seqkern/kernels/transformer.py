@@ -7,7 +7,7 @@ the training part of each fold. scikit-learn is not imported before it is needed
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class GramTransformer:
     _references: References | None = None
 
     if TYPE_CHECKING:  # what a kernel has
-        accepts: str
+        accepts: ClassVar[str]
 
         def fit(self, X: Any, y: Any = None) -> Self:
             """Learn from training data."""

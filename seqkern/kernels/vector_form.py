@@ -1,8 +1,37 @@
 """How a kernel is a function of dense vectors, for approximations that are fast on vectors."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
+
+
+class VectorTable(Protocol):
+    """The vectors of n samples, as a `VectorForm` gives them."""
+
+    @property
+    def width(self) -> int:
+        """The number of coordinates of a vector."""
+
+    def __len__(self) -> int: ...
+
+    def gather(self, rows: Any = ...) -> npt.NDArray[np.floating[Any]]:
+        """Return some of the vectors.
+
+        Parameters
+        ----------
+        rows : slice or integer array
+            Which; by default all.
+
+        Returns
+        -------
+        ndarray, shape (m, width)
+            C-ordered.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,16 +43,17 @@ class VectorForm:
     kind : {"linear", "polynomial", "rbf"}
         φ(x)·φ(y); (γ·φ(x)·φ(y) + coef0)^degree; exp(−γ·‖φ(x) − φ(y)‖²).
     vectors : callable
-        ``vectors(X, dtype)`` returns a table of the vectors of some units: it has ``len()``, ``width`` and
-        ``gather(rows)``, which returns those of a slice or an integer array of rows, C-ordered (m, width).
+        ``vectors(X, dtype)`` returns the vectors of some samples, a `VectorTable`: it has ``len()``, ``width``
+        and ``gather(rows)``, which returns those of a slice or an integer array of rows, C-ordered (m, width).
     gamma : float or None
         γ; None where it is learned, and not yet.
     degree : int
     coef0 : float
     """
 
-    kind: str
-    vectors: object
+    kind: Literal["linear", "polynomial", "rbf"]
+    vectors: Callable[..., VectorTable]
+
     gamma: float | None = 1.0
     degree: int = 1
     coef0: float = 0.0
@@ -31,39 +61,61 @@ class VectorForm:
 
 @dataclass(frozen=True, eq=False)
 class DenseTable:
-    """The vectors of n units as an array (n, width), as a `VectorForm` gives them."""
+    """The vectors of n samples as an array (n, width), as a `VectorForm` gives them."""
 
-    values: np.ndarray
+    values: npt.NDArray[np.floating[Any]]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.values)
 
     @property
-    def width(self):
+    def width(self) -> int:
         """The number of coordinates of a vector."""
         return self.values.shape[1]
 
-    def gather(self, rows=slice(None)):
-        """Return the vectors `rows` (slice or integer array), C-ordered."""
+    def gather(self, rows: Any = slice(None)) -> npt.NDArray[np.floating[Any]]:
+        """Return some of the vectors.
+
+        Parameters
+        ----------
+        rows : slice or integer array
+            Which; by default all.
+
+        Returns
+        -------
+        ndarray, shape (m, width)
+            C-ordered.
+        """
         return np.ascontiguousarray(self.values[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class JoinedTable:
-    """The vectors of n units side by side, from several tables, each times a factor, as a `VectorForm` gives them."""
+    """The vectors of n samples side by side, from several tables, each times a factor, as a `VectorForm` gives them."""
 
-    tables: list
-    factors: np.ndarray
+    tables: list[VectorTable]
+    factors: npt.NDArray[np.float64]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.tables[0])
 
     @property
-    def width(self):
+    def width(self) -> int:
         """The number of coordinates of a vector."""
         return sum(table.width for table in self.tables)
 
-    def gather(self, rows=slice(None)):
-        """Return the vectors `rows` (slice or integer array), C-ordered."""
+    def gather(self, rows: Any = slice(None)) -> npt.NDArray[np.floating[Any]]:
+        """Return some of the vectors.
+
+        Parameters
+        ----------
+        rows : slice or integer array
+            Which; by default all.
+
+        Returns
+        -------
+        ndarray, shape (m, width)
+            C-ordered.
+        """
         parts = [table.gather(rows) for table in self.tables]
         return np.hstack([part * part.dtype.type(factor) for part, factor in zip(parts, self.factors, strict=True)])

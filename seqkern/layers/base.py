@@ -1,11 +1,14 @@
 """What every layer does: learn from scores about held-out residues, and make new scores of scores."""
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, ModelError
 from seqkern.core.parameters import Parameters
+from seqkern.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
 
 
@@ -31,24 +34,36 @@ class Layer(Parameters):
     """
 
     name: ClassVar[str | None] = None
-    plain = ""
-    calibrated = False
-    needs_chains = True
-    decides = False
+    plain: ClassVar[str] = ""
+    calibrated: ClassVar[bool] = False
+    needs_chains: ClassVar[bool] = True
+    decides: ClassVar[bool] = False
 
-    def check_classes(self, classes):
-        """Raise ParameterError where the parameters name classes that are not among `classes`."""
+    def check_classes(self, classes: Sequence[str]) -> None:
+        """Raise ParameterError where the parameters name classes that are not among `classes`.
+
+        Parameters
+        ----------
+        classes : sequence of str
+            Names of all classes.
+
+        Raises
+        ------
+        ParameterError
+            With the classes that there are.
+        """
 
     def _fit(self, scores, chains, y):
         """Learn, from rows with a class, in the context of all; set what ends in ``_``."""
         raise NotImplementedError
 
-    def transform(self, scores, chains):
+    def transform(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.float64]:
         """Return new scores.
 
         Parameters
         ----------
         scores : array_like of float64, shape (n, classes)
+            A column for each class.
         chains : Residues
             Which residue of which chain each row is. Neighbours that are not among the rows count as missing.
 
@@ -58,20 +73,44 @@ class Layer(Parameters):
         """
         raise NotImplementedError
 
-    def fitted_state(self):
-        """Return (JSON dict, dict of arrays) of what `_fit` learned."""
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Return what `_fit` learned.
+
+        Returns
+        -------
+        header : dict
+            What JSON can hold.
+        arrays : dict of str to ndarray
+            The rest.
+        """
         raise NotImplementedError
 
-    def restore_fitted(self, header, arrays):
-        """Set what `fitted_state` returned."""
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : mapping
+            The JSON part.
+        arrays : mapping of str to ndarray
+            The arrays.
+
+        Raises
+        ------
+        ModelError
+            If they are damaged.
+        """
         raise NotImplementedError
 
-    def fit(self, scores, chains, y, classes=None):
-        """Learn from scores about residues that the machine behind them was not trained on.
+    def fit(
+        self, scores: npt.ArrayLike, chains: Residues, y: npt.ArrayLike, classes: Sequence[str] | None = None
+    ) -> Self:
+        """Learn from scores about residues that the classifier behind them was not trained on.
 
         Parameters
         ----------
         scores : array_like of float64, shape (n, classes)
+            A column for each class.
         chains : Residues
             Which residue of which chain each row is.
         y : array_like of int, shape (n,)
@@ -116,19 +155,31 @@ class Layer(Parameters):
         self._fit(scores, chains, y)
         return self
 
-    def learned(self):
+    def learned(self) -> dict[str, Any]:
         """Return what `fit` learned that people want to see, a dict of a name to a number."""
         return {}
 
-    def predict(self, scores, chains):
-        """Return the class of each residue, int64 (n,): the column of the largest new score."""
+    def predict(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.int64]:
+        """Return the class of each residue: by default the column of its largest new score.
+
+        Parameters
+        ----------
+        scores : array_like of float64, shape (n, classes)
+            As `transform` takes them.
+        chains : Residues
+            Which residue of which chain each row is.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+        """
         return self.transform(scores, chains).argmax(axis=1)
 
-    def spec(self):
+    def spec(self) -> dict[str, Any]:
         """Return the layer as a config would write it: ``{"layer": name, parameter: value, …}``."""
         return {"layer": self.name, **self.get_params(deep=False)}
 
-    def _stored(self, arrays, name, *shape):
+    def _stored(self, arrays: Mapping[str, npt.NDArray[Any]], name: str, *shape: int | None) -> npt.NDArray[Any]:
         """Return an array of a state; ModelError unless it has this shape (None: any size) and finite numbers."""
         array = arrays[name]
         right = array.ndim == len(shape) and array.dtype.kind in "if"
@@ -139,13 +190,26 @@ class Layer(Parameters):
             )
         return array
 
-    def state(self):
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return (JSON dict, dict of arrays) from which `layer_from_state` makes this layer again."""
         header, arrays = self.fitted_state()
         return {"spec": self.spec(), "classes": list(self.classes_), "learned": header}, arrays
 
-    def restore(self, header, arrays):
-        """Set what `state` returned."""
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Set what `state` returned.
+
+        Parameters
+        ----------
+        header : mapping
+            The JSON part.
+        arrays : mapping of str to ndarray
+            The arrays.
+
+        Raises
+        ------
+        ModelError
+            If they are damaged.
+        """
         self.classes_ = tuple(header["classes"])
         self.not_converged_ = 0
         self.restore_fitted(header["learned"], arrays)

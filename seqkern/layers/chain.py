@@ -1,13 +1,16 @@
 """Layers one after the other, fitted so that none learns from scores that know its residues' labels."""
 
 import copy
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import FoldError, LabelError
 from seqkern.layers.specs import build_layers, layer_from_state
+from seqkern.residues import Residues
 
 
 class Decided(NamedTuple):
@@ -22,15 +25,23 @@ class Decided(NamedTuple):
         those of the largest scores.
     probabilities : ndarray of float64, shape (n, classes), or None
         Where the last layer gives some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.layers import Decided
+    >>> scores = np.array([[1.5, -1.5], [-0.2, 0.2]])
+    >>> Decided(scores, scores.argmax(axis=1), None).predicted
+    array([0, 1])
     """
 
-    scores: np.ndarray
-    predicted: np.ndarray
-    probabilities: np.ndarray | None
+    scores: npt.NDArray[np.float64]
+    predicted: npt.NDArray[np.int64]
+    probabilities: npt.NDArray[np.float64] | None
 
 
 class Layers:
-    """Layers that follow the first machine.
+    """Layers that follow the first classifier.
 
     Parameters
     ----------
@@ -44,25 +55,64 @@ class Layers:
     held_out_accuracy_ : float
         After `fit`: the share of the residues, of those with a score and a class, whose class has the largest score,
         before any layer.
+
+    Examples
+    --------
+    Residues of helices (0) and coil (1), with scores that waver within a helix:
+
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers import Layers
+    >>> from seqkern.residues import Residues
+    >>> chains = SequenceSet.from_strings(["GSAEALKAGPSG", "PGEELLAKAGNG", "SGDAEKLLAGPS", "GPAALEKLAPGS"], "protein")
+    >>> residues = Residues.of_chains(chains, window=1)
+    >>> states = np.tile([1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1], 4)
+    >>> scores = np.where(states == 0, 1.0, -1.0)
+    >>> scores[[5, 17, 29, 41, 11, 23]] *= -0.5  # single residues that are wrong
+    >>> folds = [(np.arange(24, 48), np.arange(24)), (np.arange(24), np.arange(24, 48))]
+    >>> layers = Layers("segments:shortest=H:3").fit(np.column_stack([scores, -scores]), residues, states, folds, "HC")
+    >>> round(layers.held_out_accuracy_, 3)
+    0.875
+    >>> decided = layers.decide(np.column_stack([scores, -scores]), residues)
+    >>> "".join("HC"[state] for state in decided.predicted[:12])
+    'CCHHHHHHCCCC'
     """
 
-    def __init__(self, layers):
+    def __init__(self, layers: Any) -> None:
         self.layers = build_layers(layers)
 
-    def specs(self):
+    def specs(self) -> list[dict[str, Any]]:
         """Return the layers as a config would write them, a list of dict."""
         return [layer.spec() for layer in self.layers]
 
-    def needs_chains(self):
-        """Tell whether a layer looks at neighbours, so that units are to be residues."""
+    def needs_chains(self) -> bool:
+        """Tell whether a layer looks at neighbours, so that samples have to be residues."""
         return any(layer.needs_chains for layer in self.layers)
 
-    def check_classes(self, classes):
-        """Raise ParameterError where a layer's parameters name other classes."""
+    def check_classes(self, classes: Sequence[str]) -> None:
+        """Raise ParameterError where a layer's parameters name other classes.
+
+        Parameters
+        ----------
+        classes : sequence of str
+            Names of all classes.
+
+        Raises
+        ------
+        ParameterError
+            With the classes that there are.
+        """
         for layer in self.layers:
             layer.check_classes(tuple(classes))
 
-    def fit(self, scores, chains, y, parts, classes=None):
+    def fit(
+        self,
+        scores: npt.ArrayLike,
+        chains: Residues | None,
+        y: npt.ArrayLike,
+        parts: Sequence[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+        classes: Sequence[str] | None = None,
+    ) -> Self:
         """Learn from scores about held-out residues.
 
         The first layer learns from `scores`. Each later one learns from what a copy of the layer before gives for
@@ -71,9 +121,9 @@ class Layers:
         Parameters
         ----------
         scores : array_like of float64, shape (n, classes), or (n,) for two classes
-            About each residue by a machine trained on folds without it; NaN where there is none.
+            About each residue by a classifier trained on folds without it; NaN where there is none.
         chains : Residues or None
-            Of the n rows; None for units that are no residues, if no layer needs chains.
+            Of the n rows; None for samples that are no residues, if no layer needs chains.
         y : array_like of int, shape (n,)
             Columns of the true classes; −1 for residues that are neighbours only, as of `Layer.fit`.
         parts : list of (ndarray of int, ndarray of int)
@@ -93,7 +143,7 @@ class Layers:
             If no residue has a score, or a class has none.
         """
         scores, y = as_columns(scores), np.asarray(y, dtype=np.int64)
-        chains = _units(scores, chains)
+        chains = _rows_of(scores, chains)
         names = [str(c) for c in (range(scores.shape[1]) if classes is None else classes)]
         known = ~np.isnan(scores).any(axis=1) & (y >= 0)
         self.held_out_accuracy_ = float(np.mean(scores[known].argmax(axis=1) == y[known])) if known.any() else np.nan
@@ -115,38 +165,45 @@ class Layers:
                 out[known] = fitted.transform(scores[known], chains.take(known))
         return out
 
-    def decide(self, scores, chains):
-        """Return what the layers make of the first machine's scores about new residues, Decided.
+    def decide(self, scores: npt.ArrayLike, chains: Residues | None) -> Decided:
+        """Return what the layers make of the first classifier's scores about new residues.
 
         Parameters
         ----------
         scores : array_like of float64, shape (n, classes), or (n,) for two classes
+            Decisions about each residue.
         chains : Residues or None
+            Which residue of which chain each row is; None for samples that are no residues, if no layer needs chains.
+
+        Returns
+        -------
+        Decided
         """
-        scores = as_columns(scores)
-        chains = _units(scores, chains)
+        values = as_columns(scores)
+        chains = _rows_of(values, chains)
         path = None
         for layer in self.layers_:
             if layer.decides:
-                path = layer.predict(scores, chains)
+                path = layer.predict(values, chains)
             elif not layer.calibrated:
                 path = None  # what comes out is decided anew
-            scores = layer.transform(scores, chains)
-        predicted = scores.argmax(axis=1) if path is None else path
-        return Decided(scores, predicted, np.exp(scores) if self.layers_[-1].calibrated else None)
+            values = layer.transform(values, chains)
+        predicted = values.argmax(axis=1) if path is None else path
+        return Decided(values, predicted, np.exp(values) if self.layers_[-1].calibrated else None)
 
-    def learned(self):
+    def learned(self) -> dict[str, Any]:
         """Return what the layers learned that people want to see, a dict of a name to a number."""
         named = [(f"layer {place} {layer.name}", layer) for place, layer in enumerate(self.layers_, start=1)]
         return {f"{name} {key}": value for name, layer in named for key, value in layer.learned().items()}
 
-    def count_not_converged(self):
+    def count_not_converged(self) -> int:
         """Return how many fits of the layers did not converge."""
         return sum(layer.not_converged_ for layer in self.layers_)
 
-    def state(self):
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return (JSON dict, dict of arrays) from which `from_state` makes these layers again, fitted."""
-        headers, arrays = [], {}
+        headers: list[dict[str, Any]] = []
+        arrays: dict[str, npt.NDArray[Any]] = {}
         for place, layer in enumerate(self.layers_):
             header, own = layer.state()
             headers.append(header)
@@ -154,26 +211,73 @@ class Layers:
         return {"layers": headers}, arrays
 
     @classmethod
-    def from_state(cls, header, arrays):
-        """Return the fitted layers whose `state` this was; ModelError if it is none."""
+    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Return the fitted layers with a given state.
+
+        Parameters
+        ----------
+        header : mapping
+            The JSON part of `state`.
+        arrays : mapping of str to ndarray
+            Its arrays.
+
+        Returns
+        -------
+        Layers
+
+        Raises
+        ------
+        ModelError
+            If it is no state of layers.
+        """
         fitted = [layer_from_state(one, unnest(str(place), arrays)) for place, one in enumerate(header["layers"])]
         made = cls([copy.copy(layer) for layer in fitted])
         made.layers_ = fitted
         return made
 
 
-def as_columns(scores):
-    """Return scores with a column for each class: of two classes, −f/2 and f/2 for decisions f."""
+def as_columns(scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return scores with a column for each class.
+
+    Parameters
+    ----------
+    scores : array_like of float64, shape (n, classes), or (n,) for two classes
+        Decisions; those f of two classes become −f/2 and f/2.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, classes)
+
+    Examples
+    --------
+    >>> from seqkern.layers import as_columns
+    >>> as_columns([1.0, -3.0])
+    array([[-0.5,  0.5],
+           [ 1.5, -1.5]])
+    """
     scores = np.asarray(scores, dtype=np.float64)
     return np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
 
 
-def as_decisions(scores, kind):
-    """Return scores as decisions of one kind of labels: of two classes the second column less the first."""
+def as_decisions(scores: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.float64]:
+    """Return scores as the decisions of a solver.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n, classes)
+        A column for each class.
+    kind : {"binary", "multiclass"}
+        The kind of labels.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,) for two classes, else (n, classes)
+        Of two classes the second column less the first.
+    """
     return scores[:, 1] - scores[:, 0] if kind == "binary" else scores
 
 
-def _units(scores, chains):
+def _rows_of(scores, chains):
     """Return the chains of rows; without any, numbers that can be taken by rows in their place."""
     return np.arange(len(scores)) if chains is None else chains
 

@@ -1,7 +1,7 @@
 """Multinomial logistic regression on a few columns: probabilities of classes from their scores."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+import numpy.typing as npt
 
 PENALTY = 1.0
 """Of the squared weights, the scores having spread 1: of no weight beside thousands of residues."""
@@ -9,7 +9,9 @@ INTERCEPT_PENALTY = 1e-6
 STEPS, SMALLEST_STEP, PRECISION, ROUNDING = 100, 1e-8, 1e-10, 1e-12
 
 
-def fit_multinomial(scores: np.ndarray, y: np.ndarray, k: int | None = None) -> tuple[np.ndarray, np.ndarray, bool]:
+def fit_multinomial(
+    scores: npt.NDArray[np.float64], y: npt.NDArray[np.int64], k: int | None = None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], bool]:
     """Return weights and intercepts of greatest penalised likelihood.
 
     log P(c | f) = f · w_c + b_c − log Σ_d exp(f · w_d + b_d), where ½ Σ w² of the weights of scores with spread 1 is
@@ -18,8 +20,9 @@ def fit_multinomial(scores: np.ndarray, y: np.ndarray, k: int | None = None) -> 
     Parameters
     ----------
     scores : ndarray of float64, shape (n, d)
+        Scores of n samples.
     y : ndarray of int64, shape (n,)
-        From 0 to k − 1.
+        Their classes, from 0 to k − 1.
     k : int, optional
         How many classes; by default d.
 
@@ -28,13 +31,15 @@ def fit_multinomial(scores: np.ndarray, y: np.ndarray, k: int | None = None) -> 
     weights : ndarray of float64, shape (d, k)
         A column for each class.
     intercepts : ndarray of float64, shape (k,)
+        One for each class.
     converged : bool
+        Whether Newton's method came to rest.
 
     Notes
     -----
     Newton's method with halved steps: there are k(d + 1) unknowns only. scikit-learn's LogisticRegression finds the
     same optimum with `tol=1e-10`; it takes 1.5 to 5 times as long with three classes (half as long with eight and
-    40,000 units), after an import that takes longer than either.
+    40,000 samples), after an import that takes longer than either.
     """
     n, d = scores.shape
     k = d if k is None else k
@@ -65,16 +70,44 @@ def fit_multinomial(scores: np.ndarray, y: np.ndarray, k: int | None = None) -> 
     return weights, W[d] - mean @ weights, converged
 
 
-def log_probabilities(scores: ArrayLike, weights: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
-    """Return the natural logarithms of the probabilities of the classes, float64 (n, k)."""
+def log_probabilities(
+    scores: npt.ArrayLike, weights: npt.NDArray[np.float64], intercepts: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return the natural logarithms of the probabilities of the classes.
+
+    Parameters
+    ----------
+    scores : array_like of float64, shape (n, d)
+        Scores of n samples.
+    weights : ndarray of float64, shape (d, k)
+        A column for each class.
+    intercepts : ndarray of float64, shape (k,)
+        One for each class.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, k)
+        The bits of a row depend on that row alone.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
     z = np.zeros((len(scores), len(intercepts))) + intercepts
-    for column, row in zip(np.asarray(scores, dtype=np.float64).T, weights, strict=True):
+    for column, row in zip(scores.T, weights, strict=True):
         z += column[:, None] * row  # one order of adding, so that a row has the same bits in every batch
     return log_softmax(z)
 
 
-def log_softmax(z: np.ndarray) -> np.ndarray:
-    """Return z − log Σ_c exp(z_c) of each row."""
+def log_softmax(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return z − log Σ_c exp(z_c) of each row.
+
+    Parameters
+    ----------
+    z : ndarray of float64, shape (n, k)
+        Unnormalised logarithms of probabilities.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, k)
+    """
     z = z - z.max(axis=1, keepdims=True)
     return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
 

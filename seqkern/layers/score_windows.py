@@ -1,14 +1,18 @@
 """Windows of scores around residues, and explicit features of an RBF kernel on them."""
 
 import copy
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.threads import one_thread
 from seqkern.kernels.feature_blocks import FeatureBlocks, filled
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, in_chunks
 from seqkern.kernels.vectors.nystroem import inverse_root
 from seqkern.kernels.windows.window_vectors import position_weights
+from seqkern.residues import Residues
 
 TOLERANCE = 1e-6
 """Directions in which landmarks vary by less than this share of the largest are rounding errors of single precision."""
@@ -24,13 +28,21 @@ class ScoreWindows:
     means : ndarray of float64, shape (n, classes)
         Of all rows of the residue's chain, of spread 1 too.
     chains : Residues
+        Which residue of which chain each row is.
     window : int
+        Residues of a window, an odd number.
     weights : str or list of float
         As `seqkern.kernels.windows.window_vectors.position_weights` takes them.
     """
 
-    def __init__(self, scores, means, chains, window, weights):
-        # neighbours that are missing have the row −1: scores 0, and the flag
+    def __init__(
+        self,
+        scores: npt.NDArray[np.float64],
+        means: npt.NDArray[np.float64],
+        chains: Residues,
+        window: int,
+        weights: str | Sequence[float],
+    ) -> None:
         self.known = np.zeros((len(scores) + 1, scores.shape[1] + 1), dtype=np.float32)
         self.known[:-1, :-1] = scores
         self.known[-1, -1] = 1.0
@@ -40,17 +52,37 @@ class ScoreWindows:
         self.weights = np.sqrt(position_weights(weights, window)).astype(np.float32)[:, None]
         self.width = self.known.shape[1] * window + means.shape[1]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.around)
 
-    def of(self, rows):
-        """Return the ScoreWindows of some residues, which see the scores of the others."""
+    def of(self, rows: npt.NDArray[np.int64]) -> "ScoreWindows":
+        """Return the windows of some residues, which see the scores of the others.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            The residues.
+
+        Returns
+        -------
+        ScoreWindows
+        """
         some = copy.copy(self)
         some.means, some.around = self.means[rows], self.around[rows]
         return some
 
-    def take(self, rows):
-        """Return the vectors of some residues (slice or integer array), float32 (len(rows), width)."""
+    def take(self, rows: slice | npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Return the vectors of some residues.
+
+        Parameters
+        ----------
+        rows : slice or ndarray of int64
+            The residues.
+
+        Returns
+        -------
+        ndarray of float32, shape (rows, width)
+        """
         around = self.around[rows]
         out = np.empty((len(around), self.width), dtype=np.float32)
         split = self.width - self.means.shape[1]
@@ -70,15 +102,31 @@ class Landmarks:
     gamma : float
     """
 
-    def __init__(self, vectors, map, gamma):
+    def __init__(self, vectors: npt.NDArray[np.float32], map: npt.NDArray[np.float32], gamma: float) -> None:
         self.vectors = vectors
         self.map = map
         self.gamma = gamma
         self._squares = np.einsum("ij,ij->i", vectors, vectors)
 
     @classmethod
-    def draw(cls, windows, count, gamma, seed):
-        """Return landmarks drawn at random among `windows`, a ScoreWindows."""
+    def draw(cls, windows: ScoreWindows, count: int, gamma: float, seed: int) -> Self:
+        """Return landmarks drawn at random among windows.
+
+        Parameters
+        ----------
+        windows : ScoreWindows
+            Of the training part.
+        count : int
+            How many, or all if there are fewer.
+        gamma : float
+            γ of the RBF kernel.
+        seed : int
+            Of the draw.
+
+        Returns
+        -------
+        Landmarks
+        """
         rng = np.random.default_rng(seed)
         vectors = windows.take(np.sort(rng.choice(len(windows), min(count, len(windows)), replace=False)))
         exact = vectors.astype(np.float64)
@@ -87,12 +135,35 @@ class Landmarks:
             K = np.exp(-gamma * np.maximum(squares[:, None] + squares - 2.0 * (exact @ exact.T), 0.0))
             return cls(vectors, inverse_root(K, TOLERANCE), gamma)
 
-    def features(self, windows):
-        """Return φ of vectors, float32 (n, features): the bits of a row depend on that row alone."""
+    def features(self, windows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return the features φ of vectors.
+
+        Parameters
+        ----------
+        windows : ndarray of float32, shape (n, width)
+            The vectors.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, features)
+            The bits of a row depend on that row alone.
+        """
         return self._mapped(windows, self.map)
 
-    def times(self, windows, weights):
-        """Return φ·`weights` of vectors, for weights (features, k), float64 (n, k), without φ."""
+    def times(self, windows: npt.NDArray[np.float32], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return φ · `weights` of vectors, without computing φ.
+
+        Parameters
+        ----------
+        windows : ndarray of float32, shape (n, width)
+            The vectors.
+        weights : ndarray of float64, shape (features, k)
+            Factors of the features.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, k)
+        """
         return self._mapped(windows, (self.map @ weights).astype(np.float32)).astype(np.float64)
 
     def _mapped(self, windows, map):
@@ -110,8 +181,21 @@ class Landmarks:
         return in_chunks(np.arange(len(windows)), values, map, map[:0], n_threads=1)
 
 
-def feature_blocks(windows, landmarks):
-    """Return the FeatureBlocks of the features by `landmarks`, or without these of the windows themselves."""
+def feature_blocks(windows: ScoreWindows, landmarks: Landmarks | None) -> FeatureBlocks:
+    """Return the features of windows, computed in blocks when they are needed.
+
+    Parameters
+    ----------
+    windows : ScoreWindows
+        Of n residues.
+    landmarks : Landmarks or None
+        They make the features; without them the vectors themselves are the features.
+
+    Returns
+    -------
+    FeatureBlocks
+        float32, shape (n, features) or (n, width).
+    """
     if landmarks is None:
         return FeatureBlocks((len(windows), windows.width), np.float32, windows.take)
     shape = len(windows), landmarks.map.shape[1]

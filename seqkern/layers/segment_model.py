@@ -4,9 +4,12 @@ A class of shortest length m is a row of m states, each followed by the next; th
 another class can follow. All chains go forward together, a residue each at a time, the longest first.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
+
+from seqkern.residues import Residues
 
 
 class SegmentModel(NamedTuple):
@@ -15,6 +18,7 @@ class SegmentModel(NamedTuple):
     Attributes
     ----------
     shortest : ndarray of int64, shape (k,)
+        Fewest residues of a segment of each class.
     start : ndarray of float64, shape (k,)
         Natural logarithms of the probabilities of the first segment's class.
     stay : ndarray of float64, shape (k,)
@@ -25,18 +29,18 @@ class SegmentModel(NamedTuple):
         The power of all these beside the evidence; 0 leaves but the shortest lengths.
     """
 
-    shortest: np.ndarray
-    start: np.ndarray
-    stay: np.ndarray
-    follow: np.ndarray
+    shortest: npt.NDArray[np.int64]
+    start: npt.NDArray[np.float64]
+    stay: npt.NDArray[np.float64]
+    follow: npt.NDArray[np.float64]
     weight: float = 1.0
 
-    def states(self):
+    def states(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the class of each of the K states, and the first and last states of each class, int64."""
         ends = np.cumsum(self.shortest)
         return np.repeat(np.arange(len(ends)), self.shortest), ends - self.shortest, ends - 1
 
-    def transitions(self):
+    def transitions(self) -> npt.NDArray[np.float64]:
         """Return weighted logarithms of the probabilities from state (row) to state, float64 (K, K)."""
         of, first, last = self.states()
         A = np.full((len(of), len(of)), -np.inf)
@@ -59,11 +63,21 @@ class Steps(NamedTuple):
         longest first, so that those at one step are the first of those at the step before.
     """
 
-    slots: list
+    slots: list[npt.NDArray[np.int64]]
 
     @classmethod
-    def of(cls, chains):
-        """Return the steps of some residues, each chain from its first residue among them to its last."""
+    def of(cls, chains: Residues) -> Self:
+        """Return the steps of some residues, each chain from its first residue among them to its last.
+
+        Parameters
+        ----------
+        chains : Residues
+            The residues.
+
+        Returns
+        -------
+        Steps
+        """
         record, place = np.asarray(chains.record), np.asarray(chains.place)
         _, chain = np.unique(record, return_inverse=True)
         n_chains = int(chain.max()) + 1 if len(chain) else 0
@@ -80,21 +94,34 @@ class Steps(NamedTuple):
         rows[begin[step] + rank[chain]] = np.arange(len(chain))
         return cls(np.split(rows, begin[1:-1]) if len(going) else [])
 
-    def ending(self, step):
-        """Return the slice of the chains at a step whose last residue it is."""
+    def ending(self, step: int) -> slice:
+        """Return which of the chains at a step end there.
+
+        Parameters
+        ----------
+        step : int
+            From 0.
+
+        Returns
+        -------
+        slice
+            Into ``slots[step]``.
+        """
         after = len(self.slots[step + 1]) if step + 1 < len(self.slots) else 0
         return slice(after, len(self.slots[step]))
 
 
-def best_path(model, evidence, steps):
+def best_path(model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Steps) -> npt.NDArray[np.int64]:
     """Return the most likely classes of residues, among the paths without a segment that is too short.
 
     Parameters
     ----------
     model : SegmentModel
+        Shortest lengths and transitions.
     evidence : ndarray of float64, shape (n, k)
         Log likelihoods of the classes of each residue, up to a constant.
     steps : Steps
+        Of the n residues.
 
     Returns
     -------
@@ -134,8 +161,25 @@ def _final_states(value, model, length):
     return ends[value[:, ends].argmax(axis=1)]
 
 
-def class_probabilities(model, evidence, steps):
-    """Return the probability of each class at each residue over all paths, float64 (n, k); as `best_path`."""
+def class_probabilities(
+    model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Steps
+) -> npt.NDArray[np.float64]:
+    """Return the probability of each class at each residue, over all paths.
+
+    Parameters
+    ----------
+    model : SegmentModel
+        Shortest lengths and transitions.
+    evidence : ndarray of float64, shape (n, k)
+        Log likelihoods of the classes of each residue, up to a constant.
+    steps : Steps
+        Of the n residues.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, k)
+        Each row sums to 1.
+    """
     of, first, last = model.states()
     A = np.exp(model.transitions())
     emission = np.exp(evidence - evidence.max(axis=1, keepdims=True))
@@ -169,7 +213,7 @@ def class_probabilities(model, evidence, steps):
     return out / out.sum(axis=1, keepdims=True)
 
 
-def _product(rows, A):
+def _product(rows: npt.NDArray[np.float64], A: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return rows @ A, summed in one order: a chain has the same bits in every company."""
     out = np.zeros((len(rows), A.shape[1]))
     for column, row in zip(rows.T, A, strict=True):

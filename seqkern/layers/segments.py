@@ -1,8 +1,11 @@
 """Segments of lengths that occur: smoothing along the chain."""
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ModelError, ParameterError
@@ -11,6 +14,7 @@ from seqkern.layers.base import Layer
 from seqkern.layers.multinomial import fit_multinomial, log_probabilities
 from seqkern.layers.segment_model import SegmentModel, Steps, best_path, class_probabilities
 from seqkern.layers.true_segments import TrueSegments
+from seqkern.residues import Residues
 from seqkern.sequences.labels import UNLABELLED
 
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5)
@@ -46,6 +50,28 @@ class SegmentLayer(Layer):
     Kabsch, Sander: Dictionary of protein secondary structure. Biopolymers 22:2577, 1983.
     Schmidler, Liu, Brutlag: Bayesian segmentation of protein secondary structure. J. Comput. Biol. 7:233, 2000.
     Bourlard, Morgan: Connectionist speech recognition: a hybrid approach. Kluwer 1994.
+
+    Examples
+    --------
+    A residue in the middle of a helix scores as coil; no helix of the training part is shorter than six residues:
+
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers import SegmentLayer
+    >>> from seqkern.residues import Residues
+    >>> chains = SequenceSet.from_strings(["GSAEALKAGPSG", "PGEELLAKAGNG"], "protein")
+    >>> residues = Residues.of_chains(chains, window=1)
+    >>> states = np.tile([1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1], 2)
+    >>> helix = np.where(states == 0, 1.0, -1.0)
+    >>> helix[[5, 23]] *= -0.5
+    >>> scores = np.column_stack([helix, -helix])
+    >>> layer = SegmentLayer().fit(scores, residues, states, classes=["H", "C"])
+    >>> layer.model_.shortest
+    array([6, 2])
+    >>> "".join("HC"[state] for state in scores.argmax(axis=1)[:12])
+    'CCHHHCHHCCCC'
+    >>> "".join("HC"[state] for state in layer.predict(scores, residues)[:12])
+    'CCHHHHHHCCCC'
     """
 
     name = "segments"
@@ -68,11 +94,11 @@ class SegmentLayer(Layer):
         "in full again. By default, of some, the one whose path is right at most of the residues.",
     )
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         for name, length in (read_lengths(self.shortest) or {}).items():
             check_integer(f"shortest {name}", length, 1, LONGEST)
 
-    def check_classes(self, classes):
+    def check_classes(self, classes: Sequence[str]) -> None:
         """Raise ParameterError where `shortest` names no class."""
         for name in read_lengths(self.shortest) or {}:
             if name not in classes:
@@ -81,8 +107,19 @@ class SegmentLayer(Layer):
                     remedy=f"classes are: {', '.join(classes)}",
                 )
 
-    def lengths(self, true):
-        """Return the shortest length of each class, int64; `true` are TrueSegments."""
+    def lengths(self, true: TrueSegments) -> npt.NDArray[np.int64]:
+        """Return the shortest length of each class.
+
+        Parameters
+        ----------
+        true : TrueSegments
+            They tell the lengths where `shortest` is None.
+
+        Returns
+        -------
+        ndarray of int64, shape (k,)
+            In residues.
+        """
         named = read_lengths(self.shortest)
         if named is None:
             return true.shortest(len(self.classes_), LONGEST)
@@ -117,35 +154,36 @@ class SegmentLayer(Layer):
         model = self.model_._replace(weight=weight)
         return best_path(model, np.maximum(found, LEAST) - weight * self.shares_, steps)
 
-    def transform(self, scores, chains):
+    def transform(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.float64]:
         """Return natural logarithms of probabilities; see `Layer.transform`."""
         context = self._context(np.asarray(scores, dtype=np.float64), Steps.of(chains))
         return log_probabilities(context, self.context_weights_, self.context_intercepts_)
 
-    def predict(self, scores, chains):
+    def predict(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.int64]:
         """Return the classes on the best path of each chain, int64 (n,)."""
         return self._path(self.transform(scores, chains), Steps.of(chains), self.weight_)
 
-    def learned(self):
+    def learned(self) -> dict[str, Any]:
         """Return the shortest lengths and the weight, unless they were given."""
         lengths = zip(self.classes_, self.model_.shortest.tolist(), strict=True)
         found = {f"shortest {name}": length for name, length in lengths} if self.shortest is None else {}
         return found | ({"weight": self.weight_} if self.weight is None else {})
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return (JSON dict, dict of arrays) of what `fit` learned."""
         model = self.model_._asdict()
         del model["weight"]  # 1, as it is counted
         return {"weight": self.weight_}, model | {name: getattr(self, f"{name}_") for name in ARRAYS}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.weight_, k = float(header["weight"]), len(self.classes_)
         shapes = ((k, k), (k,), (2 * k, k), (k,), (k,))
         for name, shape in zip(ARRAYS, shapes, strict=True):
             setattr(self, f"{name}_", self._stored(arrays, name, *shape))
         fields = {"shortest": (k,), "start": (k,), "stay": (k,), "follow": (k, k)}
-        model = SegmentModel(**{name: self._stored(arrays, name, *shape) for name, shape in fields.items()})
+        parts: dict[str, Any] = {name: self._stored(arrays, name, *shape) for name, shape in fields.items()}
+        model = SegmentModel(**parts)
         if model.shortest.dtype != np.int64 or not np.all((model.shortest >= 1) & (model.shortest <= LONGEST)):
             raise ModelError(
                 "not the state of layer 'segments': its lengths are damaged", remedy="train the model again"
@@ -153,13 +191,22 @@ class SegmentLayer(Layer):
         self.model_ = model
 
 
-def read_lengths(shortest):
-    """Return shortest lengths as a dict of a class's name to its length; None for None.
+def read_lengths(shortest: dict[str, int] | str | None) -> dict[str, int] | None:
+    """Return shortest lengths by name of class.
+
+    Parameters
+    ----------
+    shortest : dict, str or None
+        The lengths, or text such as ``H:3 E:2``.
+
+    Returns
+    -------
+    dict of str to int, or None for None
 
     Raises
     ------
     ParameterError
-        If they cannot be read.
+        If the text cannot be read.
     """
     if shortest is None or isinstance(shortest, dict):
         return shortest

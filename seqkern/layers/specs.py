@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy.typing as npt
+
 from seqkern.core.errors import ModelError, ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_spec
@@ -23,6 +25,16 @@ def build_layer(spec: Any) -> Layer:
     ------
     ParameterError
         For an unknown layer or parameter (with the nearest name), or a value outside its domain.
+
+    Returns
+    -------
+    Layer
+
+    Examples
+    --------
+    >>> from seqkern.layers import build_layer
+    >>> build_layer("structure:window=15,n_components=200").window
+    15
     """
     return build_spec(spec, "layer")
 
@@ -43,6 +55,12 @@ def build_layers(specs: Any) -> list[Layer]:
     ------
     ParameterError
         As `build_layer`.
+
+    Examples
+    --------
+    >>> from seqkern.layers import build_layers
+    >>> [layer.name for layer in build_layers(["structure:window=15", {"layer": "segments"}])]
+    ['structure', 'segments']
     """
     if isinstance(specs, str) and specs.lstrip().startswith("["):
         try:
@@ -59,13 +77,37 @@ def build_layers(specs: Any) -> list[Layer]:
     return [build_layer(spec) for spec in specs]
 
 
-def layer_from_state(header: dict, arrays: dict) -> Layer:
-    """Return the fitted layer whose `state` this was.
+def layer_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Layer:
+    """Return the fitted layer with a given state.
+
+    Parameters
+    ----------
+    header : mapping
+        The JSON part of `Layer.state`.
+    arrays : mapping of str to ndarray
+        Its arrays.
+
+    Returns
+    -------
+    Layer
 
     Raises
     ------
     ModelError
         If it is no layer's state, or that of a layer unknown here.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers import ProbabilityLayer, layer_from_state
+    >>> from seqkern.residues import Residues
+    >>> residues = Residues.of_chains(SequenceSet.from_strings(["GSAE"], "protein"), window=1)
+    >>> scores = [[-1.0, 1.0], [0.5, -0.5], [1.0, -1.0], [0.2, -0.2]]
+    >>> layer = ProbabilityLayer().fit(scores, residues, [1, 1, 0, 0])
+    >>> header, arrays = layer.state()
+    >>> restored = layer_from_state(header, arrays)
+    >>> bool((restored.transform(scores, residues) == layer.transform(scores, residues)).all())
+    True
     """
     try:
         layer = build_layer(header["spec"])

@@ -1,8 +1,10 @@
-"""A second machine: the scores around each residue decide anew."""
+"""A second classifier: the scores around each residue decide anew."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ModelError
@@ -11,7 +13,7 @@ from seqkern.core.parameters import choice, integer, numbers, real
 from seqkern.kernels.windows.window_vectors import SHAPES, check_position_weights, position_weights
 from seqkern.layers.base import Layer
 from seqkern.layers.score_windows import Landmarks, ScoreWindows, feature_blocks
-from seqkern.residues import check_window
+from seqkern.residues import Residues, check_window
 from seqkern.sequences.labels import UNLABELLED
 from seqkern.solvers import build_solver, solver_from_state
 
@@ -21,7 +23,7 @@ class StructureLayer(Layer):
 
     The window holds the scores of all classes, made of mean 0 and spread 1 over the training part, and for each place
     a flag that says that there is no residue, or that nothing is known of it. Beside it stand the mean scores of the
-    chain: how much helix and strand it seems to have. On these learns a linear machine, or one with an RBF kernel by
+    chain: how much helix and strand it seems to have. On these learns a linear SVM, or one with an RBF kernel by
     Nyström's features.
 
     Attributes
@@ -41,6 +43,22 @@ class StructureLayer(Layer):
     Guo, Chen, Sun, Lin: A novel method for protein secondary structure prediction using dual-layer SVM and profiles.
     Proteins 54:738, 2004.
     Williams, Seeger: Using the Nyström method to speed up kernel machines. NIPS 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers import StructureLayer
+    >>> from seqkern.residues import Residues
+    >>> chains = SequenceSet.from_strings(["GSAEALKAGPSG", "PGEELLAKAGNG"], "protein")
+    >>> residues = Residues.of_chains(chains, window=1)
+    >>> states = np.tile([1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1], 2)
+    >>> helix = np.where(states == 0, 1.0, -1.0)
+    >>> helix[[5, 23]] *= -0.5  # two residues that are wrong
+    >>> scores = np.column_stack([helix, -helix])
+    >>> layer = StructureLayer(window=5, features="linear").fit(scores, residues, states, classes=["H", "C"])
+    >>> "".join("HC"[state] for state in layer.predict(scores, residues)[:12])
+    'CCHHHHHHCCCC'
     """
 
     name = "structure"
@@ -62,10 +80,10 @@ class StructureLayer(Layer):
         doc="exp(−γ ‖u − v‖²) of windows u and v; by default 1 over the number of coordinates of a window.",
     )
     C: float = real(default=1.0, low=0, open_low=True, doc="Cost of a margin error.")
-    loss: Literal["squared_hinge", "squared"] = choice(default="squared_hinge", doc="Of the machine (`PrimalSVC`).")
+    loss: Literal["squared_hinge", "squared"] = choice(default="squared_hinge", doc="Of the SVM (`PrimalSVC`).")
     seed: int = integer(default=1, low=0, doc="Of the landmarks.")
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_window(self.window)
         check_position_weights(self.position_weights)
         position_weights(self.position_weights, self.window)
@@ -94,15 +112,15 @@ class StructureLayer(Layer):
         means = _chain_means(scores, chains) / self.chain_scale_
         return ScoreWindows(scores, means, chains, self.window, self.position_weights)
 
-    def transform(self, scores, chains):
-        """Return the decisions of the second machine; see `Layer.transform`."""
+    def transform(self, scores: npt.ArrayLike, chains: Residues) -> npt.NDArray[np.float64]:
+        """Return the decisions of the second classifier; see `Layer.transform`."""
         scores = np.asarray(scores, dtype=np.float64)
         if not len(scores):
             return np.zeros((0, len(self.classes_)))
         decisions = self.solver_.decision_function(feature_blocks(self._windows(scores, chains), self.landmarks_))
         return np.column_stack([-decisions / 2, decisions / 2]) if decisions.ndim == 1 else decisions
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return (JSON dict, dict of arrays) of what `fit` learned."""
         header, arrays = self.solver_.state()
         arrays = nest("solver", arrays) | {name: getattr(self, f"{name}_") for name in ("mean", "scale", "chain_scale")}
@@ -110,7 +128,7 @@ class StructureLayer(Layer):
             arrays |= {"landmarks": self.landmarks_.vectors, "map": self.landmarks_.map}
         return {"solver": header, "gamma": None if self.landmarks_ is None else self.landmarks_.gamma}, arrays
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         k = len(self.classes_)
         for name in ("mean", "scale", "chain_scale"):

@@ -1,10 +1,12 @@
 """Segments of true states: how long they are, and which follows which."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.layers.segment_model import SegmentModel
+from seqkern.residues import Residues
 
 RARE = 100
 """Lengths below which there are fewer than one in so many segments of a class are taken for impossible."""
@@ -16,6 +18,7 @@ class TrueSegments(NamedTuple):
     Attributes
     ----------
     state, length : ndarray of int64, shape (s,)
+        Class, and number of residues.
     first : ndarray of bool, shape (s,)
         Whether it is the first one of its chain.
     meets : ndarray of bool, shape (s,)
@@ -24,21 +27,26 @@ class TrueSegments(NamedTuple):
         Whether no residue is missing beside it, so that it cannot be longer.
     """
 
-    state: np.ndarray
-    length: np.ndarray
-    first: np.ndarray
-    meets: np.ndarray
-    whole: np.ndarray
+    state: npt.NDArray[np.int64]
+    length: npt.NDArray[np.int64]
+    first: npt.NDArray[np.bool_]
+    meets: npt.NDArray[np.bool_]
+    whole: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, chains, y):
+    def of(cls, chains: Residues, y: npt.NDArray[np.int64]) -> Self:
         """Return the segments of residues.
 
         Parameters
         ----------
         chains : Residues
+            Which residue of which chain each row is.
         y : ndarray of int64, shape (n,)
             Their classes.
+
+        Returns
+        -------
+        TrueSegments
         """
         order = np.lexsort((chains.place, chains.record))
         record, place, state = chains.record[order], chains.place[order], y[order]
@@ -55,10 +63,22 @@ class TrueSegments(NamedTuple):
             (follows | at_start) & (meets | at_end),
         )
 
-    def shortest(self, k, longest):
-        """Return for each of k classes the shortest length that does occur, int64 from 1 to `longest`.
+    def shortest(self, k: int, longest: int) -> npt.NDArray[np.int64]:
+        """Return for each class the shortest length that does occur.
 
         Fewer than one in `RARE` of the class's whole segments are shorter; without any it is 1.
+
+        Parameters
+        ----------
+        k : int
+            How many classes.
+        longest : int
+            No length is above this.
+
+        Returns
+        -------
+        ndarray of int64, shape (k,)
+            In residues, from 1 to `longest`.
         """
         out = np.ones(k, dtype=np.int64)
         for code in range(k):
@@ -67,13 +87,17 @@ class TrueSegments(NamedTuple):
                 out[code] = min(lengths[(len(lengths) - 1) // RARE], longest)
         return out
 
-    def model(self, shortest):
-        """Return the SegmentModel whose probabilities are the shares of what is seen, of one more of each.
+    def model(self, shortest: npt.NDArray[np.int64]) -> SegmentModel:
+        """Return the model whose probabilities are the shares of what is seen, with one more of each.
 
         Parameters
         ----------
         shortest : ndarray of int64, shape (k,)
-            A segment that is shorter than its class allows counts as one of the shortest length.
+            Fewest residues of a segment of each class; a shorter segment counts as one of that length.
+
+        Returns
+        -------
+        SegmentModel
         """
         k, state = len(shortest), self.state
         start = 1.0 + np.bincount(state[self.first], minlength=k)

@@ -110,7 +110,7 @@ class Compared(_Table):
 
     @property
     def hopeless(self) -> bool:
-        """Whether with so few tasks and so many pairs not even one that is always better could be significantly better."""
+        """Whether, with so few tasks and so many pairs, not even one that is always better can be significant."""
         return least_p(self.tasks) * len(self.found) > LEVEL
 
     @property

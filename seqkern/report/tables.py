@@ -27,7 +27,7 @@ SHOWN_DIGITS = 3
 
 
 def unit_scores(dataset: DatasetResults) -> pd.DataFrame:
-    """Return the metrics of each unit that scores are averaged over: a DataFrame with columns kernel, solver, unit and the metrics.
+    """Return a DataFrame with columns kernel, solver, unit (what scores are averaged over) and the metrics.
 
     A unit is a task where there are several (its splits are averaged first), else a split.
 

@@ -7,6 +7,8 @@ fitted, but no base class of their own. Tags and scores are made when asked for;
 import copy
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from seqkern.core.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ class Estimator(Parameters):
         return any(name.endswith("_") and not name.startswith("__") for name in vars(self))
 
 
-class ClassifierProtocol:
+class ClassifierProtocol(Estimator):
     """Mixin of estimators that predict classes, as scikit-learn's ClassifierMixin."""
 
     _estimator_type = "classifier"
@@ -41,6 +43,10 @@ class ClassifierProtocol:
         tags.classifier_tags = ClassifierTags()
         tags.target_tags.required = True
         return tags
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted class of each row."""
+        raise NotImplementedError
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy.
@@ -57,7 +63,7 @@ class ClassifierProtocol:
         return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
 
 
-class RegressorProtocol:
+class RegressorProtocol(Estimator):
     """Mixin of estimators that predict real numbers, as scikit-learn's RegressorMixin."""
 
     _estimator_type = "regressor"
@@ -71,6 +77,10 @@ class RegressorProtocol:
         tags.regressor_tags = RegressorTags()
         tags.target_tags.required = True
         return tags
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted value of each row."""
+        raise NotImplementedError
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination, R².

@@ -12,6 +12,7 @@ from seqkern.solvers.estimator import clone
 from seqkern.solvers.shared import limit, tolerance
 from seqkern.solvers.specs import solver_from_state
 from seqkern.solvers.svm.one_class import OneClassSVM
+from seqkern.solvers.svm.svm import CSVC
 
 WORDS = ("negatives", "positives")
 
@@ -88,8 +89,6 @@ class FilteredSVC(BinarySolver):
     @classmethod
     def examples(cls):
         """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.svm import CSVC
-
         return [cls(CSVC(tol=1e-6), tol=1e-6), cls(CSVC(tol=1e-6), nu=0.2, of="positive", tol=1e-6)]
 
     def _fit(self, K, y):

@@ -30,6 +30,7 @@ class RepairGram(GramTransform):
         return self.method != "shift" and len(self.values_) > 0
 
     def _fit(self, K, diagonal):
+        # loaded only where used: costs start-up
         from scipy.linalg import eigh
         from threadpoolctl import threadpool_limits
 

@@ -1,16 +1,34 @@
 """What the kernels of alignments have in common: a substitution matrix and affine gap costs."""
 
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_real
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels.alignment.scoring import ScoreMatrix, is_file, load_matrix, score_table
 from seqkern.kernels.base import SequenceKernel
+from seqkern.sequences.alphabets import Alphabet
 
 
-def check_gaps(gap_open, gap_extend):
-    """Raise ParameterError unless gap_open ≥ gap_extend ≥ 0; n letters cost gap_open + (n − 1)·gap_extend."""
+def check_gaps(gap_open: float, gap_extend: float) -> None:
+    """Check the costs of gaps: gap_open ≥ gap_extend ≥ 0.
+
+    Parameters
+    ----------
+    gap_open : float
+        The cost of a gap's first residue.
+    gap_extend : float
+        The cost of each further one.
+
+    Raises
+    ------
+    ParameterError
+        If they are anything else.
+    """
     check_real("gap_open", gap_open, 0)
     check_real("gap_extend", gap_extend, 0)
     if gap_extend > gap_open:
@@ -20,8 +38,21 @@ def check_gaps(gap_open, gap_extend):
         )
 
 
-def check_cells(row_lengths, col_lengths, most):
-    """Raise SequenceError if two sequences, of int64 (n,) and (m,) letters, have more than `most` pairs of letters."""
+def check_cells(row_lengths: npt.NDArray[np.int64], col_lengths: npt.NDArray[np.int64], most: int) -> None:
+    """Check that sequences are short enough to be taken apart.
+
+    Parameters
+    ----------
+    row_lengths, col_lengths : ndarray of int64, shape (n,) and (m,)
+        In residues.
+    most : int
+        The most pairs of residues that two sequences may have.
+
+    Raises
+    ------
+    SequenceError
+        If two sequences have more.
+    """
     rows, cols = (int(lengths.max(initial=0)) for lengths in (row_lengths, col_lengths))
     if rows * cols > most:
         raise SequenceError(
@@ -38,48 +69,68 @@ class AlignmentKernel(SequenceKernel):
 
     positive_semidefinite = False
     missing_file_remedy = "check the path, or choose a matrix of Biopython, such as BLOSUM62"
-    _loaded = None
+    _loaded = cast("tuple[str, ScoreMatrix] | None", None)
+
+    if TYPE_CHECKING:  # what the kernels declare
+
+        @property
+        def matrix(self) -> Any:
+            """The name of a matrix, the path of a file, or scores."""
+
+        @property
+        def gap_open(self) -> float:
+            """The cost of a gap's first residue."""
+
+        @property
+        def gap_extend(self) -> float:
+            """The cost of each further one."""
 
     normalize: bool = changed(default=False)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_gaps(self.gap_open, self.gap_extend)
         # A file is not read before it is needed: a saved kernel is checked before its scores are restored.
         if isinstance(self.matrix, str) and not self.files():
             self._score_matrix()
 
-    def scores(self, alphabet):
+    def scores(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
         """Return the scores by the codes of an alphabet, the masked letter's last; see `scoring.score_table`.
 
         Parameters
         ----------
         alphabet : Alphabet
+            Of the sequences.
 
         Returns
         -------
         ndarray of float64, shape (size + 1, size + 1)
+
+        Raises
+        ------
+        ParameterError, FileError
+            As `scoring.score_table`.
         """
         matrix = self._score_matrix() if isinstance(self.matrix, str) else self.matrix
         return score_table(matrix, alphabet)
 
-    def _score_matrix(self):
+    def _score_matrix(self) -> ScoreMatrix:
         """Return the ScoreMatrix that `matrix` names, read once for each name."""
         if self._loaded is None or self._loaded[0] != self.matrix:
             self._loaded = self.matrix, load_matrix(self.matrix)
         return self._loaded[1]
 
-    def files(self):
+    def files(self) -> tuple[str, ...]:
         """Return the path of the matrix, if it is a file."""
         return (self.matrix,) if is_file(self.matrix) else ()
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): letters and scores that were read from a file."""
         if not self.files():
             return {}, {}
         matrix = self._score_matrix()
         return {"matrix": matrix.letters}, {"matrix": matrix.scores}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         if "matrix" in header:
             scores = np.array(arrays["matrix"], dtype=np.float64)

@@ -5,14 +5,20 @@ the group. So lanes are sorted by length, and of a pair with a sequence much lon
 row. Scores are integers: none of this changes them.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels.alignment import _smith_waterman
 from seqkern.kernels.alignment.base import check_cells
-from seqkern.kernels.alignment.integers import LARGEST_TOTAL
+from seqkern.kernels.alignment.integers import LARGEST_TOTAL, IntegerScores
 from seqkern.kernels.products import _product
 from seqkern.sequences.alphabets import MASK
+from seqkern.sequences.sequence_set import SequenceSet
 
 WIDTHS = (8, 16, 32)
 TABLE_CODES = 32
@@ -25,7 +31,9 @@ class AlignedSequences:
     Parameters
     ----------
     X : SequenceSet
+        The sequences.
     scores : IntegerScores
+        For their alphabet.
     width : int
         Bits of the lanes to begin with.
 
@@ -35,7 +43,7 @@ class AlignedSequences:
         If a score may exceed 2^30 units.
     """
 
-    def __init__(self, X, scores, width):
+    def __init__(self, X: SequenceSet, scores: IntegerScores, width: int) -> None:
         self.scores, self.width, self.scoring = scores, width, _scoring(scores)
         self.codes = np.where(X.codes == MASK, np.uint8(len(scores.table) - 1), X.codes)
         self.start, self.stop = X.starts, X.stops
@@ -49,30 +57,50 @@ class AlignedSequences:
             )
         self.squares = self._own_scores()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.last - self.first
 
-    def rows(self, start, stop):
-        """Return the records `start` to `stop`, as a view."""
+    def rows(self, start: int, stop: int) -> AlignedSequences:
+        """Return the records `start` to `stop`, as a view.
+
+        Parameters
+        ----------
+        start, stop : int
+            Records `start` to `stop` − 1 of this range.
+
+        Returns
+        -------
+        AlignedSequences
+        """
         view = object.__new__(AlignedSequences)
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
-    def diagonal(self):
+    def diagonal(self) -> npt.NDArray[np.float64]:
         """Return the score of each record with itself, float64 (n,)."""
         return self.scores.scaled(self.squares[self.first : self.last])
 
     @property
-    def lengths(self):
+    def lengths(self) -> npt.NDArray[np.int64]:
         """int64 (n,)."""
         return (self.stop - self.start)[self.first : self.last]
 
-    def records(self, order):
-        """Return the compiled Records for an order of these, counted from the first of them."""
+    def records(self, order: npt.NDArray[np.int64]) -> Any:
+        """Return the compiled Records for an order of these, counted from the first of them.
+
+        Parameters
+        ----------
+        order : ndarray of int64
+            Which records, counted from the first of this range.
+
+        Returns
+        -------
+        Records
+        """
         part = slice(self.first, self.last)
         return _smith_waterman.Records(self.codes, self.start[part], self.stop[part], order)
 
-    def _own_scores(self):
+    def _own_scores(self) -> npt.NDArray[np.float64]:
         """Return the score of each record with itself, in units; most are known without an alignment."""
         table = self.scores.table.astype(np.int64)
         own = table.diagonal().copy()
@@ -82,7 +110,7 @@ class AlignedSequences:
         every = self.records(np.arange(len(self)))
         _smith_waterman.own_scores(every, own, fair, self.scores.gap_open, squares)
         for i in np.flatnonzero(np.isnan(squares)):
-            one = self.rows(i, i + 1)
+            one = self.rows(int(i), int(i) + 1)
             _fill(one, one, np.ones(1, dtype=np.int64), 1, squares[i : i + 1, None], max(16, self.width))
         return squares
 
@@ -99,13 +127,15 @@ def _scoring(scores):
     return _smith_waterman.Scoring(table, narrow, scores.gap_open, scores.gap_extend, scores.largest)
 
 
-def product(rows, cols, out):
+def product(rows: AlignedSequences, cols: AlignedSequences, out: npt.NDArray[np.float64]) -> None:
     """Write the scores of two payloads.
 
     Parameters
     ----------
-    rows, cols : AlignedSequences
+    rows, cols : AlignedSequences, n and m records
+        What is compared.
     out : ndarray of float64, shape (n, m)
+        Where to write.
     """
     n = len(rows)
     if rows.squares is cols.squares and rows.first == cols.first and n <= len(cols):
@@ -116,7 +146,7 @@ def product(rows, cols, out):
     out[...] = rows.scores.scaled(out)
 
 
-def _triangle(these, out):
+def _triangle(these: AlignedSequences, out: npt.NDArray[np.float64]) -> None:
     """Write the square matrix of a range with itself, in units."""
     out[...] = 0
     by_length = np.argsort(np.argsort(these.lengths, kind="stable"))
@@ -125,7 +155,7 @@ def _triangle(these, out):
     np.fill_diagonal(out, these.squares[these.first : these.last])
 
 
-def _rectangle(rows, cols, out):
+def _rectangle(rows: AlignedSequences, cols: AlignedSequences, out: npt.NDArray[np.float64]) -> None:
     """Write a matrix of two ranges, in units."""
     if not out.size:
         return
@@ -143,7 +173,7 @@ def _rectangle(rows, cols, out):
     _fill(cols, rows, np.where(rank < usual, 0, reach), len(rows), out.T)
 
 
-def _split(rows, cols, lanes):
+def _split(rows: npt.NDArray[np.int64], cols: npt.NDArray[np.int64], lanes: int) -> tuple[int, int]:
     """Return the least work, in steps of one vector, and how many lanes, by length, meet all rows then.
 
     Parameters
@@ -160,7 +190,7 @@ def _split(rows, cols, lanes):
     return int(total[best]), best
 
 
-def _group_lengths(lengths, lanes):
+def _group_lengths(lengths: npt.NDArray[np.int64], lanes: int) -> npt.NDArray[np.int64]:
     """Return for k = 0 … n the summed lengths of the longest of each group of the k shortest, int64 (n + 1,).
 
     Groups are full, but for that of the shortest.
@@ -172,7 +202,14 @@ def _group_lengths(lengths, lanes):
     return np.concatenate(([0], sums[:n]))
 
 
-def _fill(rows, lanes, reach, usual, out, width=None):
+def _fill(
+    rows: AlignedSequences,
+    lanes: AlignedSequences,
+    reach: npt.NDArray[np.int64],
+    usual: int,
+    out: npt.NDArray[np.float64],
+    width: int | None = None,
+) -> None:
     """Set out[row, lane] for each row and the reach[row] shortest lanes; `usual` is where a group is to begin."""
     level, first = _product.level(), width or rows.width
     order = np.argsort(lanes.lengths, kind="stable")
@@ -185,18 +222,19 @@ def _fill(rows, lanes, reach, usual, out, width=None):
             _smith_waterman.mend(level, wider, rows.scoring, *arguments)
 
 
-def shares(rows, cols, coefficients):
-    """Return what each letter of the rows has of Σ_j coefficients[j]·score(x, z_j), by one optimal alignment each.
+def shares(rows: AlignedSequences, cols: AlignedSequences, coefficients: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return what each residue of the rows has of Σ_j coefficients[j]·score(x, z_j), by one optimal alignment each.
 
     Parameters
     ----------
-    rows, cols : AlignedSequences
+    rows, cols : AlignedSequences, n and m records
         Whole, no ranges.
-    coefficients : ndarray of float64, shape (m,)
+    coefficients : array_like of float64, shape (m,)
+        c_j.
 
     Returns
     -------
-    ndarray of float64, shape (letters of the rows,)
+    ndarray of float64, shape (residues of the rows,)
 
     Raises
     ------

@@ -2,8 +2,10 @@
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 
@@ -25,20 +27,26 @@ class IntegerScores:
         A unit is numerator / denominator.
     """
 
-    table: np.ndarray
+    table: npt.NDArray[np.int32]
     gap_open: int
     gap_extend: int
     numerator: int = 1
     denominator: int = 1
 
     @classmethod
-    def of(cls, table, gap_open, gap_extend):
+    def of(cls, table: npt.NDArray[np.float64], gap_open: float, gap_extend: float) -> Self:
         """Return the integers for scores and gap costs that are decimal fractions.
 
         Parameters
         ----------
         table : ndarray of float64, shape (letters, letters)
+            Scores by codes.
         gap_open, gap_extend : float
+            Costs of a gap's first residue and of each further one.
+
+        Returns
+        -------
+        IntegerScores
 
         Raises
         ------
@@ -54,34 +62,45 @@ class IntegerScores:
             raise ParameterError(
                 f"scores and gap costs have more than {MOST_DIGITS} decimal places", remedy="round them"
             )
-        whole = [int(value) for value in whole]
-        numerator = math.gcd(*whole) or 1
-        if max(map(abs, whole)) > LARGEST[32] * numerator:
+        integers = [int(value) for value in whole]
+        numerator = math.gcd(*integers) or 1
+        if max(map(abs, integers)) > LARGEST[32] * numerator:
             raise ParameterError(
                 f"scores or gap costs are more than {LARGEST[32]} times what all are multiples of",
                 remedy="make them smaller, or round them",
             )
         common = math.gcd(numerator, denominator)
-        *scores, gap_open, gap_extend = (value // numerator for value in whole)
-        table = np.array(scores, dtype=np.int32).reshape(table.shape)
-        return cls(table, gap_open, gap_extend, numerator // common, denominator // common)
+        *scores, first, further = (value // numerator for value in integers)
+        units = np.array(scores, dtype=np.int32).reshape(table.shape)
+        return cls(units, first, further, numerator // common, denominator // common)
 
     @property
-    def largest(self):
+    def largest(self) -> int:
         """The largest score, or 0."""
         return max(0, int(self.table.max()))
 
     @property
-    def width(self):
+    def width(self) -> int:
         """Bits of the narrowest lanes that take these numbers: 8, 16 or 32."""
         most = max(int(np.abs(self.table).max()), self.gap_open)
         return next(width for width, largest in LARGEST.items() if most <= largest)
 
     @property
-    def unit(self):
+    def unit(self) -> str:
         """A unit, as text."""
         return f"{self.numerator / self.denominator:g}"
 
-    def scaled(self, units):
-        """Return scores in units as scores, float64."""
+    def scaled(self, units: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return scores in units as scores.
+
+        Parameters
+        ----------
+        units : ndarray of float64
+            Of any shape.
+
+        Returns
+        -------
+        ndarray of float64
+            Of the same shape.
+        """
         return units * self.numerator / self.denominator

@@ -3,9 +3,10 @@
 The numbers are made by `seqkern.kernels.alignment.local_sums`, many pairs at once in vector lanes.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, real, text
@@ -16,7 +17,7 @@ from seqkern.kernels.alignment.local_sums import LocalSums, product, shares
 from seqkern.kernels.base import Plan
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
-from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet
+from seqkern.sequences.alphabets import DNA, PROTEIN, Alphabet, as_alphabet
 
 LEAST_BLOCK_ROWS = 512  # fewer leave too many vector lanes idle
 ONE_THREAD_BLOCK_ROWS = 4096  # nothing is gained by smaller blocks for one thread
@@ -51,6 +52,12 @@ class LocalAlignmentKernel(AlignmentKernel):
     Vert, Saigo, Akutsu: Local alignment kernels for biological sequences. In Schölkopf, Tsuda, Vert: Kernel methods
     in computational biology, MIT Press, 2004.
     Saigo, Vert, Ueda, Akutsu: Protein homology detection using string alignment kernels. Bioinformatics 20, 2004.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import LocalAlignmentKernel
+    >>> LocalAlignmentKernel(normalize=True)(["MKVLAW"], ["MKVLAW", "KVIAW", "GGGG"]).round(2)
+    array([[1.  , 0.86, 0.18]])
     """
 
     name = "local_alignment"
@@ -86,7 +93,7 @@ class LocalAlignmentKernel(AlignmentKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["LocalAlignmentKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(alphabet="protein"),
@@ -97,12 +104,12 @@ class LocalAlignmentKernel(AlignmentKernel):
         ]
 
     @property
-    def least_block_rows(self):
+    def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
         """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
         return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
     @property
-    def positive_semidefinite(self):
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether every Gram matrix is: that of K is if exp(β·s) is, the masked letter's included; ln K is not."""
         if self.logarithm:
             return False
@@ -115,7 +122,7 @@ class LocalAlignmentKernel(AlignmentKernel):
             return bool(values[0] >= -1e-12 * values[-1])
         return False
 
-    def _factors(self, alphabet):
+    def _factors(self, alphabet: Alphabet) -> Factors:
         """Return the Factors for an alphabet."""
         beta = float(self.beta)
         return Factors.of(beta * self.scores(alphabet), beta * self.gap_open, beta * self.gap_extend, self.precision)
@@ -157,7 +164,7 @@ class LocalAlignmentKernel(AlignmentKernel):
         self._block(rows, cols, values)
         return shares(rows, cols, values * coefficients)
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
@@ -170,7 +177,7 @@ class LocalAlignmentKernel(AlignmentKernel):
         return Plan(method, total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")
 
 
-def _exponential(logarithms, rows):
+def _exponential(logarithms: npt.NDArray[np.float64], rows: LocalSums) -> npt.NDArray[np.float64]:
     """Return the exponentials, float64 (n, m); SequenceError that names the row of one beyond a number."""
     over = np.flatnonzero((logarithms > LARGEST_LOGARITHM).any(axis=1))
     if len(over):

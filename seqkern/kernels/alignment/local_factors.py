@@ -38,9 +38,10 @@ has a table of its own, each is rounded so that it makes good what the ones befo
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.alignment import _local_alignment
 
@@ -81,29 +82,34 @@ class Factors:
     method : {"single", "double", "logarithms"}
     """
 
-    recursion: object
-    logarithms: object
-    method: str
+    recursion: Any
+    logarithms: Any
+    method: Literal["single", "double", "logarithms"]
 
     @property
-    def single(self):
+    def single(self) -> bool:
         """Whether single precision will do."""
         return self.method == "single"
 
     @classmethod
-    def of(cls, scores, open_cost, extend_cost, precision="single"):
+    def of(cls, scores: npt.ArrayLike, open_cost: float, extend_cost: float, precision: str = "single") -> "Factors":
         """Return the Factors.
 
         Parameters
         ----------
-        scores : ndarray of float64, shape (size, size)
+        scores : array_like of float64, shape (size, size)
             β·s by codes, the masked letter's last.
         open_cost, extend_cost : float
             β·gap_open, β·gap_extend.
         precision : {"single", "double"}
+            Of the sums; "single" is a wish.
+
+        Returns
+        -------
+        Factors
         """
-        scores = np.ascontiguousarray(scores, dtype=np.float64)
-        return _factors(scores.tobytes(), len(scores), float(open_cost), float(extend_cost), precision)
+        values = np.ascontiguousarray(scores, dtype=np.float64)
+        return _factors(values.tobytes(), len(values), float(open_cost), float(extend_cost), precision)
 
 
 @lru_cache(maxsize=8)
@@ -131,7 +137,7 @@ def _factors(scores, size, open_cost, extend_cost, precision):
     return Factors(recursion, logarithms, "single" if narrow and precision == "single" else "double")
 
 
-def _tables(exact, dtype):
+def _tables(exact: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return factors rounded, (8, size, size + 1), so that their errors cancel over the pattern; 0 behind an end."""
     tables = np.zeros((PATTERN, exact.shape[1], exact.shape[1] + 1), dtype=dtype)
     gained = np.zeros(exact.shape[1:])
@@ -163,7 +169,7 @@ def _range(numbers, scores, open_cost, extend_cost, even):
     return None
 
 
-def _ways(pairs, reach, best, opened, extended):
+def _ways(pairs: int, reach: float, best: float, opened: float, extended: float) -> float:
     """Return log2 of the weight of all ways through up to `pairs` pairs in as many rows, in place of a single gap.
 
     `reach` is how far these ways go, in columns.
@@ -177,7 +183,7 @@ def _ways(pairs, reach, best, opened, extended):
     return float(np.logaddexp2.reduce(terms))
 
 
-def _depth(letters, best, opened, extended):
+def _depth(letters: int, best: float, opened: float, extended: float) -> float:
     """Return the length of a gap in a lane that costs more than all alignments of `letters` letters can weigh."""
     if extended == 0:
         return LONGEST
@@ -185,7 +191,7 @@ def _depth(letters, best, opened, extended):
     return min(LONGEST, (letters * max(0.0, best + gaps) + 128) / extended)  # 128: for where they begin, v ≤ 4K, …
 
 
-def _growth(rows, best, opened, extended):
+def _growth(rows: int, best: float, opened: float, extended: float) -> float:
     """Return log2 of what the numbers of a tile can become if all that it begins with are 1 and all scores the best."""
     T, X, total = [0.0] * STRIP, [0.0] * STRIP, 0.0
     for _ in range(rows):

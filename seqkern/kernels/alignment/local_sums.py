@@ -7,13 +7,17 @@ length: the bits are the same wherever the pair occurs. Neither do they depend o
 is said in `seqkern.kernels.alignment.local_factors`.
 """
 
+from __future__ import annotations
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.alignment import _local_alignment
-from seqkern.kernels.alignment.local_factors import SINGLE_LETTERS
+from seqkern.kernels.alignment.local_factors import SINGLE_LETTERS, Factors
 from seqkern.kernels.products import _product
 from seqkern.kernels.ranks import order_keys, ranks
 from seqkern.sequences.alphabets import MASK
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 class LocalSums:
@@ -22,7 +26,9 @@ class LocalSums:
     Parameters
     ----------
     X : SequenceSet
+        The sequences.
     factors : Factors
+        For their alphabet.
     like : LocalSums, optional
         What they will be compared with, as columns.
 
@@ -34,36 +40,46 @@ class LocalSums:
         What the kernel makes of them; it sets them.
     """
 
-    def __init__(self, X, factors, like=None):
+    def __init__(self, X: SequenceSet, factors: Factors, like: LocalSums | None = None) -> None:
         self.factors = factors
         self.ids, self.start, self.stop = X.ids, X.starts, X.stops
         self.codes = np.where(X.codes == MASK, np.uint8(X.alphabet.size), X.codes)
         keys = order_keys(self.codes, self.start, self.stop)
-        self.keys = sorted(set(keys)) if like is None else like.keys
+        self.keys: list[tuple[int, bytes]] = sorted(set(keys)) if like is None else like.keys
         self.rank = ranks(keys, self.keys)
         self.first, self.last = 0, len(X)
         self.logarithms = np.zeros(len(X))
         self.values = self.logarithms
         self._fill_diagonal(np.argsort(X.lengths, kind="stable"), X.lengths)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.last - self.first
 
-    def rows(self, start, stop):
-        """Return the records `start` to `stop`, as a view."""
+    def rows(self, start: int, stop: int) -> LocalSums:
+        """Return the records `start` to `stop`, as a view.
+
+        Parameters
+        ----------
+        start, stop : int
+            Records `start` to `stop` − 1 of this range.
+
+        Returns
+        -------
+        LocalSums
+        """
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
-    def diagonal(self):
+    def diagonal(self) -> npt.NDArray[np.float64]:
         """Return the kernel of each with itself, float64 (n,)."""
         return self.values[self.first : self.last]
 
-    def own_logarithms(self):
+    def own_logarithms(self) -> npt.NDArray[np.float64]:
         """Return ln K of each with itself, float64 (n,)."""
         return self.logarithms[self.first : self.last]
 
-    def ranks(self):
+    def ranks(self) -> npt.NDArray[np.int64]:
         """Return the place of each of these in the order of rows and lanes, int64 (n,)."""
         return self.rank[self.first : self.last]
 
@@ -72,7 +88,7 @@ class LocalSums:
         span = slice(self.first, self.last)
         return _local_alignment.Records(self.codes, self.start[span], self.stop[span], order)
 
-    def _fill_diagonal(self, order, lengths):
+    def _fill_diagonal(self, order: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> None:
         """Set `logarithms`, given the order by length: a long sequence by itself, as any pair, to save memory."""
         cut = np.searchsorted(lengths[order], SINGLE_LETTERS, side="right")
         settings = self.factors.recursion, _product.level()
@@ -84,14 +100,37 @@ class LocalSums:
             out = self.logarithms[k : k + 1, None]
             _local_alignment.fill(*settings, False, record, record, np.ones(1, dtype=np.int64), out)
 
-    def _by_precision(self, order):
+    def _by_precision(
+        self, order: npt.NDArray[np.int64]
+    ) -> tuple[tuple[npt.NDArray[np.int64], bool], tuple[npt.NDArray[np.int64], bool]]:
         """Return the two parts of an order by length, and whether single precision will do for them in lanes."""
         lengths = (self.stop - self.start)[self.first : self.last][order]
         cut = np.searchsorted(lengths, SINGLE_LETTERS, side="right") if self.factors.single else 0
         return (order[:cut], True), (order[cut:], False)
 
-    def fill(self, order, lanes, lane_order, stop, out):
-        """Set out[row, lane] for each of these as row and the lanes before its `stop`, in orders by rank."""
+    def fill(
+        self,
+        order: npt.NDArray[np.int64],
+        lanes: LocalSums,
+        lane_order: npt.NDArray[np.int64],
+        stop: npt.NDArray[np.int64],
+        out: npt.NDArray[np.float64],
+    ) -> None:
+        """Set out[row, lane] for each of these as a row, and some of the others in lanes.
+
+        Parameters
+        ----------
+        order : ndarray of int64, shape (n,)
+            These, by rank.
+        lanes : LocalSums, m records
+            The others.
+        lane_order : ndarray of int64
+            Those of them that are compared, by rank.
+        stop : ndarray of int64, shape (n,)
+            Of each row, how many of these lanes it meets.
+        out : ndarray of float64, shape (n, m)
+            Where ln K is written.
+        """
         rows = self._records(order)
         for part, single in lanes._by_precision(lane_order):
             _local_alignment.fill(
@@ -106,8 +145,21 @@ class LocalSums:
             stop = stop - len(part)
 
 
-def product(rows, cols, out):
-    """Write ln K to `out`, float64 (n, m), and return it; `rows` was made like the whole that `cols` is cut from."""
+def product(rows: LocalSums, cols: LocalSums, out: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Write ln K of two sets.
+
+    Parameters
+    ----------
+    rows, cols : LocalSums, n and m records
+        `rows` was made like the whole that `cols` is cut from.
+    out : ndarray of float64, shape (n, m)
+        Where to write.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, m)
+        `out`.
+    """
     same = rows.rank is cols.rank and rows.first == cols.first and rows.last <= cols.last
     row_rank, col_rank = rows.ranks(), cols.ranks()
     row_order, col_order = (np.argsort(rank, kind="stable") for rank in (row_rank, col_rank))
@@ -123,12 +175,19 @@ def product(rows, cols, out):
     return out
 
 
-def shares(rows, cols, values):
-    """Share `values`, float64 (n, m), by how likely each letter of a row is in a pair with one of the column.
+def shares(rows: LocalSums, cols: LocalSums, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Share values of pairs by how likely each residue of a row is in a pair with one of the column.
+
+    Parameters
+    ----------
+    rows, cols : LocalSums, n and m records
+        Whole, no ranges.
+    values : ndarray of float64, shape (n, m)
+        What is shared.
 
     Returns
     -------
-    ndarray of float64, shape (letters of the rows,)
+    ndarray of float64, shape (residues of the rows,)
         Row after row, summed over the columns. Alignments are as likely as they weigh.
     """
     result = np.zeros(int((rows.stop - rows.start).sum()))

@@ -1,21 +1,26 @@
 """The pairwise kernel: a sequence is the vector of its scores against the training sequences."""
 
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, component, real
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import attributions, fold, word_weights
 from seqkern.kernels.base import Kernel, Plan
 from seqkern.kernels.composite import CompositeKernel, PreparedParts, as_parts
+from seqkern.kernels.specs import build_kernel
+from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.vectors.vector import PRODUCT_SECONDS, LinearKernel, RBFKernel
+from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
 from seqkern.sequences.tables import FeatureTable, SimilarityTable
 
-"""CPU seconds for one product of two numbers in `_vector.products`."""
-
-_DATA = {"sequences": SequenceSet, "features": FeatureTable, "similarities": SimilarityTable}
+_DATA: dict[str, Any] = {"sequences": SequenceSet, "features": FeatureTable, "similarities": SimilarityTable}
 
 
 class PairwiseKernel(CompositeKernel):
@@ -24,6 +29,13 @@ class PairwiseKernel(CompositeKernel):
     `fit` keeps the training sequences as references r_1 … r_R. A sequence x is the vector φ(x) =
     (K(x, r_1), …, K(x, r_R)), K the base kernel, which may be indefinite; the kernel is φ(x) · φ(y), or a
     radial basis function of ‖φ(x) − φ(y)‖.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import PairwiseKernel, SpectrumKernel
+    >>> kernel = PairwiseKernel(SpectrumKernel(k=1, normalize=False), normalize=False).fit(["AAC", "GG"])
+    >>> kernel(["ACG"], ["AAC", "GGG"])
+    array([[15., 12.]])
     """
 
     name = "pairwise"
@@ -48,30 +60,29 @@ class PairwiseKernel(CompositeKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Kernel]:
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         texts = ("pairwise:base=(spectrum:k=2)", "pairwise:vector_kernel=rbf,base=(rbf:gamma=scale)")
         return [build_kernel(text) for text in texts]
 
-    def _given(self):
+    def _given(self) -> list[Kernel]:
         if self.base is None:
+            # loaded only where used: costs start-up
             from seqkern.kernels.alignment.smith_waterman import SmithWatermanKernel
 
             return [SmithWatermanKernel()]
         return as_parts(self.name, [self.base])
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         self._between().check_parameters()
 
-    def _between(self):
+    def _between(self) -> Kernel:
         """Return the kernel between vectors, unfitted, before the normalisation that every kernel has."""
         normalize = self.normalize and self.vector_kernel != "linear"
         return kernel_of_vectors(self.vector_kernel, self.gamma, normalize, self.zero_diagonal)
 
-    def stored_form(self):
+    def stored_form(self) -> StoredForm | None:
         """Return the StoredForm: that of the base, and then the empirical map of its matrix."""
         form = self._given()[0].stored_form()
         names = ("vector_kernel", "gamma", "normalize", "zero_diagonal")
@@ -79,11 +90,11 @@ class PairwiseKernel(CompositeKernel):
         return None if form is None else form.then(step)
 
     @property  # type: ignore[misc]  # here it follows from the parts
-    def alphabet(self):
+    def alphabet(self) -> str | Alphabet | None:  # type: ignore[override]  # here it follows from the parts
         """The references' alphabet when fitted; before that the base kernel's."""
         return getattr(self.references_, "alphabet", None) if self.fitted else super().alphabet
 
-    def _vectors(self, X):
+    def _vectors(self, X: Any) -> FeatureTable:
         """Return the table of scores of `X` against the references."""
         names = self.references_.ids
         return FeatureTable(self.bases[0].kernel(X, self.references_, n_threads=self.n_threads), X.ids, names)
@@ -95,7 +106,7 @@ class PairwiseKernel(CompositeKernel):
         if self.between_.data_dependent:
             self.between_.fit(self._vectors(self.references_))
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the references, and what base and vector kernel learned or read."""
         header, arrays = super().fitted_state()
         if not self.fitted:
@@ -105,7 +116,7 @@ class PairwiseKernel(CompositeKernel):
         header = {**header, "references": references, "between": between}
         return header, {**arrays, **nest("references", own)}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         super().restore_fitted(header, arrays)
         if "references" not in header:
@@ -125,7 +136,7 @@ class PairwiseKernel(CompositeKernel):
         values = fold(self.between_, columns.parts[0], coefficients)
         return None if values is None else lambda rows: values(rows.parts[0])
 
-    def _of_references(self, support, coefficients):
+    def _of_references(self, support: Any, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return what each reference's score counts, float64 (R,): φ(x) · Σ_j c_j φ(z_j) is a sum of scores."""
         if self.vector_kernel != "linear":
             raise ParameterError(
@@ -140,7 +151,7 @@ class PairwiseKernel(CompositeKernel):
     def _word_weights(self, X, support, coefficients):
         return word_weights(self.bases[0], X, self.references_, self._of_references(support, coefficients))
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the plan of the base kernel against the references, with the products of vectors added."""
         X = self.coerce(X)
         references = self.references_ if self.fitted else X
@@ -155,8 +166,25 @@ class PairwiseKernel(CompositeKernel):
         )
 
 
-def kernel_of_vectors(vector_kernel, gamma, normalize, zero_diagonal):
-    """Return the kernel between vectors of scores, unfitted: their product, or a radial basis function.
+def kernel_of_vectors(
+    vector_kernel: str, gamma: float | str, normalize: bool, zero_diagonal: Literal["error", "zero"]
+) -> LinearKernel | RBFKernel:
+    """Return the kernel between vectors of scores, unfitted.
+
+    Parameters
+    ----------
+    vector_kernel : {"linear", "rbf"}
+        Their product, or a radial basis function of their distance.
+    gamma : float or "scale"
+        Of the radial basis function.
+    normalize : bool
+        Whether the vectors are scaled to unit length.
+    zero_diagonal : {"error", "zero"}
+        What to do then about a vector of zeros.
+
+    Returns
+    -------
+    LinearKernel or RBFKernel
 
     Raises
     ------

@@ -3,7 +3,7 @@
 The numbers are made by `seqkern.kernels.alignment.profile_product`, in vector lanes.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,6 +41,20 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
 
     Vert, Saigo, Akutsu: Local alignment kernels for biological sequences. In: Kernel Methods in Computational Biology,
     MIT Press, 2004.
+
+    Examples
+    --------
+    Here a profile is little more than the sequence itself:
+
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import ProfileAlignmentKernel
+    >>> X = SequenceSet.from_strings(["ACGT", "CG"], "dna")
+    >>> profile = np.where(np.eye(4)[X.codes] == 1, 0.7, 0.1).astype(np.float32)
+    >>> X = X.replace(tracks={"profile": profile, "pssm": 2 * np.log2(4 * profile)})
+    >>> ProfileAlignmentKernel()(X).round(2)
+    array([[10.29,  5.15],
+           [ 5.15,  5.15]])
     """
 
     name = "profile_alignment"
@@ -77,7 +91,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["ProfileAlignmentKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(normalize=True),
@@ -86,11 +100,11 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
             cls(search="training", iterations=1, alphabet="protein"),
         ]
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_gaps(self.gap_open, self.gap_extend)
 
-    def _sums(self):
+    def _sums(self) -> Sums:
         beta = float(self.beta) if self.method == "local_alignment" else 0.0
         return Sums(beta, float(self.gap_open), float(self.gap_extend), float(self.shift))
 
@@ -101,7 +115,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
         product(rows, cols, out)
 
     def _attribute(self, X, support, coefficients):
-        """Share the score of one best alignment: pairs for x's letters, gaps for those in or beside them.
+        """Share the score of one best alignment: pairs for x's residues, gaps for those in or beside them.
 
         The value of the local alignment kernel is shared by how likely each letter is in a pair, if alignments are as
         likely as they weigh.
@@ -110,7 +124,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
         columns = [ProfileColumns.of(self.with_profiles(Z), sums) for Z in (X, support)]
         return shares(*columns, np.asarray(coefficients))
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)

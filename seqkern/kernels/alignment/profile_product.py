@@ -5,10 +5,14 @@ the two is the row. The sum of the local alignment kernel is not: there it is th
 digest of its tracks, so that the bits are the same wherever the pair occurs.
 """
 
+from __future__ import annotations
+
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.core.threads import GIVEN_THREADS, available_threads
@@ -16,6 +20,7 @@ from seqkern.kernels.alignment import _profile_alignment
 from seqkern.kernels.alignment.base import check_cells
 from seqkern.kernels.products import _product
 from seqkern.profiles.profile import check_tracks
+from seqkern.sequences.sequence_set import SequenceSet
 
 LARGEST = 1e6  # of a score in a track, and of the shift
 # Of a pair of columns, β times its score. What ends within `REACH` positions is stored with one power of two: so many
@@ -46,12 +51,22 @@ class Sums:
     shift: float
 
     @property
-    def compiled(self):
+    def compiled(self) -> Any:
         """The compiled Scoring."""
         return _profile_alignment.Scoring(self.beta, self.gap_open, self.gap_extend, self.shift)
 
-    def cell_ns(self, size):
-        """Return the CPU nanoseconds that a pair of columns takes, of an alphabet of `size` letters."""
+    def cell_ns(self, size: int) -> float:
+        """Return the CPU nanoseconds that a pair of columns takes.
+
+        Parameters
+        ----------
+        size : int
+            Letters of the alphabet.
+
+        Returns
+        -------
+        float
+        """
         level = _product.level()
         return 2 * size * MULTIPLY_NS[level] + CELL_NS["sum" if self.beta else "best"][level]
 
@@ -59,8 +74,19 @@ class Sums:
 class ProfileColumns:
     """The payload of the profile alignment kernel: sequences with tracks, or a range of them; made by `of`."""
 
+    sums: Sums
+    scoring: Any
+    profile: npt.NDArray[Any]
+    pssm: npt.NDArray[Any]
+    start: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.int64]
+    keys: npt.NDArray[np.uint64]
+    squares: npt.NDArray[np.float64]
+    first: int
+    last: int
+
     @classmethod
-    def of(cls, X, sums):
+    def of(cls, X: SequenceSet, sums: Sums) -> ProfileColumns:
         """Make sequences ready.
 
         Parameters
@@ -68,6 +94,11 @@ class ProfileColumns:
         X : SequenceSet
             With the tracks ``profile`` and ``pssm``.
         sums : Sums
+            What is computed.
+
+        Returns
+        -------
+        ProfileColumns
 
         Raises
         ------
@@ -89,35 +120,66 @@ class ProfileColumns:
         _profile_alignment.fill(self.scoring, _product.level(), columns, columns, place, place + 1, diagonal)
         return self
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.last - self.first
 
-    def rows(self, start, stop):
-        """Return the records `start` to `stop`, as a view."""
+    def rows(self, start: int, stop: int) -> ProfileColumns:
+        """Return the records `start` to `stop`, as a view.
+
+        Parameters
+        ----------
+        start, stop : int
+            Records `start` to `stop` − 1 of this range.
+
+        Returns
+        -------
+        ProfileColumns
+        """
         view = object.__new__(ProfileColumns)
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
-    def diagonal(self):
+    def diagonal(self) -> npt.NDArray[np.float64]:
         """Return K(x, x), float64 (n,)."""
         return self.of_range(self.squares)
 
-    def of_range(self, array):
-        """Return the part of an array over all records that belongs to these."""
+    def of_range(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the part of an array over all records that belongs to these.
+
+        Parameters
+        ----------
+        array : ndarray, first dimension n
+            Something of each record of the whole.
+
+        Returns
+        -------
+        ndarray
+            A view.
+        """
         return array[self.first : self.last]
 
     @property
-    def least_block_rows(self):
+    def least_block_rows(self) -> int:
         """Fewer rows in a block of the matrix would leave too many vector lanes idle; many blocks are for threads."""
         return max(LEAST_BLOCK_ROWS, min(MOST_BLOCK_ROWS, len(self) // 8))
 
-    def columns(self, order):
-        """Return the compiled Columns for an order of these, counted from the first of them."""
+    def columns(self, order: npt.NDArray[np.int64]) -> Any:
+        """Return the compiled Columns for an order of these, counted from the first of them.
+
+        Parameters
+        ----------
+        order : ndarray of int64
+            Which records, counted from the first of this range.
+
+        Returns
+        -------
+        Columns
+        """
         return _profile_alignment.Columns(
             self.profile, self.pssm, self.of_range(self.start), self.of_range(self.stop), order
         )
 
-    def _key(self, i):
+    def _key(self, i: int) -> tuple[int, int, int]:
         """Return what sequences are compared by: length and digest, three integers."""
         digest = hashlib.blake2b(digest_size=16)
         for track in (self.profile, self.pssm):
@@ -125,7 +187,7 @@ class ProfileColumns:
         value = digest.digest()
         return self.stop[i] - self.start[i], int.from_bytes(value[:8]), int.from_bytes(value[8:])
 
-    def _check_scores(self, X):
+    def _check_scores(self, X: SequenceSet) -> None:
         """Raise SequenceError for scores that are too large to be summed."""
         sums = self.sums
         for record, start, stop in zip(X.ids, self.start, self.stop, strict=True):
@@ -146,18 +208,20 @@ class ProfileColumns:
                 )
 
 
-def _by_length(payload):
+def _by_length(payload: ProfileColumns) -> npt.NDArray[np.int64]:
     """Return the order of a payload's records by their length."""
     return np.argsort(payload.of_range(payload.stop - payload.start), kind="stable")
 
 
-def product(rows, cols, out):
+def product(rows: ProfileColumns, cols: ProfileColumns, out: npt.NDArray[np.float64]) -> None:
     """Write the kernel matrix of two payloads.
 
     Parameters
     ----------
-    rows, cols : ProfileColumns
+    rows, cols : ProfileColumns, n and m records
+        What is compared.
     out : ndarray of float64, shape (n, m)
+        Where to write.
     """
     n = len(rows)
     if rows.keys is cols.keys and rows.first == cols.first and n <= len(cols):
@@ -171,7 +235,7 @@ def product(rows, cols, out):
         _fill(cols, _by_length(cols), rows, _by_length(rows), np.zeros(len(cols), dtype=np.int64), out.T)
 
 
-def _square(these, out):
+def _square(these: ProfileColumns, out: npt.NDArray[np.float64]) -> None:
     """Write the matrix of a payload with itself."""
     rank, _ = _ranks(these.of_range(these.keys), these.keys[:0])
     order = np.argsort(rank, kind="stable")
@@ -180,7 +244,7 @@ def _square(these, out):
     np.copyto(out, out.T.copy(), where=place[:, None] > place)
 
 
-def _smaller_as_row(rows, cols, out):
+def _smaller_as_row(rows: ProfileColumns, cols: ProfileColumns, out: npt.NDArray[np.float64]) -> None:
     """Write the matrix of two payloads, the smaller sequence of each pair as the row."""
     row_rank, col_rank = _ranks(rows.of_range(rows.keys), cols.of_range(cols.keys))
     row_order, col_order = (np.argsort(rank, kind="stable") for rank in (row_rank, col_rank))
@@ -188,31 +252,41 @@ def _smaller_as_row(rows, cols, out):
     _fill(cols, col_order, rows, row_order, np.searchsorted(row_rank[row_order], col_rank[col_order], "right"), out.T)
 
 
-def _ranks(rows, cols):
+def _ranks(rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the places of the keys of rows and of columns among all of them."""
     rank = np.unique(np.concatenate((rows, cols)), axis=0, return_inverse=True)[1].reshape(-1)
     return rank[: len(rows)], rank[len(rows) :]
 
 
-def _fill(rows, row_order, lanes, lane_order, first, out):
+def _fill(
+    rows: ProfileColumns,
+    row_order: npt.NDArray[np.int64],
+    lanes: ProfileColumns,
+    lane_order: npt.NDArray[np.int64],
+    first: npt.NDArray[np.int64],
+    out: npt.NDArray[np.float64],
+) -> None:
     """Set out[row, lane] for each row and the lanes from its `first` on."""
     stop = np.full(len(first), len(lane_order))
     columns = rows.columns(row_order), lanes.columns(lane_order)
     _profile_alignment.fill(rows.scoring, _product.level(), *columns, first, stop, out)
 
 
-def shares(rows, cols, coefficients):
-    """Return what each letter of the rows has of Σ_j coefficients[j]·K(x, z_j); see `_profile_shares.h`.
+def shares(
+    rows: ProfileColumns, cols: ProfileColumns, coefficients: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return what each residue of the rows has of Σ_j coefficients[j]·K(x, z_j); see `_profile_shares.h`.
 
     Parameters
     ----------
-    rows, cols : ProfileColumns
+    rows, cols : ProfileColumns, n and m records
         Whole, no ranges.
     coefficients : ndarray of float64, shape (m,)
+        c_j.
 
     Returns
     -------
-    ndarray of float64, shape (letters of the rows,)
+    ndarray of float64, shape (residues of the rows,)
 
     Raises
     ------
@@ -230,7 +304,21 @@ def shares(rows, cols, coefficients):
     return result
 
 
-def working_bytes(longest, size, n_threads):
-    """Return the bytes that threads need for sequences of up to `longest` letters of an alphabet of `size`."""
+def working_bytes(longest: int, size: int, n_threads: int | None) -> int:
+    """Return the bytes that threads need.
+
+    Parameters
+    ----------
+    longest : int
+        Residues of the longest sequence.
+    size : int
+        Letters of the alphabet.
+    n_threads : int or None
+        As the kernel has it; None for all cores.
+
+    Returns
+    -------
+    int
+    """
     panel = min(longest, _profile_alignment.PANEL_COLUMNS) * (2 * size + 1)
     return available_threads(GIVEN_THREADS.get() or n_threads) * VECTOR_BYTES * (panel + 4 * longest)

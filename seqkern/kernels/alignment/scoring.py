@@ -11,10 +11,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import FileError, ParameterError, SequenceError
+from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_lines
+from seqkern.core.types import PathLike
 from seqkern.kernels.scores import as_scores, check_sort, matrix_names, of_bases
+from seqkern.sequences.alphabets import Alphabet
 
 NEAREST = 4  # names that a message suggests
 SUGGESTED = ("BLOSUM62", "NUC.4.4")  # where none is near
@@ -38,16 +42,32 @@ class ScoreMatrix:
 
     name: str
     letters: str
-    scores: np.ndarray = field(repr=False)
+
+    scores: npt.NDArray[np.float64] = field(repr=False)
     file: str | None = None
 
     @property
-    def of_bases(self):
+    def of_bases(self) -> bool:
         """Whether it is for DNA or RNA."""
         return of_bases(self.letters)
 
-    def table(self, alphabet):
-        """Return the scores by the codes of an alphabet, as `score_table` does."""
+    def table(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+        """Return the scores by the codes of an alphabet, as `score_table` does.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            Of the sequences.
+
+        Returns
+        -------
+        ndarray of float64, shape (size + 1, size + 1)
+
+        Raises
+        ------
+        ParameterError
+            If a letter has no scores, or the matrix is one for proteins and the alphabet DNA or RNA.
+        """
         check_sort(alphabet, self.letters, "" if self.file else f"matrix {self.name}", self.file)
         bases = of_bases(alphabet.letters)
         places = [self._place(letter, bases) for letter in alphabet.letters]
@@ -64,17 +84,17 @@ class ScoreMatrix:
         table[: len(places), : len(places)] = self.scores[np.ix_(places, places)]
         return table
 
-    def _place(self, letter, bases):
+    def _place(self, letter: str, bases: bool) -> int:
         """Return the place of a letter, −1 without one; U and T are one base."""
         place = self.letters.find(letter)
         return self.letters.find(TWINS[letter]) if place < 0 and bases and letter in TWINS else place
 
-    def _error(self, problem, remedy):
+    def _error(self, problem: str, remedy: str) -> ParameterError:
         name = "" if self.file else f"matrix {self.name} "
         return ParameterError(name + problem, file=self.file, remedy=remedy)
 
 
-def score_table(matrix, alphabet):
+def score_table(matrix: "str | ScoreMatrix | npt.ArrayLike", alphabet: Alphabet) -> npt.NDArray[np.float64]:
     """Return the scores of an alphabet's letters, by their codes.
 
     Parameters
@@ -83,6 +103,7 @@ def score_table(matrix, alphabet):
         The name of a substitution matrix of Biopython, the path of a file, or scores in the order of the alphabet's
         letters.
     alphabet : Alphabet
+        Of the sequences.
 
     Returns
     -------
@@ -108,19 +129,45 @@ def score_table(matrix, alphabet):
     return matrix.table(alphabet)
 
 
-def is_file(matrix):
-    """Return whether a parameter `matrix` names a file, rather than a matrix of Biopython."""
+def is_file(matrix: object) -> bool:
+    """Return whether a parameter `matrix` names a file, rather than a matrix of Biopython.
+
+    Parameters
+    ----------
+    matrix : str or list of list of float
+        As `score_table` takes it.
+
+    Returns
+    -------
+    bool
+    """
     return isinstance(matrix, str) and matrix not in matrix_names()
 
 
-def load_matrix(name):
-    """Return the ScoreMatrix of Biopython, or of the file, with this name; raises as `score_table`."""
+def load_matrix(name: str) -> ScoreMatrix:
+    """Return the matrix with a name.
+
+    Parameters
+    ----------
+    name : str
+        Of a matrix of Biopython, or the path of a file.
+
+    Returns
+    -------
+    ScoreMatrix
+
+    Raises
+    ------
+    ParameterError, FileError
+        As `score_table`.
+    """
     return read_matrix(name) if is_file(name) else _of_biopython(name)
 
 
 @lru_cache(maxsize=32)
-def _of_biopython(name):
+def _of_biopython(name: str) -> ScoreMatrix:
     """Return a matrix of Biopython."""
+    # loaded only where used: costs start-up
     from Bio.Align import substitution_matrices
 
     table = substitution_matrices.load(name)
@@ -131,7 +178,7 @@ def _of_biopython(name):
     return ScoreMatrix(name, table.alphabet, scores)
 
 
-def read_matrix(path):
+def read_matrix(path: PathLike) -> ScoreMatrix:
     """Read a substitution matrix from a file, compressed or not.
 
     Parameters
@@ -150,25 +197,23 @@ def read_matrix(path):
     ParameterError
         If there is neither a file nor a matrix of Biopython with this name, or no such public file.
     """
-    from seqkern.core.public_files import local_path
-
-    path = local_path(path)
-    if not path.exists():
-        near = difflib.get_close_matches(path.name.upper(), matrix_names(), n=NEAREST) or SUGGESTED
+    file = local_path(path)
+    if not file.exists():
+        near = difflib.get_close_matches(file.name.upper(), matrix_names(), n=NEAREST) or SUGGESTED
         raise ParameterError(
-            f"matrix={str(path)!r} is neither a file nor a matrix of Biopython",
+            f"matrix={str(file)!r} is neither a file nor a matrix of Biopython",
             remedy=f"check the path, or choose a matrix, such as {', '.join(near)}",
         )
     try:
-        with open_lines(path) as (lines, name):
-            cells = ((i, line.split("#")[0].split()) for i, line in enumerate(lines, start=1))
-            cells = [(i, row) for i, row in cells if row]
+        with open_lines(file) as (lines, name):
+            every = ((i, line.split("#")[0].split()) for i, line in enumerate(lines, start=1))
+            cells = [(i, row) for i, row in every if row]
     except SequenceError as error:  # it is empty
         raise FileError(error.problem, file=error.file, remedy=error.remedy) from error
     return ScoreMatrix(name, *_parse(cells, name), name)
 
 
-def _parse(cells, name):
+def _parse(cells: list[tuple[int, list[str]]], name: str) -> tuple[str, npt.NDArray[np.float64]]:
     """Return letters and scores of (number, cells) of lines."""
 
     def bad(problem, remedy):

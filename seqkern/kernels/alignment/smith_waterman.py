@@ -1,6 +1,6 @@
 """The Smith-Waterman kernel: the score of the best local alignment of two sequences."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from seqkern.kernels.alignment.integers import LARGEST, IntegerScores
 from seqkern.kernels.base import Plan
 from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products import _product
-from seqkern.sequences.alphabets import as_alphabet
+from seqkern.sequences.alphabets import Alphabet, as_alphabet
 
 CELL_NS = (
     0.30,
@@ -43,6 +43,12 @@ class SmithWatermanKernel(AlignmentKernel):
     Gotoh: An improved algorithm for matching biological sequences. Journal of Molecular Biology 162, 1982.
     Rognes: Faster Smith-Waterman database searches with inter-sequence SIMD parallelisation. BMC Bioinformatics 12,
     2011.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SmithWatermanKernel
+    >>> SmithWatermanKernel()(["MKVLAW"], ["MKVLAW", "KVIAW", "GGGG"])
+    array([[33., 26.,  0.]])
     """
 
     name = "smith_waterman"
@@ -76,7 +82,7 @@ class SmithWatermanKernel(AlignmentKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["SmithWatermanKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(alphabet="protein"),
@@ -86,16 +92,16 @@ class SmithWatermanKernel(AlignmentKernel):
         ]
 
     @property
-    def least_block_rows(self):
+    def least_block_rows(self) -> int:  # type: ignore[override]  # here it follows from the parameters
         """Fewer rows in a block of the matrix would leave too many vector lanes idle."""
         return ONE_THREAD_BLOCK_ROWS if (GIVEN_THREADS.get() or self.n_threads) == 1 else LEAST_BLOCK_ROWS
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.alphabet is not None and self.algorithm != "auto":
             self._integers(as_alphabet(self.alphabet))
 
-    def _integers(self, alphabet):
+    def _integers(self, alphabet: Alphabet) -> tuple[IntegerScores, int]:
         """Return (IntegerScores, bits of the lanes to begin with) for an alphabet."""
         scores = IntegerScores.of(self.scores(alphabet), self.gap_open, self.gap_extend)
         width = WIDTHS.get(self.algorithm, scores.width)
@@ -113,10 +119,10 @@ class SmithWatermanKernel(AlignmentKernel):
         product(rows, cols, out)
 
     def _attribute(self, X, support, coefficients):
-        """Share the score of one best alignment: pairs for x's letters, gaps for those in or beside them."""
+        """Share the score of one best alignment: pairs for x's residues, gaps for those in or beside them."""
         return shares(self._prepare(X, None), self._prepare(support, None), coefficients)
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)

@@ -1,17 +1,38 @@
 """Profile HMMs from sequences that are not aligned: FAMSA aligns them, HMMER's builder makes the model."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels.hmm.profile_hmm import ProfileHMM
-from seqkern.sequences.alphabets import ALPHABETS
+from seqkern.sequences.alphabets import ALPHABETS, Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:
+    import pyhmmer
 
 SEED = 42
 MATCH, MISMATCH = 5.0, -4.0
 
 
-def check_alphabet(alphabet):
-    """Raise SequenceError unless there are profile HMMs of an alphabet."""
+def check_alphabet(alphabet: Alphabet) -> None:
+    """Raise SequenceError unless there are profile HMMs of an alphabet.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Of the sequences that a model is to be built of.
+
+    Raises
+    ------
+    SequenceError
+        If it is none of dna, rna and protein.
+    """
     if alphabet not in ALPHABETS.values():
         raise SequenceError(
             f"there are profile HMMs of dna, rna and protein, and the sequences have the alphabet {alphabet.name}",
@@ -19,21 +40,44 @@ def check_alphabet(alphabet):
         )
 
 
-def hmmer_alphabet(alphabet):
-    """Return pyhmmer's alphabet for dna, rna or protein; its first letters are ours, in the same order."""
+def hmmer_alphabet(alphabet: Alphabet) -> pyhmmer.easel.Alphabet:
+    """Return pyhmmer's alphabet for dna, rna or protein; its first letters are ours, in the same order.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        dna, rna or protein.
+
+    Returns
+    -------
+    pyhmmer.easel.Alphabet
+    """
+    # loaded only where used: costs start-up
     from pyhmmer.easel import Alphabet
 
     return {"dna": Alphabet.dna, "rna": Alphabet.rna, "protein": Alphabet.amino}[alphabet.name]()
 
 
-def background(alphabet):
-    """Return HMMER's background frequencies of the letters, float64 (letters,)."""
+def background(alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    """Return HMMER's background frequencies of the letters, float64 (letters,).
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        dna, rna or protein.
+
+    Returns
+    -------
+    ndarray of float64, shape (letters,)
+        They sum to 1.
+    """
+    # loaded only where used: costs start-up
     from pyhmmer.plan7 import Background
 
     return np.array(Background(hmmer_alphabet(alphabet)).residue_frequencies, dtype=np.float64)
 
 
-def build_profile(X):
+def build_profile(X: SequenceSet) -> ProfileHMM:
     """Return the ProfileHMM of a set of sequences.
 
     The sequences are aligned by FAMSA without refinement (its PFASUM43 for proteins, 5 for a match and -4 for a
@@ -48,10 +92,16 @@ def build_profile(X):
         Sequences with nothing but masked letters are left out. Without any other, the model is one column with the
         background frequencies.
 
+    Returns
+    -------
+    ProfileHMM
+
     Raises
     ------
     SequenceError
         If the alphabet is none of dna, rna and protein.
+    ParameterError
+        If HMMER builds no model of them.
     """
     check_alphabet(X.alphabet)
     strings = [text for text in X.strings() if set(text) - {"*"}]
@@ -65,14 +115,40 @@ def build_profile(X):
     return from_hmmer(model, frequencies)
 
 
-def from_hmmer(model, frequencies):
-    """Return the ProfileHMM of a pyhmmer HMM."""
+def from_hmmer(model: Any, frequencies: npt.ArrayLike) -> ProfileHMM:
+    """Return the ProfileHMM of a pyhmmer HMM.
+
+    Parameters
+    ----------
+    model : pyhmmer.plan7.HMM
+        As built, or read from a file.
+    frequencies : array_like of float, shape (letters,)
+        The background.
+
+    Returns
+    -------
+    ProfileHMM
+    """
     steps = np.asarray(model.transition_probabilities)[:-1]
     return ProfileHMM.of(np.asarray(model.match_emissions)[1:], steps, frequencies)
 
 
-def align(strings, alphabet):
-    """Return strings with ``-`` for gaps, all of one length; masked letters are ``X``."""
+def align(strings: Sequence[str], alphabet: Alphabet) -> list[str]:
+    """Return strings with ``-`` for gaps, all of one length; masked letters are ``X``.
+
+    Parameters
+    ----------
+    strings : list of str
+        Sequences, with ``*`` for masked letters.
+    alphabet : Alphabet
+        Of the sequences.
+
+    Returns
+    -------
+    list of str
+        One row for each sequence, in the same order.
+    """
+    # loaded only where used: costs start-up
     from pyfamsa import Aligner, Sequence
 
     # FAMSA knows amino acids only, and T, not U.
@@ -97,6 +173,7 @@ def _scores(default, alphabet):
 
 def _build(aligned, alphabet, symfrac):
     """Return pyhmmer's HMM of an alignment, or None if no column is part of it."""
+    # loaded only where used: costs start-up
     from pyhmmer.easel import TextMSA, TextSequence
     from pyhmmer.plan7 import Background, Builder
 

@@ -2,13 +2,15 @@
 
 import warnings
 from dataclasses import asdict
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import LabelError, ParameterError, SequenceError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels.additive import spread_evenly
 from seqkern.kernels.base import Plan
 from seqkern.kernels.hmm import _forward_backward
@@ -23,7 +25,7 @@ from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
 from seqkern.kernels.products.real import PRODUCT_NS, RealDenseBlock
 from seqkern.sequences.alphabets import Alphabet
 
-MODELS = {"profile": ProfileHMM, "markov": MarkovChain}
+MODELS: dict[str, Any] = {"profile": ProfileHMM, "markov": MarkovChain}
 MOST_WORDS = 1 << 16
 CELL_NS = (4.4, 2.9, 2.7)  # a letter and a column, for each level of instructions
 STEPS_COST = 1.7  # how many times more with transitions
@@ -45,7 +47,7 @@ class FisherKernel(FeatureKernel):
     before and after, have background frequencies that are no parameters; the latter emit one more letter with the
     probability 350/351. A masked letter is emitted with probability 1 by any state, and counts nowhere.
 
-    `fit` aligns the positives (FAMSA) and builds the HMM as hmmbuild does, or counts words. The positives are the
+    `fit` aligns the positives (FAMSA) and builds the HMM as hmmbuild does, or counts k-mers. The positives are the
     examples of the greater of two labels; all, where there are no labels, or one that is positive. For several classes
     there is a model of each, and their U are put side by side. One positive will do, for the priors; of none that has
     letters, the profile HMM is one column with the background frequencies: of both a warning tells. Labels of negatives
@@ -57,6 +59,13 @@ class FisherKernel(FeatureKernel):
     ----------
     Jaakkola, Diekhans, Haussler: A discriminative framework for detecting remote protein homologies. Journal of
     Computational Biology 7, 2000.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import FisherKernel
+    >>> chain = FisherKernel(model="markov", order=0, alphabet="dna").fit(["AAAC", "AACA"], [1, 1])
+    >>> chain(["AAAA"], ["AAAC", "GGGG"]).round(3)
+    array([[ 0.775, -0.397]])
     """
 
     name = "fisher"
@@ -69,6 +78,7 @@ class FisherKernel(FeatureKernel):
     )
     hmm: str | None = text(
         default=None,
+        path=True,
         remedy="give the path of a HMMER3 file, as text",
         doc="A HMMER3 file (text, compressed or not; or ``public:NAME``), instead of building a profile HMM; then "
         "nothing is learned. The U of several models are put side by side.",
@@ -90,7 +100,7 @@ class FisherKernel(FeatureKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["FisherKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(),
@@ -100,15 +110,15 @@ class FisherKernel(FeatureKernel):
         ]
 
     @property
-    def data_dependent(self):
+    def data_dependent(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether the model is learned from the data."""
         return self.hmm is None
 
-    def files(self):
+    def files(self) -> tuple[str, ...]:
         """Return the path of the HMMER3 file, if there is one."""
         return () if self.hmm is None else (self.hmm,)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.model == "markov" and (self.hmm is not None or self.transitions):
             given = "transitions" if self.hmm is None else "hmm"
             raise ParameterError(f"a Markov chain has no {given}", remedy=f"leave {given} out, or give model=profile")
@@ -150,7 +160,7 @@ class FisherKernel(FeatureKernel):
             self._read = read = self.hmm, *read_profiles(self.hmm)
         return read[1:]
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the models, learned or from the file, and their alphabet."""
         if self.data_dependent and not self.fitted:
             return {}, {}
@@ -160,7 +170,7 @@ class FisherKernel(FeatureKernel):
             arrays.update(nest(f"models/{number}", model.arrays()))
         return {"alphabet": asdict(alphabet), "models": len(models)}, arrays
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         if not header:
             return
@@ -174,12 +184,21 @@ class FisherKernel(FeatureKernel):
 
     # ---- the scores -----------------------------------------------------------------------------
 
-    def features(self, X):
+    def features(self, X: Any) -> npt.NDArray[np.float64]:
         """Return I^(−1/2)·U_x of each record, float64 (n, parameters), one model after the other.
 
         The matrix times its transpose is the kernel matrix, not normalised. Of a profile HMM there are the emissions,
         column after column, letters in alphabetical order; then, with `transitions`, the steps MM, MI, MD, IM, II, DM,
         DD out of the begin and each column but the last.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            Sequences with the alphabet of the model.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, parameters)
 
         Raises
         ------
@@ -214,7 +233,7 @@ class FisherKernel(FeatureKernel):
     def _prepare(self, X, like):
         return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X = self.coerce(X)
@@ -242,7 +261,7 @@ class FisherKernel(FeatureKernel):
     # ---- explanations ---------------------------------------------------------------------------
 
     def _attribute(self, X, support, coefficients):
-        """Share U_x(a, s)·w(a, s) by the probabilities of the letters of x to be in state s, or words by their letters.
+        """Share U_x(a, s)·w(a, s) by the probabilities of the letters of x to be in state s, or equally in a k-mer.
 
         What rests on steps is shared equally by all letters.
         """

@@ -1,8 +1,14 @@
 """A Markov chain of fixed order, and the gradient of its likelihood."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
+
+from seqkern.core.types import Arrays
+from seqkern.sequences.sequence_set import SequenceSet
 
 CHUNK_ENTRIES = 1 << 22
 
@@ -27,26 +33,57 @@ class MarkovChain:
     order: int
 
     @classmethod
-    def learn(cls, X, order, pseudocount):
-        """Return the chain of a set of sequences: of their words of order + 1 letters, plus `pseudocount` for each."""
+    def learn(cls, X: SequenceSet, order: int, pseudocount: float) -> Self:
+        """Return the chain of a set of sequences: of their k-mers of order + 1 letters, plus `pseudocount` for each.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The sequences whose k-mers of order + 1 letters are counted.
+        order : int
+            Letters of a context.
+        pseudocount : float
+            Added to the count of each k-mer.
+
+        Returns
+        -------
+        MarkovChain
+        """
         counts = sum(part.sum(axis=0) for _, part in word_counts(X, order)) + np.zeros(X.alphabet.size ** (order + 1))
         counts = counts.reshape(-1, X.alphabet.size) + pseudocount
         totals = counts.sum(axis=1)
         return cls(counts / totals[:, None], totals / max(1, len(X)), order)
 
-    def width(self, transitions):
-        """Return the number of scores."""
+    def width(self, transitions: bool) -> int:
+        """Return the number of scores.
+
+        Parameters
+        ----------
+        transitions : bool
+            Has no effect: a chain has no steps.
+
+        Returns
+        -------
+        int
+        """
         return self.chances.size
 
-    def score(self, X, transitions=False, *, n_threads=None):
+    def score(
+        self, X: SequenceSet, transitions: bool = False, *, n_threads: int | None = None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return ∂ ln P(x) / ∂P(b | context), each context's normalised anew, and ln P(x).
 
         In one thread; the other parameters are those of `ProfileHMM.score`.
 
+        Parameters
+        ----------
+        X, transitions, n_threads
+            As of `ProfileHMM.score`; of these, only `X` matters.
+
         Returns
         -------
         scores : ndarray of float64, shape (n, contexts · letters)
-            count of the word / P(b | context), less the count of the context.
+            count of the k-mer / P(b | context), less the count of the context.
         logs : ndarray of float64, shape (n,)
         """
         scores, logs = np.empty((len(X), self.chances.size)), np.empty(len(X))
@@ -56,8 +93,20 @@ class MarkovChain:
             scores[rows] = (words / self.chances - words.sum(axis=2, keepdims=True)).reshape(len(counts), -1)
         return scores, logs
 
-    def shares(self, X, weights):
-        """Return what each letter of `X` adds to the scores times `weights`, that of a word shared by its letters."""
+    def shares(self, X: SequenceSet, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return what each residue of `X` adds to the scores times `weights`, that of a k-mer shared by its residues.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The sequences that are explained.
+        weights : ndarray of float64, shape (contexts · letters,)
+            One for each score.
+
+        Returns
+        -------
+        ndarray of float64, shape (residues of X,)
+        """
         table = weights.reshape(self.chances.shape)
         values = (table / self.chances - table.sum(axis=1, keepdims=True)).reshape(-1) / (self.order + 1)
         words = words_of(X, self.order)
@@ -67,22 +116,54 @@ class MarkovChain:
             shares[found + step] += values[words[found]]
         return shares
 
-    def arrays(self):
+    def arrays(self) -> Arrays:
         """Return what `from_arrays` needs."""
         return {"chances": self.chances, "visits": self.visits, "order": np.asarray(self.order)}
 
     @classmethod
-    def from_arrays(cls, arrays):
-        """Return the model whose `arrays` these were."""
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the model whose `arrays` these were.
+
+        Parameters
+        ----------
+        arrays : dict of str to ndarray
+            What `arrays` returned.
+
+        Returns
+        -------
+        MarkovChain
+        """
         return cls(arrays["chances"], arrays["visits"], int(arrays["order"]))
 
-    def information(self, transitions=False):
-        """Return the diagonal of the Fisher information, visits · (1 − P)/P, float64 (contexts · letters,)."""
+    def information(self, transitions: bool = False) -> npt.NDArray[np.float64]:
+        """Return the diagonal of the Fisher information, visits · (1 − P)/P, float64 (contexts · letters,).
+
+        Parameters
+        ----------
+        transitions : bool
+            Has no effect: a chain has no steps.
+
+        Returns
+        -------
+        ndarray of float64, shape (contexts · letters,)
+        """
         return (self.visits[:, None] * (1.0 - self.chances) / self.chances).reshape(-1)
 
 
-def words_of(X, order):
-    """Return the number of the word that begins at each letter of `X`, −1 where none does, int64 (letters,)."""
+def words_of(X: SequenceSet, order: int) -> npt.NDArray[np.int64]:
+    """Return the number of the k-mer that begins at each residue of `X`, −1 where none does.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        Masked letters are in no k-mer.
+    order : int
+        The k-mers have order + 1 letters.
+
+    Returns
+    -------
+    ndarray of int64, shape (residues of X,)
+    """
     size = X.alphabet.size
     codes = X.codes[X.positions()].astype(np.int64)
     ends = np.repeat(np.cumsum(X.lengths), X.lengths)
@@ -94,8 +175,22 @@ def words_of(X, order):
     return np.where(good, words, -1)
 
 
-def word_counts(X, order):
-    """Yield (slice of records, float64 (records, words)): how often each word of order + 1 letters occurs."""
+def word_counts(X: SequenceSet, order: int) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+    """Count how often each k-mer of order + 1 letters occurs in each record, some records at a time.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The sequences.
+    order : int
+        The k-mers have order + 1 letters.
+
+    Yields
+    ------
+    rows : slice
+        Which records these are.
+    counts : ndarray of float64, shape (records, k-mers)
+    """
     width = X.alphabet.size ** (order + 1)
     step = max(1, CHUNK_ENTRIES // width)
     for start in range(0, len(X), step):

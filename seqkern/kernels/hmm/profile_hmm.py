@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
+from seqkern.core.types import Arrays
 from seqkern.kernels.hmm import _forward_backward as loops
+from seqkern.sequences.sequence_set import SequenceSet
 
 LOOP = 350 / 351
 """Probability that the state before or after the model emits one more letter."""
@@ -42,10 +46,21 @@ class ProfileHMM:
     background: np.ndarray
 
     @classmethod
-    def of(cls, emissions, steps, background):
+    def of(cls, emissions: npt.ArrayLike, steps: npt.ArrayLike, background: npt.ArrayLike) -> Self:
         """Return the model of any non-negative numbers, normalised; rows of zeros stay zeros.
 
-        What row 0 of `steps` says of inserts and deletes is left out.
+        Parameters
+        ----------
+        emissions : array_like of float, shape (length, letters)
+            Of the match states.
+        steps : array_like of float, shape (length, 7)
+            As the attribute. What row 0 says of inserts and deletes is left out.
+        background : array_like of float, shape (letters,)
+            Frequencies of the letters.
+
+        Returns
+        -------
+        ProfileHMM
         """
         emissions, steps = np.array(emissions, np.float64), np.array(steps, np.float64)
         background = np.array(background, np.float64)
@@ -56,15 +71,27 @@ class ProfileHMM:
         return cls(emissions, steps, background / background.sum())
 
     @property
-    def length(self):
+    def length(self) -> int:
         """Number of columns."""
         return len(self.emissions)
 
-    def width(self, transitions):
-        """Return the number of scores."""
+    def width(self, transitions: bool) -> int:
+        """Return the number of scores.
+
+        Parameters
+        ----------
+        transitions : bool
+            Whether those of the steps count too.
+
+        Returns
+        -------
+        int
+        """
         return self.emissions.size + (self.steps.size if transitions else 0)
 
-    def score(self, X, transitions=False, *, n_threads=None, kept_rows=0):
+    def score(
+        self, X: SequenceSet, transitions: bool = False, *, n_threads: int | None = None, kept_rows: int = 0
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return the Fisher scores, and the logarithms of the odds over the background alone.
 
         Parameters
@@ -96,16 +123,38 @@ class ProfileHMM:
         in_threads([task(*span) for span in _spans(X.lengths, n_threads)], n_threads)
         return scores, odds + X.lengths * np.log(LOOP) + 2 * np.log1p(-LOOP)
 
-    def posteriors(self, codes):
-        """Return the probability of each match state at each letter, float64 (n, length), 0 at masked letters."""
+    def posteriors(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+        """Return the probability of each match state at each letter, float64 (n, length), 0 at masked letters.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8, shape (n,)
+            One sequence.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, length)
+        """
         striped = np.zeros((len(codes), len(self._places)))
         self._recursions.posteriors(np.ascontiguousarray(codes), striped)
         result = striped[:, self._places[: self.length]]
         result[codes >= len(self.background)] = 0.0
         return result
 
-    def shares(self, X, weights):
-        """Return what each letter of `X` adds to the scores of the emissions times `weights`, float64 (letters,)."""
+    def shares(self, X: SequenceSet, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return what each residue of `X` adds to the scores of the emissions times `weights`.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            The sequences that are explained.
+        weights : ndarray of float64, shape (length · letters,)
+            One for each emission.
+
+        Returns
+        -------
+        ndarray of float64, shape (residues of X,)
+        """
         free = self.emissions > 0
         table = np.where(free, weights.reshape(self.emissions.shape), 0.0)
         values = np.divide(table, self.emissions, out=np.zeros_like(table), where=free)
@@ -116,11 +165,20 @@ class ProfileHMM:
             shares.append((self.posteriors(codes) * values[np.minimum(codes, len(values) - 1)]).sum(axis=1))
         return np.concatenate(shares)
 
-    def information(self, transitions=False):
+    def information(self, transitions: bool = False) -> npt.NDArray[np.float64]:
         """Return the diagonal of the Fisher information of one passage, float64 (width,): visits · (1 − θ)/θ.
 
         The visits of a state are those that the model expects; what is emitted, and the step that is taken, is taken
         to be known. 0 for θ of 0 and 1, which are no parameters.
+
+        Parameters
+        ----------
+        transitions : bool
+            Whether that of the steps is wanted, too.
+
+        Returns
+        -------
+        ndarray of float64, shape (width,)
         """
         visits = self._visits()
         parts = [_variance(visits[1:, :1], self.emissions).reshape(-1)]
@@ -129,7 +187,7 @@ class ProfileHMM:
             parts.append(_variance(each, self.steps).reshape(-1))
         return np.concatenate(parts)
 
-    def _visits(self):
+    def _visits(self) -> npt.NDArray[np.float64]:
         """Return how often the model is expected to visit match, insert and delete states, (length + 1, 3).
 
         Row 0 is the begin.
@@ -145,14 +203,14 @@ class ProfileHMM:
         return visits
 
     @cached_property
-    def _places(self):
+    def _places(self) -> npt.NDArray[np.int64]:
         """int64 (Q·8,): where the loops have each column."""
         columns = self.length // loops.LANES + 1
         at = np.arange(columns * loops.LANES)
         return at % columns * loops.LANES + at // columns
 
     @cached_property
-    def _recursions(self):
+    def _recursions(self) -> loops.Recursions:
         """What the loops read: columns after the last are passed by deletes, and the last of them is the end."""
         size, length, n = len(self.background), self.length, len(self._places)
         emit, steps = np.zeros((size + 1, n)), np.zeros((len(STEPS), n))
@@ -175,31 +233,41 @@ class ProfileHMM:
         inverse = np.divide(1.0, self.emissions, out=np.zeros_like(self.emissions), where=self.emissions > 0)
         return loops.Recursions(striped[0], striped[1], 1.0 / LOOP, *striped[2], inverse, self.steps.copy())
 
-    def arrays(self):
+    def arrays(self) -> Arrays:
         """Return what `from_arrays` needs."""
         return {"emissions": self.emissions, "steps": self.steps, "background": self.background}
 
     @classmethod
-    def from_arrays(cls, arrays):
-        """Return the model whose `arrays` these were."""
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the model whose `arrays` these were.
+
+        Parameters
+        ----------
+        arrays : dict of str to ndarray
+            What `arrays` returned.
+
+        Returns
+        -------
+        ProfileHMM
+        """
         return cls(**arrays)
 
-    def __getstate__(self):
+    def __getstate__(self) -> Arrays:
         return self.arrays()
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Arrays) -> None:
         self.__dict__.update(state)
 
 
-def _variance(visits, chances):
+def _variance(visits: npt.NDArray[np.float64], chances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return visits · (1 − θ)/θ, 0 where θ is 0."""
     return np.divide(visits * (1.0 - chances), chances, out=np.zeros_like(chances), where=chances > 0)
 
 
-def _spans(lengths, n_threads):
+def _spans(lengths: npt.NDArray[np.int64], n_threads: int) -> list[tuple[int, int]]:
     """Return (first, last) of ranges of records with about as many letters each, some for each thread."""
     total = np.cumsum(lengths + 1)
     parts = CHUNKS * n_threads
-    cuts = np.searchsorted(total, np.linspace(0, total[-1], parts + 1)[1:-1]) if len(total) else []
-    cuts = np.unique(np.concatenate(([0], cuts, [len(lengths)]))).astype(int)
+    inner: Any = np.searchsorted(total, np.linspace(0, total[-1], parts + 1)[1:-1]) if len(total) else []
+    cuts = np.unique(np.concatenate(([0], inner, [len(lengths)]))).astype(int)
     return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))

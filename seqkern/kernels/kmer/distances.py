@@ -6,28 +6,59 @@ exact. Only then do the real weights come in, Σ_h weight_h·N_(k − h), h asce
 to count the pairs.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from math import comb, sqrt
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
 from seqkern.kernels.kmer.subsets import common_divisor, subset_blocks, subset_cost
-from seqkern.kernels.planner import Cost
+from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.product import INT32_LIMIT, INT64_LIMIT
+from seqkern.sequences.sequence_set import SequenceSet
 
 COMBINE_NS = 1.2  # an entry of the matrix, for each multiplication
 CHUNK_ENTRIES = 1 << 15
 
 
-def needed_sizes(weights):
-    """Return the sizes of subsets that `SubsetDistances` needs: from the fewest letters in common that count on."""
+def needed_sizes(weights: Sequence[float]) -> range:
+    """Return the sizes of subsets that `SubsetDistances` needs: from the fewest matches that count on.
+
+    Parameters
+    ----------
+    weights : list of float
+        Of the Hamming distances 0, …, k.
+
+    Returns
+    -------
+    range
+        Ending with k.
+    """
     k = len(weights) - 1
     return range(k - max((h for h, weight in enumerate(weights) if weight), default=0), k + 1)
 
 
-def distances_cost(work, size, weights, shifted=True):
-    """Return the Cost of `SubsetDistances`."""
+def distances_cost(work: Workload, size: int, weights: Sequence[float], shifted: bool = True) -> Cost:
+    """Return the Cost of `SubsetDistances`.
+
+    Parameters
+    ----------
+    work : Workload
+        The matrix; of both strands, where both count.
+    size : int
+        Letters of the alphabet.
+    weights : list of float
+        Of the Hamming distances 0, …, k.
+    shifted : bool
+        False where windows have weights of their own; see `seqkern.kernels.kmer.subsets.find_patterns`.
+
+    Returns
+    -------
+    Cost
+    """
     sizes = needed_sizes(weights)
     combine = COMBINE_NS * 1e-9 * work.pairs * len(sizes) * (len(sizes) + 1) / 2
     return subset_cost(work, size, len(weights) - 1, sizes, shifted) + Cost(combine)
@@ -39,8 +70,9 @@ class SubsetDistances:
     Parameters
     ----------
     X : SequenceSet
+        The n records.
     weights : list of float
-        k + 1 for windows of k letters.
+        k + 1 for windows of k residues.
     strands : {"one", "both"}
         With ``"both"``, windows of both strands with those of both: each pair is there twice.
     work : Workload
@@ -63,11 +95,19 @@ class SubsetDistances:
 
     real = True
 
-    def __init__(self, X, weights, strands, work, like=None, window_weights=None):
+    def __init__(
+        self,
+        X: SequenceSet,
+        weights: Sequence[float],
+        strands: Literal["one", "both"],
+        work: Workload,
+        like: "SubsetDistances | None" = None,
+        window_weights: npt.NDArray[np.int64] | None = None,
+    ) -> None:
         self.weights, self.k = weights, len(weights) - 1
-        self.members = {}
+        self.members: dict[int, list[tuple[int, Any]]] = {}
         for j in needed_sizes(weights):
-            others = repeat(None) if like is None else iter([block for _, block in like.members[j]])
+            others: Iterator[Any] = repeat(None) if like is None else iter([block for _, block in like.members[j]])
             self.members[j] = subset_blocks(X, self.k, {j: 1}, strands, work, others, window_weights)
         self.divisors = {j: common_divisor(self.k, [j], window_weights is None) for j in self.members}
         # A sum over subsets is largest for all pairs of the windows of one record, and multiplied by C(j, g) at most.
@@ -81,35 +121,52 @@ class SubsetDistances:
             }
         )
 
-    def _bound(self, j, cols):
+    def _bound(self, j: int, cols: "SubsetDistances") -> float:
         """Return what no sum of the products of the subsets of `j` positions can exceed, before it is divided."""
         return sum(
             abs(factor) * sqrt(rows.largest * others.largest)
             for (factor, rows), (_, others) in zip(self.members[j], cols.members[j], strict=True)
         )
 
-    def _weighted(self, sums):
+    def _weighted(self, sums: Mapping[int, npt.NDArray[np.int64]]) -> npt.NDArray[np.float64]:
         """Return Σ_h weights[h]·N_(k − h), float64, of the sums over subsets of each size."""
-        total = 0.0
+        total: Any = 0.0
         for h, weight in enumerate(self.weights):
             if weight:
                 g = self.k - h
-                signed = ((-1) ** (j - g) * comb(j, g) * sums[j] for j in range(g, self.k + 1))
-                total = total + weight * sum(signed).astype(np.float64)
+                signed: Any = sum((-1) ** (j - g) * comb(j, g) * sums[j] for j in range(g, self.k + 1))
+                total = total + weight * signed.astype(np.float64)
         return total
 
-    def accumulate(self, row, cols, first, last, factor, upper, sums):
-        """Add K(rows, columns) to `sums`, float64; the parameters are those of `SparseBlock.accumulate`."""
+    def accumulate(
+        self,
+        row: int,
+        cols: "SubsetDistances",
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.float64],
+    ) -> None:
+        """Add K(rows, columns) to `sums`.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
+        """
         step = max(1, CHUNK_ENTRIES // max(1, last - first))
         for i in range(0, len(sums), step):
             part = sums[i : i + step]
             counts = {j: self._subsets(j, row + i, cols, first, last, upper, part.shape) for j in self.members}
             part += self._weighted(counts)
 
-    def _subsets(self, j, row, cols, first, last, upper, shape):
+    def _subsets(
+        self, j: int, row: int, cols: "SubsetDistances", first: int, last: int, upper: bool, shape: tuple[int, ...]
+    ) -> npt.NDArray[np.int64]:
         """Return the sum over the subsets of `j` positions, int64."""
         small = self._bound(j, cols) <= INT32_LIMIT
-        sums = np.zeros(shape, dtype=np.int32 if small else np.int64)
+        sums: npt.NDArray[np.int32 | np.int64] = np.zeros(shape, dtype=np.int32 if small else np.int64)
         for (factor, block), (_, other) in zip(self.members[j], cols.members[j], strict=True):
             block.accumulate(row, other, first, last, factor, upper, sums)
         return sums.astype(np.int64) // self.divisors[j]

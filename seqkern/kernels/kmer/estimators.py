@@ -1,15 +1,23 @@
-"""What a pair of words of l letters at Hamming distance h adds to a gapped k-mer kernel: the weights c_h.
+"""What a pair of l-mers at Hamming distance h adds to a gapped k-mer kernel: the weights c_h.
 
 All of them are rational; they are computed exactly and rounded once.
 """
 
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
+from typing import Literal
 
 
 @lru_cache(maxsize=256)
-def gapped_weights(size, l, k, d=None, estimator="count"):  # noqa: E741
+def gapped_weights(
+    size: int,
+    l: int,  # noqa: E741
+    k: int,
+    d: int | None = None,
+    estimator: Literal["count", "full", "truncated"] = "count",
+) -> tuple[int, ...] | tuple[float, ...]:
     """Return c_h for h = 0, …, l.
 
     Parameters
@@ -17,11 +25,11 @@ def gapped_weights(size, l, k, d=None, estimator="count"):  # noqa: E741
     size : int
         Letters of the alphabet.
     l, k : int
-        Letters of a word, and of a gapped k-mer in it.
+        Residues of an l-mer, and of a gapped k-mer in it.
     d : int, optional
-        The largest distance that counts.
+        The largest distance that counts; by default all do.
     estimator : {"count", "full", "truncated"}
-        ``count``: the gapped k-mers that the two words share, C(l − h, k). ``full``: `estimate`. ``truncated``:
+        ``count``: the gapped k-mers that two l-mers share, C(l − h, k). ``full``: `estimate`. ``truncated``:
         `truncated_estimate`.
 
     Returns
@@ -34,6 +42,7 @@ def gapped_weights(size, l, k, d=None, estimator="count"):  # noqa: E741
     Ghandi, Lee, Mohammad-Noori, Beer: Enhanced regulatory sequence prediction using gapped k-mer features. PLoS
     Computational Biology 10, 2014.
     """
+    weights: Sequence[int | Fraction]
     if estimator == "count":
         weights = [comb(l - h, k) for h in range(l + 1)]
     elif estimator == "full":
@@ -43,45 +52,107 @@ def gapped_weights(size, l, k, d=None, estimator="count"):  # noqa: E741
     return tuple(as_numbers(weight if d is None or h <= d else 0 for h, weight in enumerate(weights)))
 
 
-def as_numbers(fractions):
-    """Return rational numbers as a list of int, if all of them are integers, else of float."""
-    fractions = [Fraction(value) for value in fractions]
-    whole = all(value.denominator == 1 for value in fractions)
-    return [int(value) if whole else float(value) for value in fractions]
+def as_numbers(fractions: Iterable[Fraction | int]) -> list[int] | list[float]:
+    """Return rational numbers as integers, if all of them are, else rounded.
+
+    Parameters
+    ----------
+    fractions : iterable of Fraction or int
+        The numbers.
+
+    Returns
+    -------
+    list of int or list of float
+    """
+    values = [Fraction(value) for value in fractions]
+    if all(value.denominator == 1 for value in values):
+        return [int(value) for value in values]
+    return [float(value) for value in values]
 
 
-def estimate(size, l, k):  # noqa: E741
+def estimate(size: int, l: int, k: int) -> list[Fraction]:  # noqa: E741
     """Return w_h = b^−l Σ_{j ≤ k} Kr_j(h), h = 0, …, l, exact.
 
-    A word's count, estimated from the counts of the gapped k-mers, is the sum over the words at hand of w at their
-    distance from it. Kr_j is the Krawtchouk polynomial of degree j, b the size of the alphabet.
+    The count of an l-mer, estimated from the counts of the gapped k-mers, is the sum over the l-mers at hand of w at
+    their distance from it. Kr_j is the Krawtchouk polynomial of degree j, b the size of the alphabet.
+
+    Parameters
+    ----------
+    size : int
+        Letters of the alphabet, b.
+    l, k : int
+        Residues of an l-mer, and of a gapped k-mer in it.
+
+    Returns
+    -------
+    list of Fraction
+        l + 1 weights.
     """
     return [Fraction(sum(krawtchouk(j, h, l, size - 1) for j in range(k + 1)), size**l) for h in range(l + 1)]
 
 
-def krawtchouk(j, h, l, q):  # noqa: E741
-    """Return Kr_j(h; l, q) = Σ_s (−1)^s q^(j − s) C(h, s) C(l − h, j − s)."""
+def krawtchouk(j: int, h: int, l: int, q: int) -> int:  # noqa: E741
+    """Return the Krawtchouk polynomial Kr_j(h; l, q) = Σ_s (−1)^s q^(j − s) C(h, s) C(l − h, j − s).
+
+    Parameters
+    ----------
+    j : int
+        Its degree.
+    h : int
+        Where it is evaluated, 0 to `l`.
+    l, q : int
+        Length of the l-mers, and letters of the alphabet less one.
+
+    Returns
+    -------
+    int
+    """
     return sum((-1) ** s * q ** (j - s) * comb(h, s) * comb(l - h, j - s) for s in range(j + 1))
 
 
-def truncated_estimate(size, l, k):  # noqa: E741
-    """Return c_h = Σ_u w(|a − u|)·w(|u − b|) for words a, b at distance h; the sum is over all words u, exact.
+def truncated_estimate(size: int, l: int, k: int) -> list[Fraction]:  # noqa: E741
+    """Return c_h = Σ_u w(|a − u|)·w(|u − b|) for l-mers a, b at distance h; the sum is over all l-mers u, exact.
 
     w is `estimate`, 0 from its first value on that is not positive.
+
+    Parameters
+    ----------
+    size : int
+        Letters of the alphabet.
+    l, k : int
+        Residues of an l-mer, and of a gapped k-mer in it.
+
+    Returns
+    -------
+    list of Fraction
+        l + 1 weights, h = 0, …, l.
     """
     kept = estimate(size, l, k)
     end = next((h for h, weight in enumerate(kept) if weight <= 0), l + 1)
     return [
-        sum(words_between(size, l, h, i, j) * kept[i] * kept[j] for i in range(end) for j in range(end))
+        sum((lmers_between(size, l, h, i, j) * kept[i] * kept[j] for i in range(end) for j in range(end)), Fraction(0))
         for h in range(l + 1)
     ]
 
 
-def words_between(size, l, h, i, j):  # noqa: E741
-    """Return how many words of l letters have distance i from one and j from the other of two at distance h.
+def lmers_between(size: int, l: int, h: int, i: int, j: int) -> int:  # noqa: E741
+    """Return how many l-mers have distance i from one and j from the other of two at distance h.
 
-    Where the two agree, t letters differ from both; where they differ, h + t − i letters are the first one's,
+    Where the two agree, t residues differ from both; where they differ, h + t − i residues are the first one's,
     h + t − j the second one's and the others neither's.
+
+    Parameters
+    ----------
+    size : int
+        Letters of the alphabet.
+    l : int
+        Length of the l-mers.
+    h, i, j : int
+        Hamming distances, 0 to `l`.
+
+    Returns
+    -------
+    int
     """
     total = 0
     for t in range(l - h + 1):

@@ -3,6 +3,7 @@
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, fixed, flag, integer
@@ -11,18 +12,18 @@ from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
 from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
 from seqkern.kernels.kmer.kmers import find_windows
 from seqkern.kernels.kmer.subset_features import SubsetFeatures
+from seqkern.sequences.sequence_set import SequenceSet
 
-LARGEST_WEIGHT = 50  # of a word at the centre
-HALVING = 50  # letters over which the weight of a word halves
+LARGEST_WEIGHT = 50  # of an l-mer at the centre
+HALVING = 50  # residues over which the weight of an l-mer halves
 
 
 class GappedKmerKernel(SubsetFeatures, HammingKernel):
-    """K(x, y) = Σ_h c_h·N_h, N_h the number of pairs of l-letter words of x and y at Hamming distance h.
+    """K(x, y) = Σ_h c_h·N_h, N_h the number of pairs of l-mers of x and y at Hamming distance h.
 
-    The words of a sequence are all its windows of l letters. With c_h = C(l − h, k), a word's features are its gapped
-    k-mers, k of its letters with their positions: K is their product. The estimators weigh the pairs so that K is, up
-    to a factor, the product of the *words'* counts as estimated from the counts of gapped k-mers, robust for words that
-    are too long to be found twice.
+    With c_h = C(l − h, k), the features of an l-mer are its gapped k-mers, k of its residues with their positions: K is
+    their product. The estimators weigh the pairs so that K is, up to a factor, the product of the counts of the
+    *l-mers*, as estimated from the counts of gapped k-mers: robust where l-mers are too long to be found twice.
 
     With the normalised kernel as its base, ``RBFKernel(gamma=0.5, base=…)`` is exp(γ(K − 1)) for γ = 1, as LS-GKM has
     it: ``{kernel: rbf, gamma: 0.5, base: {kernel: gapped_kmer, l: 11, k: 7, d: 3, estimator: truncated,
@@ -32,14 +33,30 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     ----------
     Ghandi, Lee, Mohammad-Noori, Beer: Enhanced regulatory sequence prediction using gapped k-mer features. PLoS
     Computational Biology 10, 2014. Lee: LS-GKM: a new gkm-SVM for large-scale datasets. Bioinformatics 32, 2016.
+
+    Examples
+    --------
+    Of the six ways to choose two of four positions, ACGT and ACGA agree in three:
+
+    >>> from seqkern.kernels import GappedKmerKernel
+    >>> GappedKmerKernel(l=4, k=2, normalize=False)(["ACGT"], ["ACGT", "ACGA", "ACTA", "TTTT"])
+    array([[6., 3., 1., 0.]])
+    >>> GappedKmerKernel(l=3, k=2, alphabet="dna").feature_names()[:3]
+    ['AA*', 'AC*', 'AG*']
+
+    With the estimator that LS-GKM has by default, on both strands:
+
+    >>> lsgkm = GappedKmerKernel(l=6, k=4, d=2, estimator="truncated", reverse_complement=True)
+    >>> lsgkm(["GATTACA"], ["GATTACA", "TGTAATC", "GATCACA"]).round(2)
+    array([[1.  , 1.  , 0.28]])
     """
 
     name = "gapped_kmer"
     plain = "Counts the words with gaps that two sequences share: k letters out of l in a row."
     length_name = "l"
 
-    l: int = integer(default=10, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Letters of a word.")  # noqa: E741
-    k: int = integer(default=6, low=1, high="l", kw_only=False, doc="Letters of a gapped k-mer.")
+    l: int = integer(default=10, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the l-mers.")  # noqa: E741
+    k: int = integer(default=6, low=1, high="l", kw_only=False, doc="Residues of a gapped k-mer.")
     d: int | None = integer(
         default=None,
         low=0,
@@ -48,27 +65,27 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     )
     estimator: Literal["count", "full", "truncated"] = choice(
         default="count",
-        doc="What a pair of words at distance h adds: the gapped k-mers that they share; the estimated counts' "
+        doc="What a pair of l-mers at distance h adds: the gapped k-mers that they share; the estimated counts' "
         "weights; or those made sparse and positive, the default of LS-GKM.",
     )
     center_weighted: bool = flag(
         default=False,
-        doc="The word that starts at letter i (from 0) of n possible ones has the weight min(50, ⌊50·2^(−|i − ⌊n/2⌋| "
-        "/ 50) + 1⌋): sites are expected at the centre.",
+        doc="The l-mer that starts at residue i (from 0) of n possible ones has the weight min(50, ⌊50·2^(−|i − "
+        "⌊n/2⌋| / 50) + 1⌋): sites are expected at the centre.",
     )
     weights: None = fixed(None)
     presence: bool = fixed(False)
     reverse_complement: bool = changed(
         default=False,
-        doc="A pair of words counts with the distance of the one to the other, and to its reverse complement. DNA and "
-        "RNA only.",
+        doc="A pair of l-mers counts with the distance of the one to the other, and to its reverse complement. DNA "
+        "and RNA only.",
     )
     short: Literal["error", "zero"] = changed(
-        default="error", doc="What to do about sequences shorter than `l`: refuse them, or let them have no words."
+        default="error", doc="What to do about sequences shorter than `l`: refuse them, or let them have no l-mers."
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do, when normalising, about a sequence without any word: refuse it, or give it a row of zeros.",
+        doc="What to do, when normalising, about a sequence without any l-mer: refuse it, or give it a row of zeros.",
     )
     algorithm: str = changed(
         default="auto",
@@ -77,7 +94,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["GappedKmerKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(6, 4),
@@ -91,25 +108,25 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
         ]
 
     @property
-    def positive_semidefinite(self):
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # an attribute of the class in other kernels
         """Whether every Gram matrix is: all distances that have a weight count."""
         return self.d is None or self.d >= (self.l - self.k if self.estimator == "count" else self.l)
 
     @property
-    def weighs_windows(self):
-        """Whether the words of a sequence differ in weight."""
+    def weighs_windows(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the l-mers of a sequence differ in weight."""
         return self.center_weighted
 
-    def _lengths(self):
+    def _lengths(self) -> list[int]:
         return [self.l]
 
-    def _pair_weights(self, size, l):  # noqa: E741
+    def _pair_weights(self, size: int, l: int) -> list[int] | list[float]:  # noqa: E741
         return list(gapped_weights(size, l, self.k, self.d, self.estimator))
 
-    def _window_weights(self, X, l):  # noqa: E741
+    def _window_weights(self, X: SequenceSet, l: int) -> npt.NDArray[np.int64] | None:  # noqa: E741
         return center_weights(X, l) if self.center_weighted else None
 
-    def _feature_values(self):
+    def _feature_values(self) -> dict[int, float]:
         if self.estimator != "count" or not self.positive_semidefinite:
             raise ParameterError(
                 f"the kernel of estimator={self.estimator}, d={self.d} is no product of gapped k-mers' counts",
@@ -118,10 +135,22 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
         return {self.k: 1.0}
 
 
-def center_weights(X, l):  # noqa: E741
-    """Return the weight of each window of `l` unmasked letters, int64, in the order of `find_windows`.
+def center_weights(X: SequenceSet, l: int) -> npt.NDArray[np.int64]:  # noqa: E741
+    """Return the weight of each l-mer by its distance from the centre of its record.
 
-    Windows with a masked letter have a place, though they are not there: the centre stays where it is.
+    Windows with a masked residue have a place, though they are not there: the centre stays where it is.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The records.
+    l : int
+        Length of the l-mers.
+
+    Returns
+    -------
+    ndarray of int64, shape (windows,)
+        In the order of `seqkern.kernels.kmer.kmers.find_windows`.
     """
     windows = find_windows(X, l)
     ends = np.cumsum(X.lengths)

@@ -1,37 +1,46 @@
-"""The gappy kernel: k-mers with gaps inside windows of g letters (Leslie and Kuang 2004)."""
+"""The gappy kernel: k-mers with gaps inside windows of g residues (Leslie and Kuang 2004)."""
 
 from typing import Literal
 
 from seqkern.core.parameters import changed, integer
 from seqkern.kernels.kmer.inexact import InexactKernel
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
-from seqkern.kernels.kmer.neighbourhoods import subsequence_rule
+from seqkern.kernels.kmer.neighbourhoods import Rule, subsequence_rule
+from seqkern.sequences.alphabets import Alphabet
 
 
 class GappyKernel(InexactKernel):
     """K(x, y) = Σ_u Φ_u(x)·Φ_u(y), Φ_u(x) the number of windows of x that hold the k-mer u with gaps.
 
-    A window of g letters holds u if u is left when g − k of its letters are left out; it counts once, in however
+    A window of g residues holds u if u is left when g − k of its residues are left out; it counts once, in however
     many ways that can be done.
 
     Notes
     -----
-    Letter by letter, what a window adds for a feature is shared equally among all ways to find the feature in the
-    window, and by the k letters of each way.
+    Residue by residue, what a window adds for a feature is shared equally among all ways to find the feature in the
+    window, and by the k residues of each way.
 
     References
     ----------
     Leslie, Kuang: Fast string kernels using inexact matching for protein sequences. Journal of Machine Learning
     Research 5, 2004.
+
+    Examples
+    --------
+    The window ACG holds AC, AG and CG; AGG holds AG and GG, CAG holds CA, CG and AG:
+
+    >>> from seqkern.kernels import GappyKernel
+    >>> GappyKernel(g=3, k=2, normalize=False)(["ACG"], ["ACG", "AGG", "CAG"])
+    array([[3., 1., 2.]])
     """
 
     name = "gappy"
     plain = "Counts the k-letter words that two sequences share, allowing gaps inside a window of g letters."
     length_name = "g"
 
-    g: int = integer(default=6, low=1, high=LARGEST_K, kw_only=False, doc="Letters of a window.")
+    g: int = integer(default=6, low=1, high=LARGEST_K, kw_only=False, doc="Residues of a window.")
     k: int = integer(
-        default=4, low=1, high="g", kw_only=False, doc="Letters of a feature. With g = k this is the spectrum kernel."
+        default=4, low=1, high="g", kw_only=False, doc="Residues of a feature. With g = k this is the spectrum kernel."
     )
     short: Literal["error", "zero"] = changed(
         default="error", doc="What to do about sequences shorter than g: refuse them, or let them have no windows."
@@ -42,7 +51,7 @@ class GappyKernel(InexactKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["GappyKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(5, 3),
@@ -52,9 +61,9 @@ class GappyKernel(InexactKernel):
             cls(4, 2, alphabet="HEC"),
         ]
 
-    def min_length(self):
+    def min_length(self) -> int:
         """Return g: a shorter sequence lacks windows."""
         return self.g
 
-    def _rule(self, alphabet):
+    def _rule(self, alphabet: Alphabet) -> Rule:
         return subsequence_rule(alphabet.size, self.g, self.k)

@@ -1,6 +1,6 @@
 """The gappy pair kernel: pairs of k-mers with a gap (Mahrenholz et al. 2011; Palme, Hochreiter, Bodenhofer 2015)."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from seqkern.core.parameters import changed, choice, integer, real, text
 from seqkern.kernels.kmer.pairs.pair_kernel import PairKernel
@@ -8,9 +8,9 @@ from seqkern.kernels.kmer.positions import FORMS
 
 
 class GappyPairKernel(PairKernel):
-    """K(x, y) = Σ_f Φ_f(x)·Φ_f(y), f the pairs of k-mers with 0 … m letters between them.
+    """K(x, y) = Σ_f Φ_f(x)·Φ_f(y), f the pairs of k-mers with 0 … m residues between them.
 
-    Φ_f(x) is the number of occurrences of the pair f in x. How many letters are between the two is part of the
+    Φ_f(x) is the number of occurrences of the pair f in x. How many residues are between the two is part of the
     feature; which they are is not, and they may be masked. Pairs are named as KeBABS names them: ``AB..CD``.
 
     With `distance_weight` the positions count: K(x, y) = Σ_f Σ_p Σ_q E(|p − q|) over the positions p and q, from
@@ -27,15 +27,27 @@ class GappyPairKernel(PairKernel):
 
     Palme, Hochreiter, Bodenhofer: KeBABS: an R package for kernel-based analysis of biological sequences.
     Bioinformatics 31, 2015.
+
+    Examples
+    --------
+    ACG has the pairs AC, CG and A.G; ATG shares A.G alone:
+
+    >>> from seqkern.kernels import GappyPairKernel
+    >>> kernel = GappyPairKernel(k=1, m=1, normalize=False)
+    >>> kernel(["ACG"], ["ACG", "ATG"])
+    array([[3., 1.]])
+    >>> names = GappyPairKernel(k=1, m=1, alphabet="dna").feature_names()
+    >>> names[:2], names[-2:]
+    (['AA', 'AC'], ['T.G', 'T.T'])
     """
 
     name = "gappy_pair"
     plain = "Counts the pairs of short words, up to m letters apart, that two sequences share."
 
-    m: int = integer(default=1, low=0, kw_only=False, doc="Most letters between the two.")
+    m: int = integer(default=1, low=0, kw_only=False, doc="Most residues between the two.")
     annotation: str | None = text(
         default=None,
-        doc="Name of a track of letters: the annotation letters of the two k-mers' letters (not of those between "
+        doc="Name of a track of letters: the annotation letters of the two k-mers' residues (not of those between "
         "them) are part of the feature. Such a pair is named with both: ``AB..CDab..cd``. On the command line a "
         "file gives it: ``--track NAME=FILE``.",
     )
@@ -50,7 +62,7 @@ class GappyPairKernel(PairKernel):
         doc="E(d), for the distance d of two positions: 1 (positions do not count); [d = 0]; max(0, 1 − d/σ); "
         "exp(−d/σ); exp(−d²/σ²).",
     )
-    sigma: float = real(default=1.0, low=0, open_low=True, doc="σ, in letters.")
+    sigma: float = real(default=1.0, low=0, open_low=True, doc="σ, in residues.")
     presence: bool = changed(
         default=False, doc="Φ_f(x) is 1 where f occurs, instead of a count. Not with `distance_weight`."
     )
@@ -61,8 +73,8 @@ class GappyPairKernel(PairKernel):
     )
     short: Literal["error", "zero"] = changed(
         default="error",
-        doc="What to do about sequences shorter than the shortest pair, 2k letters: refuse them, or let them have no "
-        "pairs.",
+        doc="What to do about sequences shorter than the shortest pair, 2k residues: refuse them, or let them have "
+        "no pairs.",
     )
     zero_diagonal: Literal["error", "zero"] = changed(
         default="error",
@@ -75,7 +87,7 @@ class GappyPairKernel(PairKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["GappyPairKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(2, 4),
@@ -89,13 +101,13 @@ class GappyPairKernel(PairKernel):
             cls(2, 1, distance_weight="gaussian", sigma=5),
         ]
 
-    def _distances(self, k):
+    def _distances(self, k: int) -> range:
         return range(k, k + self.m + 1)
 
-    def min_length(self):
+    def min_length(self) -> int:
         """Return twice the largest k: a shorter sequence lacks pairs that the kernel counts."""
         return 2 * max(self._lengths())
 
     @staticmethod
-    def _name(first, second, k, distance):
+    def _name(first: Any, second: Any, k: int, distance: int) -> Any:
         return first + "." * (distance - k) + second

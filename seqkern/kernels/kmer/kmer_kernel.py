@@ -1,18 +1,23 @@
 """What all kernels on k-mers share: one or several k, weights, policies, the choice of an algorithm, features."""
 
+from collections.abc import Iterator
 from itertools import product, repeat
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, choice, flag, numbers
-from seqkern.kernels.implicit import CombinedImplicit, SparseImplicit
-from seqkern.kernels.kmer.kmers import SMALL_SPACE, check_code_space, check_lengths
-from seqkern.kernels.planner import Workload, cheapest, make_plan
-from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
-from seqkern.sequences.alphabets import as_alphabet
+from seqkern.kernels.base import Plan
+from seqkern.kernels.implicit import CombinedImplicit, Implicit, SparseImplicit
+from seqkern.kernels.kmer.kmers import SMALL_SPACE, Counted, check_code_space, check_lengths
+from seqkern.kernels.planner import Cost, Workload, cheapest, make_plan
+from seqkern.kernels.products.product import Block, FeatureKernel, Term, TermBlocks
+from seqkern.sequences.alphabets import Alphabet, as_alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
+if TYPE_CHECKING:  # scipy costs start-up
+    from scipy.sparse import csr_matrix
 MOST_NAMES = 1 << 24
 LARGEST_K = 10_000
 # Bytes for each entry of the compressed rows: kept (feature and count), while its code is sorted, and while it is not;
@@ -23,11 +28,24 @@ KEPT_BYTES, RANKED_BYTES, CODE_BYTES, WEIGHT_BYTES = 8, 48, 8, 8
 class KmerKernel(FeatureKernel):
     """Base of the kernels on k-mers, a weighted sum over k.
 
-    A family has the parameters `k` and `algorithm` besides those here, and writes `_costs` and `_members`;
-    `length_name` is what messages call a k.
+    A family has the parameters `k` and `algorithm` besides those here, and writes `_costs` and `_members`.
+
+    Attributes
+    ----------
+    length_name : str
+        What messages call a k.
     """
 
     length_name = "k"
+    if TYPE_CHECKING:  # each family declares them
+
+        @property
+        def k(self) -> Any:
+            """Length of the k-mers, or several."""
+
+        @property
+        def algorithm(self) -> Any:
+            """How to compute."""
 
     weights: list[float] | None = numbers(
         default=None,
@@ -48,39 +66,45 @@ class KmerKernel(FeatureKernel):
         doc="What to do, when normalising, about a sequence without any k-mer: refuse it, or give it a row of zeros.",
     )
 
-    def _costs(self, work, size, k):
-        """Return a dict from algorithm to Cost for one k over `size` letters; only of what is feasible."""
+    def _costs(self, work: Any, size: int, k: int) -> dict[str, Cost]:
+        """Return a dict from algorithm to Cost for one k over `size` letters; only of what is feasible.
+
+        `work` is what `_workload` returned.
+        """
         raise NotImplementedError
 
-    def _members(self, X, k, algorithm, others):
-        """Yield (factor, block) for one k; `others` yields for each block the one to be made like, or None."""
+    def _members(self, X: SequenceSet, k: int, algorithm: Any, others: Iterator[Any]) -> Iterator[tuple[int, Block]]:
+        """Yield (factor, block) for one k; `others` yields for each block the one to be made like, or None.
+
+        `algorithm` is what `_choices` has for this k.
+        """
         raise NotImplementedError
 
-    def _out_of_reach(self, k):
+    def _out_of_reach(self, k: int) -> tuple[str, str]:
         """Return the problem and the remedy, two str, for a k without any feasible algorithm."""
         name = self.length_name
         return f"kernel {self.name!r} with {name}={k} has features beyond 62 bits", f"choose a smaller {name}"
 
-    def _lengths(self):
+    def _lengths(self) -> list[int]:
         """Return k as a list."""
         return [self.k] if np.ndim(self.k) == 0 else list(self.k)
 
-    def _weights(self):
+    def _weights(self) -> list[float]:
         """Return the weight of each k."""
         return [1.0] * len(self._lengths()) if self.weights is None else list(self.weights)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         ks, weights = self._lengths(), self._weights()
         if not ks or len(set(ks)) != len(ks):
             raise ParameterError(f"k={self.k!r} is not possible", remedy="give distinct integers")
         if len(weights) != len(ks):
             raise ParameterError(f"{len(weights)} weights for {len(ks)} k", remedy="give one for each k")
 
-    def _workload(self, X, Y=None):
+    def _workload(self, X: SequenceSet, Y: SequenceSet | None = None) -> Workload:
         """Return the Workload of `X` (against `Y`)."""
         return Workload.of(X, Y)
 
-    def _choose(self, work, size, k):
+    def _choose(self, work: Any, size: int, k: int) -> tuple[str, dict[str, Cost]]:
         """Return the algorithm for one k, and a dict of the candidates' Costs."""
         costs = self._costs(work, size, k)
         if not costs:
@@ -95,7 +119,7 @@ class KmerKernel(FeatureKernel):
             )
         return wanted, costs
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
@@ -107,7 +131,7 @@ class KmerKernel(FeatureKernel):
         costs = [self._costs(work, size, k) for k in self._lengths()]
         return make_plan(names, costs, work.output(self.n_threads))
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
         self._check_sequences(X)
         choices, others = (self._choices(X), repeat(None)) if like is None else (like.choices, iter(like.blocks))
         terms = [
@@ -116,56 +140,56 @@ class KmerKernel(FeatureKernel):
         ]
         return TermBlocks(terms, self._scale(), choices, X)
 
-    def _choices(self, X):
-        """Return for each k what `_members` is told for `X`, and for sets made like it: the algorithm."""
+    def _choices(self, X: SequenceSet) -> list[Any]:
+        """Return for each k what `_members` needs to know, for `X` and for sets made like it: the algorithm."""
         work = self._workload(X)
         return [self._choose(work, X.alphabet.size, k)[0] for k in self._lengths()]
 
-    def min_length(self):
+    def min_length(self) -> int:
         """Return the largest k: a shorter sequence lacks k-mers that the kernel counts."""
         return max(self._lengths())
 
-    def _check_sequences(self, X):
+    def _check_sequences(self, X: SequenceSet) -> None:
         """Raise for a sequence that is too short."""
         if self.short == "error":
             check_lengths(X, max(self._lengths()), self.length_name)
 
-    def _divisor(self, X, k, algorithm):
+    def _divisor(self, X: SequenceSet, k: int, algorithm: Any) -> int:
         """Return what the sum of the members has to be divided by."""
         return 1
 
-    def _scale(self):
+    def _scale(self) -> float:
         """Return what multiplies the sum over k."""
         return 1.0
 
-    def _check_explicit(self):
+    def _check_explicit(self) -> None:
         """Raise ParameterError unless there are explicit features."""
 
-    def _counts(self, X, k):
+    def _counts(self, X: SequenceSet, k: int) -> Counted:
         """Return the Counted of the features for one k."""
         raise NotImplementedError
 
     @classmethod
-    def has_implicit(cls):
+    def has_implicit(cls) -> bool:
         """Tell whether the family counts features."""
         return cls._counts is not KmerKernel._counts
 
-    def check_implicit(self):
+    def check_implicit(self) -> None:
         """Raise ParameterError unless there are explicit features."""
         super().check_implicit()
         self._check_explicit()
 
     @classmethod
-    def has_features(cls):
+    def has_features(cls) -> bool:
         """Tell whether the family counts features, or has `features` of its own."""
         return cls.features is not KmerKernel.features or cls._counts is not KmerKernel._counts
 
-    def check_features(self):
+    def check_features(self) -> None:
         """Raise ParameterError unless there are explicit features."""
         super().check_features()
         self._check_explicit()
 
-    def _implicit(self, X):
+    def _implicit(self, X: SequenceSet) -> Implicit:
         self._check_sequences(X)
         parts = []
         for k in self._lengths():
@@ -173,8 +197,8 @@ class KmerKernel(FeatureKernel):
             parts.append(SparseImplicit(counted.start, counted.feature, counted.count, counted.n_features))
         return CombinedImplicit(parts, [weight * self._scale() for weight in self._weights()])
 
-    def implicit_bytes(self, X):
-        """Return the memory that counting, the counts and the weights of features take."""
+    def implicit_bytes(self, X: Any) -> int:
+        """Return the memory that counting, the counts and the weights of features take, in bytes."""
         X = self.coerce(X)
         total = most = 0
         for k in self._lengths():
@@ -186,28 +210,29 @@ class KmerKernel(FeatureKernel):
             most = max(most, entries * (RANKED_BYTES if ranked else CODE_BYTES))
         return total + most
 
-    def _window(self, k):
-        """Return how many letters a window of one k has."""
+    def _window(self, k: int) -> int:
+        """Return how many residues a window of one k has."""
         return k
 
-    def _features_of_window(self, X, k):
+    def _features_of_window(self, X: SequenceSet, k: int) -> float:
         """Return for about how many features one window counts."""
         return 1
 
-    def _space(self, size, k):
+    def _space(self, size: int, k: int) -> int:
         """Return how many features there are for one k over `size` letters."""
         return size**k
 
-    def _names_of(self, alphabet, k):
+    def _names_of(self, alphabet: Alphabet, k: int) -> list[str]:
         """Return the names of the features for one k, in the order of their codes."""
         return ["".join(kmer) for kmer in product(alphabet.letters, repeat=k)]
 
-    def features(self, X):
+    def features(self, X: Any) -> "csr_matrix":
         """Return the explicit features.
 
         Parameters
         ----------
         X : SequenceSet or list of str, n records
+            The sequences.
 
         Returns
         -------
@@ -219,7 +244,10 @@ class KmerKernel(FeatureKernel):
         ------
         ParameterError
             If there are none: at positions, or of annotation letters that are not named; or if there are too many.
+        SequenceError
+            As `prepare`.
         """
+        # loaded only where used: costs start-up
         from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
@@ -240,25 +268,30 @@ class KmerKernel(FeatureKernel):
         features.sort_indices()
         return features
 
-    def feature_names(self, alphabet=None):
-        """Return the names that the columns of `features` stand for, a list of str.
+    def feature_names(self, alphabet: str | Alphabet | None = None) -> list[str]:
+        """Return what the columns of `features` stand for.
 
         Parameters
         ----------
         alphabet : str or Alphabet, optional
             By default the kernel's own.
 
+        Returns
+        -------
+        list of str
+            One name for each column, such as a k-mer.
+
         Raises
         ------
         ParameterError
-            If neither is given, or there are too many.
+            If neither is given, there are too many, or there are no explicit features.
         """
         self._check_explicit()
-        alphabet = self.alphabet if alphabet is None else alphabet
-        if alphabet is None:
+        given = self.alphabet if alphabet is None else alphabet
+        if given is None:
             raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
-        alphabet = as_alphabet(alphabet)
-        count = sum(self._space(alphabet.size, k) for k in self._lengths())
+        known = as_alphabet(given)
+        count = sum(self._space(known.size, k) for k in self._lengths())
         if count > MOST_NAMES:
             raise ParameterError(f"{count} names of features are too many", remedy="choose a smaller k")
-        return [name for k in self._lengths() for name in self._names_of(alphabet, k)]
+        return [name for k in self._lengths() for name in self._names_of(known, k)]

@@ -1,21 +1,29 @@
 """k-mers of a sequence set as integers, counted.
 
 A k-mer a_1…a_k over b letters has the code Σ a_i·b^(k−i), an unsigned integer; codes sort as their k-mers do.
-A window with a masked letter holds no k-mer.
+A window with a masked residue holds no k-mer.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError, ShortError
 from seqkern.kernels.kmer import _kmers
+from seqkern.sequences.sequence_set import SequenceSet
 
 CODE_LIMIT = 2**63
 DIGIT_BITS = 12
 SMALL_SPACE = 1 << 16
 MOST_CODES = 2**31 - 1
 NO_COMPLEMENT = np.zeros(0, dtype=np.uint8)
+
+Codes = npt.NDArray[np.uint32 | np.uint64]
+SmallCodes = npt.NDArray[np.uint32]
+Strands = Literal["one", "canonical", "both"]
 
 
 @dataclass(frozen=True)
@@ -27,18 +35,20 @@ class Counted:
     start : ndarray of int64, shape (n + 1,)
         The entries of record i are ``start[i]`` to ``start[i + 1]``.
     feature, count : ndarray of int32, shape (entries,)
+        The feature of each entry, and how often it occurs.
     n_features : int
-    vocabulary : ndarray of uint32 or uint64, shape (n_features,), or None
-        The code of each feature, ascending; None where a feature is its own code.
+        How many features there are.
+    vocabulary : ndarray of uint32, uint64 or bytes, shape (n_features,), or None
+        The code (or text) of each feature, ascending; None where a feature is its own code.
     """
 
-    start: np.ndarray
-    feature: np.ndarray
-    count: np.ndarray
+    start: npt.NDArray[np.int64]
+    feature: npt.NDArray[np.int32]
+    count: npt.NDArray[np.int32]
     n_features: int
-    vocabulary: np.ndarray | None = None
+    vocabulary: npt.NDArray[Any] | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.start) - 1
 
 
@@ -56,20 +66,24 @@ class Occurrences:
         How many codes there can be.
     """
 
-    codes: np.ndarray
-    start: np.ndarray
+    codes: Codes
+    start: npt.NDArray[np.int64]
     space: int
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.start) - 1
 
-    def count(self, weights=None):
-        """Return the Counted of these codes; codes of a large space are sorted and replaced by their ranks.
+    def count(self, weights: npt.NDArray[np.int64] | None = None) -> Counted:
+        """Return how often each code occurs; codes of a large space are sorted and replaced by their ranks.
 
         Parameters
         ----------
         weights : ndarray of int64, shape (windows,), optional
             What each window counts, not negative; by default 1.
+
+        Returns
+        -------
+        Counted
 
         Raises
         ------
@@ -80,7 +94,8 @@ class Occurrences:
             raise SequenceError(f"{self.codes.size} k-mers are too many for one matrix", remedy="divide the sequences")
         if weights is not None and len(self.codes) * int(_sums(weights, self.start).max(initial=0)) > MOST_CODES:
             raise SequenceError("the windows weigh too much for exact sums", remedy="cut the sequences into parts")
-        codes, n_features, vocabulary = self.codes, self.space, None
+        # Codes that are not ranked are below 2^32, and so uint32.
+        codes, n_features, vocabulary = cast(SmallCodes, self.codes), self.space, None
         if self.space > 2 * self.codes.size + SMALL_SPACE:
             ranks, vocabulary = rank_codes(self.codes.reshape(-1))
             codes, n_features = ranks.reshape(self.codes.shape), len(vocabulary)
@@ -88,22 +103,57 @@ class Occurrences:
         start = np.empty(len(self) + 1, dtype=np.int64)
         feature = np.empty(codes.size, dtype=np.int32)
         count = np.empty(codes.size, dtype=np.int32)
-        weights = None if weights is None else weights.astype(np.int32)
-        entries = _kmers.count_rows(codes, self.start, slot, start, feature, count, weights)
+        each = None if weights is None else weights.astype(np.int32)
+        entries = _kmers.count_rows(codes, self.start, slot, start, feature, count, each)
         return Counted(start, feature[:entries], count[:entries], n_features, vocabulary)
 
-    def tally(self, row, counts):
-        """Write to `counts`, int32 (rows, space), how often each code occurs in the records from `row` on."""
-        _kmers.tally(self.codes, self.start, row, counts)
+    def tally(self, row: int, counts: npt.NDArray[np.int32]) -> None:
+        """Count into vectors over all codes.
+
+        Parameters
+        ----------
+        row : int
+            The first record.
+        counts : ndarray of int32, shape (rows, space)
+            Overwritten with how often each code occurs in the records from `row` on.
+        """
+        _kmers.tally(cast(SmallCodes, self.codes), self.start, row, counts)
 
 
-def codes_fit(size, k):
-    """Return whether every k-mer over `size` letters has a code of 64 bits."""
+def codes_fit(size: int, k: int) -> bool:
+    """Return whether every k-mer has a code of 64 bits.
+
+    Parameters
+    ----------
+    size : int
+        Letters of the alphabet.
+    k : int
+        Length of the k-mers.
+
+    Returns
+    -------
+    bool
+    """
     return size ** min(k, 64) < CODE_LIMIT  # a k that a mistake made huge would take hours
 
 
-def check_code_space(size, k, name="k"):
-    """Raise ParameterError unless every k-mer over `size` letters, `k` the parameter `name`, has a code."""
+def check_code_space(size: int, k: int, name: str = "k") -> None:
+    """Raise ParameterError unless every k-mer has a code of 64 bits.
+
+    Parameters
+    ----------
+    size : int
+        Letters of the alphabet.
+    k : int
+        Length of the k-mers.
+    name : str
+        The parameter that `k` is, for the message.
+
+    Raises
+    ------
+    ParameterError
+        If `k` is too large; the message names the largest that is possible.
+    """
     if not codes_fit(size, k):
         largest = next(n for n in range(64, -1, -1) if codes_fit(size, n))
         raise ParameterError(
@@ -111,8 +161,23 @@ def check_code_space(size, k, name="k"):
         )
 
 
-def check_lengths(X, k, name="k"):
-    """Raise SequenceError for the first record with fewer than `k` letters, the parameter `name`."""
+def check_lengths(X: SequenceSet, k: int, name: str = "k") -> None:
+    """Raise ShortError if a record is too short.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The records.
+    k : int
+        How many residues each needs.
+    name : str
+        The parameter that `k` is, for the message.
+
+    Raises
+    ------
+    ShortError
+        For the first record with fewer than `k` residues.
+    """
     short = np.flatnonzero(X.lengths < k)
     if len(short):
         remedy = f"leave it out, choose a smaller {name}, or short=zero"
@@ -123,30 +188,59 @@ def check_lengths(X, k, name="k"):
         raise ShortError(f"{letters} fewer than {name}={k}", record=X.ids[short[0]], remedy=remedy)
 
 
-def count_letters(number):
-    """Return ``"2 letters are"``, ``"1 letter is"``."""
+def count_letters(number: int) -> str:
+    """Return the beginning of a message on a short record: ``"2 letters are"``, ``"1 letter is"``.
+
+    Parameters
+    ----------
+    number : int
+        The record's length.
+
+    Returns
+    -------
+    str
+    """
     return f"{number} letter is" if number == 1 else f"{number} letters are"
 
 
-def per_record(numbers):
-    """Return where each record's items start, int64 (n + 1,), from their numbers."""
+def per_record(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return where each record's items start.
+
+    Parameters
+    ----------
+    numbers : ndarray of int64, shape (n,)
+        How many items each record has.
+
+    Returns
+    -------
+    ndarray of int64, shape (n + 1,)
+        The items of record i are ``start[i]`` to ``start[i + 1]``.
+    """
     start = np.zeros(len(numbers) + 1, dtype=np.int64)
     np.cumsum(numbers, out=start[1:])
     return start
 
 
-def _sums(weights, start):
+def _sums(weights: npt.NDArray[np.int64], start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the sum of each record's weights."""
     return np.diff(np.concatenate(([0], np.cumsum(weights)))[start])
 
 
-def find_kmers(X, k, subsets=None, strands="one", numbers=None):
-    """Return the codes of every window of `k` unmasked letters of every record.
+def find_kmers(
+    X: SequenceSet,
+    k: int,
+    subsets: Sequence[tuple[int, ...]] | None = None,
+    strands: Strands = "one",
+    numbers: Sequence[int] | npt.NDArray[np.int64] | None = None,
+) -> Occurrences:
+    """Return the codes of every window of `k` unmasked residues of every record.
 
     Parameters
     ----------
     X : SequenceSet
+        The records.
     k : int
+        Residues of a window.
     subsets : list of tuple of int, optional
         Positions of the window to code, all subsets of one size. By default one subset, all positions.
     strands : {"one", "canonical", "both"}
@@ -158,6 +252,12 @@ def find_kmers(X, k, subsets=None, strands="one", numbers=None):
     Returns
     -------
     Occurrences
+        One row of codes for each subset.
+
+    Raises
+    ------
+    ParameterError
+        If the other strand counts, and the alphabet has no complement.
     """
     subsets = [tuple(range(k))] if subsets is None else subsets
     numbers = range(len(subsets)) if numbers is None else numbers
@@ -186,10 +286,21 @@ def find_kmers(X, k, subsets=None, strands="one", numbers=None):
     return Occurrences(codes, start, space)
 
 
-def find_windows(X, k):
-    """Return where the windows of `k` unmasked letters start: int64 (windows,), in the order of `find_kmers`.
+def find_windows(X: SequenceSet, k: int) -> npt.NDArray[np.int64]:
+    """Return where the windows of `k` unmasked residues start.
 
-    A start counts the letters of `X` record after record, as `SequenceSet.positions` does.
+    Parameters
+    ----------
+    X : SequenceSet
+        The records.
+    k : int
+        Residues of a window.
+
+    Returns
+    -------
+    ndarray of int64, shape (windows,)
+        In the order of `find_kmers`. A start counts the residues of `X` record after record, as
+        `SequenceSet.positions` does.
     """
     good = X.codes[X.positions()] < X.alphabet.size
     run = np.concatenate(([0], np.cumsum(good)))
@@ -200,55 +311,37 @@ def find_windows(X, k):
     return np.flatnonzero(whole)
 
 
-@dataclass(frozen=True)
-class WideOccurrences:
-    """k-mers that have no code of 64 bits, as text: the letters of each, one byte for one letter.
+def code_type(space: int) -> type[np.uint32] | type[np.uint64]:
+    """Return the dtype of codes.
 
-    Attributes
+    Parameters
     ----------
-    words : ndarray of bytes (``S``), shape (windows,)
-        Letters count from 1, for a text has no zeros at its end.
-    start : ndarray of int64, shape (n + 1,)
-        The windows of record i are ``start[i]`` to ``start[i + 1]``.
+    space : int
+        All codes are below.
+
+    Returns
+    -------
+    type
+        `numpy.uint32` or `numpy.uint64`.
     """
-
-    words: np.ndarray
-    start: np.ndarray
-
-    def count(self):
-        """Return the Counted of these k-mers; the vocabulary holds the words."""
-        vocabulary, ranks = np.unique(self.words, return_inverse=True)
-        counted = Occurrences(ranks.astype(np.uint32).reshape(1, -1), self.start, max(1, len(vocabulary))).count()
-        return Counted(counted.start, counted.feature, counted.count, len(vocabulary), vocabulary)
-
-
-def find_wide_kmers(X, k, canonical=False):
-    """Return the WideOccurrences of every window of `k` unmasked letters; for `canonical` see `find_kmers`."""
-    windows = np.empty(len(X), dtype=np.int64)
-    _kmers.count_windows(X.codes, X.starts, X.stops, k, X.alphabet.size, windows)
-    letters = X.codes[X.positions()]
-    words = _as_words(letters, find_windows(X, k), k)
-    if canonical:
-        reverse = _as_words(X.alphabet.complement_codes[letters[::-1]], len(letters) - k - find_windows(X, k), k)
-        words = np.where(reverse < words, reverse, words)
-    return WideOccurrences(words, per_record(windows))
-
-
-def _as_words(letters, starts, k):
-    """Return the `k` letters from each start on as bytes (``S``)."""
-    if not len(starts):
-        return np.zeros(0, dtype=f"S{k}")
-    view = np.lib.stride_tricks.sliding_window_view(letters + np.uint8(1), k)
-    return np.ascontiguousarray(view[starts]).view(f"S{k}").reshape(-1)
-
-
-def code_type(space):
-    """Return the dtype of codes below `space`."""
     return np.uint32 if space <= 2**32 else np.uint64
 
 
-def rank_codes(codes):
-    """Return the rank of each code among the distinct ones, uint32, and the distinct ones, ascending."""
+def rank_codes(codes: Codes) -> tuple[npt.NDArray[np.uint32], Codes]:
+    """Return the ranks of codes, and the distinct ones.
+
+    Parameters
+    ----------
+    codes : ndarray of uint32 or uint64, shape (n,)
+        In any order.
+
+    Returns
+    -------
+    ranks : ndarray of uint32, shape (n,)
+        The place of each code among the distinct ones.
+    distinct : ndarray, shape (distinct codes,)
+        Ascending, of the dtype of `codes`.
+    """
     bits = int(codes.max()).bit_length() if len(codes) else 0
     passes = max(1, -(-bits // DIGIT_BITS))
     digit_bits = -(-bits // passes)

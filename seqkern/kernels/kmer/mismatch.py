@@ -1,4 +1,4 @@
-"""The mismatch kernel: k-mers that agree up to m letters (Leslie, Eskin, Cohen, Weston, Noble 2004).
+"""The mismatch kernel: k-mers with up to m mismatches (Leslie, Eskin, Cohen, Weston, Noble 2004).
 
 Two k-mers at Hamming distance h share c(h) neighbours, so it is a `HammingKernel`. Besides the ways to compute one of
 those, there are three that look at the neighbours, and can tell their presence:
@@ -8,10 +8,13 @@ those, there are three that look at the neighbours, and can tell their presence:
 - ``trie``: a walk through the tree of all k-mers that lists nothing, where the others would need too much memory.
 """
 
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from math import comb
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_integer
 from seqkern.core.errors import ParameterError, SequenceError
@@ -20,13 +23,15 @@ from seqkern.kernels.kmer import _kmers, mismatch_presence
 from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH
 from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
-from seqkern.kernels.kmer.kmers import MOST_CODES, Occurrences, codes_fit, find_kmers
-from seqkern.kernels.kmer.neighbourhoods import Words, mismatch_rule
+from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, Occurrences, SmallCodes, codes_fit, find_kmers
+from seqkern.kernels.kmer.neighbourhoods import Windows, mismatch_rule
 from seqkern.kernels.kmer.trie import MOST_FEATURES, TrieBlock, trie_cost
-from seqkern.kernels.planner import smoothing_is_cheaper
-from seqkern.kernels.products.dense import WIDEST, dense_block
-from seqkern.kernels.products.product import FeatureKernel
+from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.planner import Cost, Workload, smoothing_is_cheaper
+from seqkern.kernels.products.dense import WIDEST, DenseBlock, dense_block
+from seqkern.kernels.products.product import Block, FeatureKernel, TermBlocks
 from seqkern.kernels.products.sparse import SparseBlock
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 class MismatchKernel(HammingKernel):
@@ -36,6 +41,16 @@ class MismatchKernel(HammingKernel):
     ----------
     Leslie, Eskin, Cohen, Weston, Noble: Mismatch string kernels for discriminative protein classification.
     Bioinformatics 20, 2004.
+
+    Examples
+    --------
+    ACG has ten neighbours within one mismatch, and shares four of them with ACT:
+
+    >>> from seqkern.kernels import MismatchKernel
+    >>> MismatchKernel(3, 1, normalize=False)(["ACG"], ["ACG", "ACT", "TTT"])
+    array([[10.,  4.,  0.]])
+    >>> MismatchKernel(3, 1)(["ACG"], ["ACG", "ACT", "TTT"])
+    array([[1. , 0.4, 0. ]])
     """
 
     name = "mismatch"
@@ -63,7 +78,7 @@ class MismatchKernel(HammingKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["MismatchKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(4, 1),
@@ -74,7 +89,7 @@ class MismatchKernel(HammingKernel):
             cls(3, 0, alphabet="HEC"),
         ]
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("m", self.m, 0, min(self._lengths()) - 1)
         if self.presence and self.algorithm in HammingKernel.algorithms:
@@ -83,10 +98,10 @@ class MismatchKernel(HammingKernel):
                 remedy="choose algorithm=dense, algorithm=neighbours or algorithm=trie",
             )
 
-    def _pair_weights(self, size, l):  # noqa: E741
+    def _pair_weights(self, size: int, l: int) -> list[int]:  # noqa: E741
         return [shared_neighbours(size, l, self.m, h) for h in range(l + 1)]
 
-    def _costs(self, work, size, k):
+    def _costs(self, work: Workload, size: int, k: int) -> dict[str, Cost]:
         if k > LARGEST_LENGTH and not codes_fit(size, k):
             return {}
         shared = self._pair_weights(size, k)
@@ -105,52 +120,59 @@ class MismatchKernel(HammingKernel):
             costs["trie"] = trie_cost(work, shared[0], expected)
         return {name: costs[name] for name in self.algorithms if name in costs}
 
-    def _out_of_reach(self, k):
+    def _out_of_reach(self, k: int) -> tuple[str, str]:
         return (
             f"two k-mers with k={k}, m={self.m} share too many neighbours: their number, or the features, are beyond "
             "62 bits",
             "choose a smaller k or m",
         )
 
-    def _members(self, X, k, algorithm, others):
+    def _members(self, X: SequenceSet, k: int, algorithm: str, others: Iterator[Any]) -> Iterator[tuple[int, Block]]:
         if algorithm == "neighbours":
             yield 1, SparseBlock(self._counts(X, k), next(others))
         elif algorithm == "dense":
             yield 1, self._dense_block(X, k)
             next(others)
         elif algorithm == "trie":
-            rule, words = mismatch_rule(X.alphabet.size, k, self.m), Words.of(X, k, self._strands())
-            yield 1, TrieBlock(rule, words, self.presence)
+            rule, windows = mismatch_rule(X.alphabet.size, k, self.m), Windows.of(X, k, self._strands())
+            yield 1, TrieBlock(rule, windows, self.presence)
             next(others)
         else:
             yield from super()._members(X, k, algorithm, others)
 
-    def _fold(self, columns, coefficients):
+    def _fold(
+        self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
         if self.presence:
             return FeatureKernel._fold(self, columns, coefficients)
         return super()._fold(columns, coefficients)
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         if self.presence:
             return mismatch_presence.attribute(self, X, support, coefficients)
         return super()._attribute(X, support, coefficients)
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> WordWeights | tuple[list[str], npt.NDArray[np.float64]]:
         if self.presence:
             return mismatch_presence.word_weights(self, X, support, coefficients)
         return super()._word_weights(X, support, coefficients)
 
-    def _dense_block(self, X, k):
+    def _dense_block(self, X: SequenceSet, k: int) -> DenseBlock:
         """Return the features as dense vectors."""
         found = find_kmers(X, k, strands=self._strands())
         size, m = X.alphabet.size, self.m
         neighbours = shared_neighbours(size, k, m, 0)
         windows, records = found.codes.shape[1], max(1, len(found))
 
-        def spread(row, counts):
-            _kmers.tally_neighbours(found.codes, found.start, row, k, m, size, counts)
+        def spread(row: int, counts: npt.NDArray[np.int32]) -> None:
+            # Dense vectors are narrow: their codes are uint32.
+            _kmers.tally_neighbours(cast(SmallCodes, found.codes), found.start, row, k, m, size, counts)
 
-        def tally_and_smooth(row, counts):
+        def tally_and_smooth(row: int, counts: npt.NDArray[np.int32]) -> None:
             found.tally(row, counts)
             planes = np.empty((m, found.space), dtype=np.int32)
             _kmers.smooth(counts, k, m, size, planes, np.empty(found.space // size, dtype=np.int32))
@@ -158,10 +180,10 @@ class MismatchKernel(HammingKernel):
         smooth = smoothing_is_cheaper(windows, neighbours, records, found.space, k * m)
         return dense_block(found, self.presence, tally_and_smooth if m and smooth else spread)
 
-    def _features_of_window(self, X, k):
+    def _features_of_window(self, X: SequenceSet, k: int) -> int:
         return (2 if self._strands() == "both" else 1) * shared_neighbours(X.alphabet.size, k, self.m, 0)
 
-    def _counts(self, X, k):
+    def _counts(self, X: SequenceSet, k: int) -> Counted:
         found = find_kmers(X, k, strands=self._strands())
         neighbours = shared_neighbours(X.alphabet.size, k, self.m, 0)
         if found.codes.size * neighbours > MOST_CODES:
@@ -178,11 +200,24 @@ class MismatchKernel(HammingKernel):
 
 
 @lru_cache(maxsize=4096)
-def shared_neighbours(size, k, m, h):
+def shared_neighbours(size: int, k: int, m: int, h: int) -> int:
     """Return how many k-mers differ in at most `m` positions from both of two k-mers at Hamming distance `h`.
 
-    At the h positions where the two differ, i letters are the first one's, j the second one's and the others
-    neither's; at the k − h others, t letters are changed.
+    At the h positions where the two differ, i residues are the first one's, j the second one's and the others
+    neither's; at the k − h others, t residues are changed.
+
+    Parameters
+    ----------
+    size : int
+        Letters of the alphabet.
+    k, m : int
+        Length of the k-mers, and mismatches allowed.
+    h : int
+        The distance of the two, 0 to `k`.
+
+    Returns
+    -------
+    int
     """
     total = 0
     for i in range(h + 1):

@@ -1,11 +1,15 @@
 """The oligo kernel: common k-mers, fuzzy in their positions (Meinicke, Tech, Morgenstern, Merkl 2004)."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import choice, fixed, integer, real
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
-from seqkern.kernels.kmer.kmers import MOST_CODES, codes_fit, find_kmers, find_windows
+from seqkern.kernels.kmer.kmers import MOST_CODES, Occurrences, codes_fit, find_kmers, find_windows
 from seqkern.kernels.kmer.positions import (
     PositionBlock,
     distance_weights,
@@ -14,7 +18,10 @@ from seqkern.kernels.kmer.positions import (
     position_costs,
     window_positions,
 )
-from seqkern.kernels.occurrences import merge, spell, spread
+from seqkern.kernels.occurrences import WordWeights, merge, spell, spread
+from seqkern.kernels.planner import Cost, Workload
+from seqkern.kernels.products.product import Block
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 class OligoKernel(KmerKernel):
@@ -27,6 +34,14 @@ class OligoKernel(KmerKernel):
     ----------
     Meinicke, Tech, Morgenstern, Merkl: Oligo kernels for datamining on biological sequences: a case study on
     prokaryotic translation initiation sites. BMC Bioinformatics 5, 2004.
+
+    Examples
+    --------
+    A shift by one residue costs each of the three common dimers a factor exp(−1/4σ²):
+
+    >>> from seqkern.kernels import OligoKernel
+    >>> OligoKernel(k=2, sigma=1, normalize=False)(["GATC"], ["GATC", "CGATC"]).round(3)
+    array([[3.   , 2.336]])
     """
 
     name = "oligo"
@@ -41,7 +56,7 @@ class OligoKernel(KmerKernel):
         kw_only=False,
         doc="Length of the k-mers. For several, K is the weighted sum of their kernels.",
     )
-    sigma: float = real(default=5.0, low=0, open_low=True, kw_only=False, doc="σ, in letters.")
+    sigma: float = real(default=5.0, low=0, open_low=True, kw_only=False, doc="σ, in residues.")
     presence: bool = fixed(False)
     reverse_complement: bool = fixed(False)
     algorithm: str = choice(
@@ -53,38 +68,40 @@ class OligoKernel(KmerKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["OligoKernel"]:
         """Return kernels for the contract suite."""
         return [cls(2, 3), cls([1, 3], 0.8, weights=[0.5, 2], normalize=False), cls(1, 1e6, alphabet="HEC")]
 
-    def _check_explicit(self):
+    def _check_explicit(self) -> None:
         raise ParameterError(
             f"kernel {self.name!r} has no explicit features", remedy="choose kernel spectrum, or the kernel matrix"
         )
 
-    def _costs(self, work, size, k):
+    def _costs(self, work: Workload, size: int, k: int) -> dict[str, Cost]:
         if not codes_fit(size, k):
             return {}
         return position_costs(work, work.match**k, size**k, 1, len(self._weigh(work.longest)))
 
-    def _members(self, X, k, algorithm, others):
+    def _members(self, X: SequenceSet, k: int, algorithm: str, others: Iterator[Any]) -> Iterator[tuple[int, Block]]:
         yield 1, PositionBlock(*_occurrences(X, k), self._weigh, next(others), smooth=algorithm == "dense")
 
-    def _weigh(self, length):
+    def _weigh(self, length: int) -> npt.NDArray[np.float64]:
         """Return the weights of distances less than `length`."""
         return distance_weights("gaussian", length, 2.0 * self.sigma)
 
-    def _attribute(self, X, support, coefficients):
-        """Share what each occurrence adds equally by its letters."""
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        """Share what each occurrence adds equally by its residues."""
         self._check_sequences(X)
-        letters = int(X.lengths.sum())
-        total = np.zeros(letters)
+        residues = int(X.lengths.sum())
+        total = np.zeros(residues)
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             shares, _ = occurrence_shares(_occurrences(X, k), _occurrences(support, k), self._weigh, coefficients)
-            total += spread(weight * shares, find_windows(X, k), range(k), letters)
+            total += spread(weight * shares, find_windows(X, k), range(k), residues)
         return total
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> WordWeights:
         """Return for each k-mer what its occurrences in `X` and `support` add on average."""
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
@@ -93,7 +110,7 @@ class OligoKernel(KmerKernel):
         return merge(parts)
 
 
-def _occurrences(X, k):
+def _occurrences(X: SequenceSet, k: int) -> tuple[Occurrences, npt.NDArray[np.int32]]:
     """Return the Occurrences of the k-mers, and where in its record each starts."""
     if X.lengths.sum() > MOST_CODES:
         raise SequenceError(f"{X.lengths.sum()} letters are too many for one matrix", remedy="divide the sequences")

@@ -1,18 +1,31 @@
 """The oligomer distance histogram kernel: pairs of k-mers at each distance (Lingner & Meinicke 2006)."""
 
+from typing import Any
+
 from seqkern.core.parameters import changed, integer
 from seqkern.kernels.kmer.pairs.pair_kernel import PairKernel
 
 
 class OligoDistanceKernel(PairKernel):
-    """K(x, y) = Σ_f Φ_f(x)·Φ_f(y), f the ordered pairs of k-mers whose starts are 0, 1, …, D letters apart.
+    """K(x, y) = Σ_f Φ_f(x)·Φ_f(y), f the ordered pairs of k-mers whose starts are 0, 1, …, D residues apart.
 
-    Φ_f(x) is the number of occurrences of f = (u, v, d) in x: of the k-mer u with the k-mer v starting d letters later.
+    Φ_f(x) is the number of occurrences of f = (u, v, d) in x: of the k-mer u, with the k-mer v starting d residues
+    later.
     The two overlap if d < k; for d = 0 they are one k-mer. Such a pair is named ``u(d)v``.
 
     References
     ----------
     Lingner, Meinicke: Remote homology detection based on oligomer distances. Bioinformatics 22, 2006.
+
+    Examples
+    --------
+    Both sequences have A at two positions, and A(2)A once:
+
+    >>> from seqkern.kernels import OligoDistanceKernel
+    >>> OligoDistanceKernel(k=1, max_distance=2, normalize=False)(["ACA"], ["ACA", "AGA"])
+    array([[8., 5.]])
+    >>> OligoDistanceKernel(k=1, max_distance=2, alphabet="dna").feature_names()[-2:]
+    ['T(2)G', 'T(2)T']
     """
 
     name = "oligo_distance"
@@ -28,7 +41,7 @@ class OligoDistanceKernel(PairKernel):
     presence: bool = changed(default=False, doc="Φ_f(x) is 1 where f occurs, instead of a count.")
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["OligoDistanceKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(1, 12),
@@ -37,9 +50,9 @@ class OligoDistanceKernel(PairKernel):
             cls(1, 40, presence=True, alphabet="HEC"),
         ]
 
-    def _distances(self, k):
+    def _distances(self, k: int) -> range:
         return range(self.max_distance + 1)
 
     @staticmethod
-    def _name(first, second, k, distance):
+    def _name(first: Any, second: Any, k: int, distance: int) -> Any:
         return first + f"({distance})" + second

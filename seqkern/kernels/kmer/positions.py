@@ -12,13 +12,16 @@ smoothed over all positions, in which the columns' occurrences are looked up.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels.kmer import _positions
-from seqkern.kernels.kmer.kmers import find_windows, per_record, rank_codes
-from seqkern.kernels.planner import CODE_NS, RANK_BYTES, RANK_NS, Cost
+from seqkern.kernels.kmer.kmers import Codes, Occurrences, find_windows, per_record, rank_codes
+from seqkern.kernels.planner import CODE_NS, RANK_BYTES, RANK_NS, Cost, Workload
+from seqkern.sequences.sequence_set import SequenceSet
 
 FORMS = ("specific", "linear", "exponential", "gaussian")
 HIGH_BITS, LOW_BITS = 29, 30
@@ -31,8 +34,17 @@ SMOOTH_NS = 0.5  # a smoothed feature at one position
 LOOKUP_NS = 1.0  # an occurrence of a column, looked up in the cache
 CACHE_BYTES = 1 << 21  # as many again to read make it take twice as long
 
+Floats = npt.NDArray[np.float64]
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+Weigh = Callable[[int], Floats]
+Located = tuple[Occurrences, Int32s]
+"""Occurrences of features, and where in its record each is."""
+Gathered = tuple[Int64s, Int32s, Floats, Floats]
+"""Where each posting list starts; positions and coefficients in them; the weights of distances."""
 
-def distance_weights(form, length, sigma=1.0):
+
+def distance_weights(form: str | None, length: int, sigma: float = 1.0) -> Floats:
     """Return the weights of the distances 0, 1, …, less than `length`, up to where they are no longer above 0.
 
     Parameters
@@ -40,11 +52,14 @@ def distance_weights(form, length, sigma=1.0):
     form : {"specific", "linear", "exponential", "gaussian"}
         [d = 0]; max(0, 1 − d/σ); exp(−d/σ); exp(−d²/σ²).
     length : int
+        The longest sequence: no distance is as large.
     sigma : float
+        σ, in residues.
 
     Returns
     -------
     ndarray of float64, shape (distances,)
+        None is above 1.
 
     References
     ----------
@@ -53,7 +68,7 @@ def distance_weights(form, length, sigma=1.0):
     """
     if form == "specific":
         return np.ones(min(length, 1))
-    reach = {"linear": 1.0, "exponential": LEAST_WEIGHT, "gaussian": math.sqrt(LEAST_WEIGHT)}[form]
+    reach = {"linear": 1.0, "exponential": LEAST_WEIGHT, "gaussian": math.sqrt(LEAST_WEIGHT)}[str(form)]
     shares = [d / sigma for d in range(int(min(length, reach * sigma + 1)))]
     if form == "linear":
         weights = [1 - share for share in shares if share < 1]
@@ -62,19 +77,33 @@ def distance_weights(form, length, sigma=1.0):
     return np.array(weights, dtype=np.float64)
 
 
-def window_positions(X, k):
-    """Return where in its record each window of `k` unmasked letters starts, int32, in the order of `find_kmers`."""
+def window_positions(X: SequenceSet, k: int) -> Int32s:
+    """Return where in its record each window of `k` unmasked residues starts.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        The records.
+    k : int
+        Residues of a window.
+
+    Returns
+    -------
+    ndarray of int32, shape (windows,)
+        Counted from 0, in the order of `seqkern.kernels.kmer.kmers.find_kmers`.
+    """
     starts = find_windows(X, k)
     offsets = per_record(X.lengths)
     return (starts - offsets[np.searchsorted(offsets, starts, side="right") - 1]).astype(np.int32)
 
 
-def position_costs(work, agree, space, lists, reach):
+def position_costs(work: Workload, agree: float, space: int, lists: int, reach: int) -> dict[str, Cost]:
     """Return the Costs of a `PositionBlock`, by posting lists (``index``) and by smoothed features (``dense``).
 
     Parameters
     ----------
     work : Workload
+        The matrix.
     agree : float
         Probability that two windows have a given feature in common.
     space : int
@@ -83,6 +112,10 @@ def position_costs(work, agree, space, lists, reach):
         Features that start at one position.
     reach : int
         Distances with a weight.
+
+    Returns
+    -------
+    dict of str to Cost
     """
     rows, cols = lists * work.row_letters, lists * work.col_letters
     length = max(1.0, work.col_letters / max(1, work.cols))
@@ -133,7 +166,14 @@ class PositionBlock:
 
     real = True
 
-    def __init__(self, found, positions, weigh, like=None, smooth=False):
+    def __init__(
+        self,
+        found: Occurrences,
+        positions: Int32s,
+        weigh: Weigh,
+        like: "PositionBlock | None" = None,
+        smooth: bool = False,
+    ) -> None:
         self.start, self.smooth, self._n_found = found.start, smooth, len(positions)
         ranks, vocabulary = rank_codes(found.codes.reshape(-1))
         self.length = int(positions.max(initial=-1)) + 1
@@ -161,15 +201,23 @@ class PositionBlock:
         else:
             self._relabel(_labels(vocabulary, like.vocabulary), records)
 
-    def _relabel(self, labels, records):
+    def _relabel(self, labels: Int32s, records: Int32s) -> None:
         """Give the features their numbers in the columns, and drop those that the columns lack."""
         features = labels[self._feature]
         kept = features >= 0
         self._order, self._feature, self._position = self._order[kept], features[kept], self._position[kept]
         self.start = per_record(np.bincount(records[self._order], minlength=len(self.squares)))
 
-    def accumulate(self, row, cols, first, last, factor, upper, sums):
-        """Add K(rows, columns) to `sums`, float64; the parameters are those of `SparseBlock.accumulate`."""
+    def accumulate(
+        self, row: int, cols: "PositionBlock", first: int, last: int, factor: int, upper: bool, sums: Floats
+    ) -> None:
+        """Add K(rows, columns) to `sums`.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
+        """
         fixed = self._fixed if len(self._fixed) > len(cols._fixed) else cols._fixed
         n_features = len(cols.vocabulary) if cols.smooth else 0
         most = min(MOST_SMOOTHED, (self._most_distinct(row, len(sums)) + 1) * cols.length) if cols.smooth else 0
@@ -194,31 +242,53 @@ class PositionBlock:
             sums,
         )
 
-    def _most_distinct(self, row, n_rows):
+    def _most_distinct(self, row: int, n_rows: int) -> int:
         """Return the most occurrences of any of some rows: no fewer than it has features."""
         return int(np.diff(self.start[row : row + n_rows + 1]).max(initial=0))
 
-    def gather(self, first, coefficients):
-        """Return posting lists of Σ_j coefficients[j]·[record first + j has the feature there], for `apply`."""
+    def gather(self, first: int, coefficients: Floats) -> Gathered:
+        """Return posting lists of Σ_j coefficients[j]·[record first + j has the feature there], for `apply`.
+
+        Parameters
+        ----------
+        first, coefficients
+            As in `FoldingBlock.gather`.
+        """
         bounds = np.empty_like(self._bounds)
         position = np.empty(self._bounds[-1], dtype=np.int32)
         merged = np.empty(self._bounds[-1])
         n = _positions.merge_records(self._bounds, *self._lists, first, coefficients, bounds, position, merged)
         return bounds, position[:n].copy(), merged[:n].copy(), self._weights
 
-    def apply(self, first, gathered, out):
-        """Write Σ_j coefficients[j]·K(record first + i, z_j) to out[i]."""
+    def apply(self, first: int, gathered: Gathered, out: Floats) -> None:
+        """Write Σ_j coefficients[j]·K(record first + i, z_j) to out[i].
+
+        Parameters
+        ----------
+        first, gathered, out
+            As in `FoldingBlock.apply`.
+        """
         values = self._weigh(first, len(out), gathered)
         record = np.repeat(np.arange(len(out)), np.diff(self.start[first : first + len(out) + 1]))
         out[:] = np.bincount(record, weights=values, minlength=len(out))
 
-    def shares(self, gathered):
-        """Return what each occurrence that the block was made of adds to `apply`, float64 (occurrences,)."""
+    def shares(self, gathered: Gathered) -> Floats:
+        """Return what each occurrence that the block was made of adds to `apply`.
+
+        Parameters
+        ----------
+        gathered
+            What `gather` returned.
+
+        Returns
+        -------
+        ndarray of float64, shape (occurrences,)
+        """
         values = np.zeros(self._n_found)
         values[self._order] = self._weigh(0, len(self.squares), gathered)
         return values
 
-    def _weigh(self, first, n_rows, gathered):
+    def _weigh(self, first: int, n_rows: int, gathered: Gathered) -> Floats:
         """Return what each occurrence of some rows adds."""
         bounds, position, merged, theirs = gathered
         weights = self._weights if len(self._weights) > len(theirs) else theirs
@@ -229,15 +299,17 @@ class PositionBlock:
         return values
 
 
-def occurrence_shares(mine, theirs, weigh, coefficients):
+def occurrence_shares(mine: Located, theirs: Located, weigh: Weigh, coefficients: Floats) -> list[Floats]:
     """Return what each occurrence adds to Σ_j coefficients[j]·K(x, z_j).
 
     Parameters
     ----------
     mine, theirs : (Occurrences, ndarray of int32)
-        Codes and positions, as a `PositionBlock` takes them, of the sequences x and of the sequences z_j.
+        Codes and positions, as a `PositionBlock` takes them, of the sequences x and of the m sequences z_j.
     weigh : callable
+        The weights of distances, as a `PositionBlock` takes them.
     coefficients : ndarray of float64, shape (m,)
+        One for each of the sequences z_j.
 
     Returns
     -------
@@ -250,15 +322,28 @@ def occurrence_shares(mine, theirs, weigh, coefficients):
     return [block.shares(gathered) for block in (rows, columns)]
 
 
-def mean_shares(mine, theirs, weigh, coefficients):
-    """Return the distinct codes of both, ascending, and the mean of the `occurrence_shares` of each."""
+def mean_shares(mine: Located, theirs: Located, weigh: Weigh, coefficients: Floats) -> tuple[Codes, Floats]:
+    """Return what an occurrence of each feature adds on average.
+
+    Parameters
+    ----------
+    mine, theirs, weigh, coefficients
+        As in `occurrence_shares`.
+
+    Returns
+    -------
+    distinct : ndarray of uint32 or uint64, shape (features,)
+        The codes of both, ascending.
+    means : ndarray of float64, shape (features,)
+        The mean of the `occurrence_shares` of each.
+    """
     codes = np.concatenate((mine[0].codes[0], theirs[0].codes[0]))
     distinct, number = np.unique(codes, return_inverse=True)
     values = np.concatenate(occurrence_shares(mine, theirs, weigh, coefficients))
     return distinct, np.bincount(number, weights=values, minlength=len(distinct)) / np.bincount(number)
 
 
-def _as_fixed(weights):
+def _as_fixed(weights: Floats) -> Int64s:
     """Return weights as the fixed-point numbers of `_positions.h`, int64 (distances, 2), zeros at the end left out."""
     if not np.all(np.abs(weights) <= 1):
         raise ParameterError("weights of distances must lie between -1 and 1", remedy="divide them by the largest")
@@ -268,14 +353,14 @@ def _as_fixed(weights):
     return np.ascontiguousarray(fixed[: np.max(np.flatnonzero(fixed.any(axis=1)), initial=-1) + 1])
 
 
-def _sorted_by(keys, order, n_keys):
+def _sorted_by(keys: Int32s, order: Int32s, n_keys: int) -> Int32s:
     """Return `order`, int32, sorted stably by keys[order]."""
     result = np.empty_like(order)
     _positions.sort_by(keys, order, np.empty(n_keys + 1, dtype=np.int64), result)
     return result
 
 
-def _labels(mine, theirs):
+def _labels(mine: Codes, theirs: Codes) -> Int32s:
     """Return for each of my codes, ascending, its place among theirs, or −1; int32."""
     labels = np.full(len(mine), -1, dtype=np.int32)
     if len(theirs):

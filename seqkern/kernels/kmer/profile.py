@@ -1,22 +1,25 @@
 """The profile kernel: k-mers that a sequence's profile makes likely (Kuang, Ie, Wang, Wang, Siddiqi et al. 2005).
 
-Where the mismatch kernel lets any letters differ, here the sequence's own profile says which may: a place of the
-sequence counts for the k-mers whose letters cost less than σ together, a letter costing −ln of its probability. The
+Where the mismatch kernel lets any residues differ, here the sequence's own profile says which may: a place of the
+sequence counts for the k-mers whose residues cost less than σ together, a residue costing −ln of its probability. The
 ways to compute are those of `inexact`; the lists of a place are found by going down the tree of all
 k-mers as long as the best possible rest stays below σ.
 """
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import NoWordsError
 from seqkern.core.parameters import changed, fixed, integer, real
+from seqkern.kernels.base import Plan
 from seqkern.kernels.kmer.inexact import InexactKernel
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
-from seqkern.kernels.kmer.neighbourhoods import Words, place_rule
+from seqkern.kernels.kmer.neighbourhoods import Rule, Windows, place_rule
 from seqkern.profiles.searching import SAMPLE_RECORDS, ProfileTracks
+from seqkern.sequences.sequence_set import SequenceSet
 
 UNIT = 2.0**32  # costs are multiples of 1 / UNIT, so that their sums are exact
 
@@ -26,7 +29,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
 
     p is the track ``profile``, a probability above 0 for each letter at each place: `seqkern.profiles` reads it from
     files or builds it by search, and so does the kernel itself with ``search=training``. The k-mers u are all that
-    there are; x itself matters only by its masked letters: places that a window of k letters covers with one count for
+    there are; x itself matters only by its masked residues: a place whose window of k residues covers one counts for
     nothing. Costs −ln p are rounded to multiples of 2^-32; then everything is exact.
 
     With σ = 7.5 and k = 5 a place counts for some 40 k-mers on real PSSMs of PSI-BLAST, with σ = 9 for 400; every
@@ -37,6 +40,20 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     ----------
     Kuang, Ie, Wang, Wang, Siddiqi, Freund, Leslie: Profile-based string kernels for remote homology detection and
     motif extraction. Journal of Bioinformatics and Computational Biology 3, 2005.
+
+    Examples
+    --------
+    Two nucleotides that the profile allows at the second place make AC and AG features of both sequences:
+
+    >>> import numpy as np
+    >>> from seqkern.kernels import ProfileKernel
+    >>> from seqkern.sequences.sequence_set import SequenceSet
+    >>> X = SequenceSet.from_strings(["AC", "AG"], "dna")
+    >>> first, second = [0.97, 0.01, 0.01, 0.01], [0.01, 0.49, 0.49, 0.01]
+    >>> X = X.replace(tracks={"profile": np.array([first, second] * 2, dtype=np.float32)})
+    >>> ProfileKernel(k=2, sigma=1, normalize=False)(X)
+    array([[2., 2.],
+           [2., 2.]])
     """
 
     name = "profile"
@@ -72,7 +89,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["ProfileKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(3, 5),
@@ -81,28 +98,30 @@ class ProfileKernel(ProfileTracks, InexactKernel):
             cls(2, 5, search="training", iterations=1, alphabet="protein"),
         ]
 
-    def _rule_of(self, X):
+    def _rule_of(self, X: SequenceSet) -> Rule:
         X = self.with_profiles(X)
         profile = X.tracks["profile"][X.positions()]
         costs = np.rint(-UNIT * np.log(profile, dtype=np.float64))
         # A probability that roundings took above 1 costs nothing.
         return place_rule(np.maximum(costs, 0).astype(np.int64), self.k, int(np.ceil(self.sigma * UNIT)))
 
-    def _sample(self, X):
+    def _sample(self, X: SequenceSet) -> SequenceSet:
         if self.search is None:
             return super()._sample(X)
         return X.take(slice(None, None, max(1, len(X) // SAMPLE_RECORDS)))
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`), with the searches."""
         plan = super().plan(X, Y)
         searched = self.search_seconds(*(self.coerce(Z) for Z in (X, Y) if Z is not None))
         return replace(plan, seconds=plan.seconds + searched)
 
-    def _words(self, X):
-        return Words.of_places(X, self.k)
+    def _windows(self, X: SequenceSet) -> Windows:
+        return Windows.of_places(X, self.k)
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> tuple[list[str], npt.NDArray[np.float64]]:
         raise NoWordsError(
             f"kernel {self.name!r} counts words that the sequences need not hold", remedy="choose a kernel of words"
         )

@@ -1,13 +1,21 @@
 """The spectrum kernel: common k-mers (Leslie, Eskin, Noble, PSB 2002)."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, integer
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K, KmerKernel
-from seqkern.kernels.kmer.kmers import SMALL_SPACE, codes_fit, find_kmers, find_wide_kmers, find_windows
-from seqkern.kernels.occurrences import Labelled, merge, spell, spread
+from seqkern.kernels.kmer.kmers import SMALL_SPACE, Counted, Occurrences, codes_fit, find_kmers, find_windows
+from seqkern.kernels.kmer.wide_kmers import find_wide_kmers
+from seqkern.kernels.occurrences import Labelled, WordWeights, merge, spell, spread
+from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.dense import WIDEST, dense_block
+from seqkern.kernels.products.product import Block
 from seqkern.kernels.products.sparse import SparseBlock
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 class SpectrumKernel(KmerKernel):
@@ -16,6 +24,27 @@ class SpectrumKernel(KmerKernel):
     References
     ----------
     Leslie, Eskin, Noble: The spectrum kernel. Pacific Symposium on Biocomputing 7, 2002.
+
+    Examples
+    --------
+    ACG occurs twice in the first sequence, so it adds 2·2 to K(x, x), and 2·1 to K(x, y):
+
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> SpectrumKernel(3, normalize=False)(["ACGTACG", "TACG"])
+    array([[7., 3.],
+           [3., 2.]])
+    >>> SpectrumKernel(3)(["ACGTACG", "TACG"]).round(2)
+    array([[1. , 0.8],
+           [0.8, 1. ]])
+
+    The features are the counts of the k-mers:
+
+    >>> kernel = SpectrumKernel(1, alphabet="dna")
+    >>> kernel.feature_names()
+    ['A', 'C', 'G', 'T']
+    >>> kernel.features(["GATTACA", "CAT"]).toarray()
+    array([[3., 1., 1., 2.],
+           [1., 1., 0., 1.]])
     """
 
     name = "spectrum"
@@ -40,7 +69,7 @@ class SpectrumKernel(KmerKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["SpectrumKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(),
@@ -50,7 +79,7 @@ class SpectrumKernel(KmerKernel):
             cls(2, alphabet="HEC"),
         ]
 
-    def _costs(self, work, size, k):
+    def _costs(self, work: Workload, size: int, k: int) -> dict[str, Cost]:
         costs = {}
         if codes_fit(size, k):
             costs["index"] = work.index(work.match**k, size**k)
@@ -58,51 +87,55 @@ class SpectrumKernel(KmerKernel):
             costs["dense"] = work.dense(size**k, work.common**k)
         return costs | {"wide": work.index(work.match**k, work.letters) + work.text(k)}
 
-    def _members(self, X, k, algorithm, others):
+    def _members(self, X: SequenceSet, k: int, algorithm: str, others: Iterator[Any]) -> Iterator[tuple[int, Block]]:
         if algorithm == "dense":
             yield 1, dense_block(self._find(X, k), self.presence)
             next(others)
         else:
             yield 1, SparseBlock(self._counts(X, k, algorithm), next(others))
 
-    def _find(self, X, k):
+    def _find(self, X: SequenceSet, k: int) -> Occurrences:
         """Return the Occurrences of the k-mers."""
         return find_kmers(X, k, strands="canonical" if self.reverse_complement else "one")
 
-    def _counts(self, X, k, algorithm="index"):
-        found = find_wide_kmers(X, k, self.reverse_complement) if algorithm == "wide" else self._find(X, k)
-        counted = found.count()
+    def _counts(self, X: SequenceSet, k: int, algorithm: str = "index") -> Counted:
+        if algorithm == "wide":
+            counted = find_wide_kmers(X, k, self.reverse_complement).count()
+        else:
+            counted = self._find(X, k).count()
         if self.presence:
             counted.count[:] = 1
         return counted
 
-    def _labelled(self, X, support, k, every=False):
+    def _labelled(self, X: SequenceSet, support: SequenceSet, k: int, every: bool = False) -> Labelled:
         """Return the k-mers of both sets, Labelled; with `every`, those that do not occur may be among them."""
         if codes_fit(X.alphabet.size, k):
             mine, theirs = self._find(X, k), self._find(support, k)
             if every and mine.space <= SMALL_SPACE:
                 return Labelled.by_code(mine.codes[0], mine.start, theirs.codes[0], theirs.start, mine.space)
             return Labelled.of(mine.codes[0], mine.start, theirs.codes[0], theirs.start)
-        mine, theirs = (find_wide_kmers(Z, k, self.reverse_complement) for Z in (X, support))
-        return Labelled.of(mine.words, mine.start, theirs.words, theirs.start)
+        wide, others = (find_wide_kmers(Z, k, self.reverse_complement) for Z in (X, support))
+        return Labelled.of(wide.texts, wide.start, others.texts, others.start)
 
-    def _attribute(self, X, support, coefficients):
-        """Share the weight of each occurrence among its letters; under `presence`, among all occurrences first."""
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        """Share the weight of each occurrence among its residues; under `presence`, among all occurrences first."""
         self._check_sequences(X)
-        letters = int(X.lengths.sum())
-        shares = np.zeros(letters)
+        residues = int(X.lengths.sum())
+        shares = np.zeros(residues)
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             found = self._labelled(X, support, k, every=True)
             values = weight * found.weights(coefficients, self.presence)[found.labels]
             if self.presence:
                 values /= found.occurrences()
-            shares += spread(values, find_windows(X, k), range(k), letters)
+            shares += spread(values, find_windows(X, k), range(k), residues)
         return shares
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> WordWeights:
         parts = []
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             found = self._labelled(X, support, k)
-            words = spell(found.distinct, k, X.alphabet)
-            parts.append((words, weight * found.weights(coefficients, self.presence)))
+            kmers = spell(found.distinct, k, X.alphabet)
+            parts.append((kmers, weight * found.weights(coefficients, self.presence)))
         return merge(parts)

@@ -1,7 +1,8 @@
-"""Explicit features of kernels on gapped words: a subset of a window's positions and the letters there."""
+"""Explicit features of kernels on gapped k-mers: a subset of a window's positions and the residues there."""
 
 from itertools import combinations, product
 from math import comb
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,45 +10,60 @@ from seqkern.core.errors import ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.kernels.kmer.kmer_kernel import MOST_NAMES
 from seqkern.kernels.kmer.kmers import CODE_LIMIT, find_kmers
-from seqkern.sequences.alphabets import as_alphabet
+from seqkern.sequences.alphabets import Alphabet, as_alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:  # a mixin of its subclasses; scipy costs start-up
+    from scipy.sparse import csr_matrix
+
+    from seqkern.kernels.kmer.hamming.hamming_kernel import HammingKernel as Base
+else:
+    Base = object
 
 ENTRY_BYTES = 40  # of a window's feature while the matrix is made
 GAP = "*"
 
 
-class SubsetFeatures:
-    """Mixin: `features` and `feature_names`.
+class SubsetFeatures(Base):
+    """Mixin of kernels on windows of one length: `features` and `feature_names`.
 
-    A family has `_feature_values` and what `HammingKernel` has, for windows of one length.
+    A family writes `_feature_values`, and has what `HammingKernel` has.
     """
 
-    def _feature_values(self):
-        """Return {number of letters in a feature: its value where it occurs}; ParameterError if there are none such."""
+    def _feature_values(self) -> dict[int, float]:
+        """Return what each feature is worth where it occurs, by its number of residues.
+
+        Raises ParameterError if the kernel is no product of such features.
+        """
         raise NotImplementedError
 
-    def check_features(self):
+    def check_features(self) -> None:
         """Raise ParameterError unless the kernel is a product of such features."""
         self._feature_values()
 
-    def features(self, X):
+    def features(self, X: Any) -> "csr_matrix":
         """Return the explicit features.
 
         Parameters
         ----------
         X : SequenceSet or list of str, n records
+            The sequences.
 
         Returns
         -------
         scipy.sparse.csr_matrix of float64, shape (n, features)
             One column for each subset of a window's positions, in the order of `itertools.combinations`, and each
-            word over the b letters for it, in alphabetical order. The matrix times its transpose is the kernel
-            matrix, not normalised.
+            choice of letters for them, in alphabetical order. The matrix times its transpose is the kernel matrix,
+            not normalised.
 
         Raises
         ------
         ParameterError
             If the kernel is not a product of such features, or they need more memory than there is.
+        SequenceError
+            As `prepare`.
         """
+        # loaded only where used: costs start-up
         from scipy.sparse import csr_matrix, hstack
 
         self.check_parameters()
@@ -70,7 +86,7 @@ class SubsetFeatures:
             parts.append(part)
         return hstack(parts, format="csr")
 
-    def _check_room(self, X, k, values):
+    def _check_room(self, X: SequenceSet, k: int, values: dict[int, float]) -> None:
         """Raise ParameterError before the work if the features are too many."""
         count = self._count_features(X.alphabet.size, values)
         entries = int(X.lengths.sum()) * sum(comb(k, j) for j in values) * (2 if self.reverse_complement else 1)
@@ -80,12 +96,12 @@ class SubsetFeatures:
                 remedy="choose shorter words, or use the kernel without explicit features",
             )
 
-    def _count_features(self, size, values):
+    def _count_features(self, size: int, values: dict[int, float]) -> int:
         (k,) = self._lengths()
         return sum(comb(k, j) * size**j for j in values)
 
-    def feature_names(self, alphabet=None):
-        """Return the words that the columns of `features` stand for, with ``*`` for a position that is left out.
+    def feature_names(self, alphabet: str | Alphabet | None = None) -> list[str]:
+        """Return the gapped k-mers that the columns of `features` stand for, with ``*`` for a gap.
 
         Parameters
         ----------
@@ -95,6 +111,7 @@ class SubsetFeatures:
         Returns
         -------
         list of str
+            One for each column.
 
         Raises
         ------
@@ -102,25 +119,25 @@ class SubsetFeatures:
             If there is no alphabet, the kernel has no such features, or there are too many.
         """
         self.check_parameters()
-        alphabet = self.alphabet if alphabet is None else alphabet
-        if alphabet is None:
+        given = self.alphabet if alphabet is None else alphabet
+        if given is None:
             raise ParameterError("the names of features depend on the alphabet", remedy="give alphabet=…")
-        letters, values = as_alphabet(alphabet).letters, self._feature_values()
+        letters, values = as_alphabet(given).letters, self._feature_values()
         (k,) = self._lengths()
         count = self._count_features(len(letters), values)
         if count > MOST_NAMES:
             raise ParameterError(f"{count:.3g} names of features are too many", remedy="choose shorter words")
         return [
-            _with_gaps(word, positions, k)
+            _with_gaps(chosen, positions, k)
             for j in values
             for positions in combinations(range(k), j)
-            for word in product(letters, repeat=j)
+            for chosen in product(letters, repeat=j)
         ]
 
 
-def _with_gaps(word, positions, k):
-    """Return the letters of a word at their positions among k."""
+def _with_gaps(chosen: tuple[str, ...], positions: tuple[int, ...], k: int) -> str:
+    """Return letters at their positions among k."""
     letters = [GAP] * k
-    for letter, position in zip(word, positions, strict=True):
+    for letter, position in zip(chosen, positions, strict=True):
         letters[position] = letter
     return "".join(letters)

@@ -1,6 +1,6 @@
-"""Kernels that depend on how many letters two windows share, as spectrum kernels on subsets of positions.
+"""Kernels that depend on the number of matches of two windows, as spectrum kernels on subsets of positions.
 
-If a pair of windows of k letters that agree in g positions counts Σ_j C(g, j)·α_j, the kernel is Σ_j α_j times the
+If a pair of windows of k residues that agree in g positions counts Σ_j C(g, j)·α_j, the kernel is Σ_j α_j times the
 sum of the spectrum kernels Φ_S(x)·Φ_S(y) over all subsets S of j positions.
 
 Subsets that are shifts of one pattern, like {0, 1, 3} and {1, 2, 4}, count nearly the same features: only the ends
@@ -9,14 +9,17 @@ and D = Σ_t E_t,
 
     Σ_t Φ_t(x)·Φ_t(y)  =  (F(x)·F(y) − D(x)·D(y)) / T  +  Σ_t E_t(x)·E_t(y),
 
-one large product instead of T: an E_t has T − 1 features for each stretch of unmasked letters.
+one large product instead of T: an E_t has T − 1 features for each stretch of unmasked residues.
 """
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from math import comb, lcm
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.threads import in_threads
 from seqkern.kernels.kmer import _kmers
@@ -29,25 +32,55 @@ from seqkern.kernels.kmer.kmers import (
     find_kmers,
     per_record,
 )
-from seqkern.kernels.planner import Cost
+from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.dense import DenseBlock, dense_block
 from seqkern.kernels.products.sparse import SparseBlock
+from seqkern.sequences.sequence_set import SequenceSet
 
 MOST_SUBSETS = 10_000
 FEATURES_AT_ONCE = 1 << 18
 
+Positions = tuple[int, ...]
 
-def subset_weights(pair_weights):
-    """Return {j: α_j} without zeros for integers c_h, h = 0, …, k: c_(k − g) = Σ_j C(g, j)·α_j for every g."""
-    by_letters = pair_weights[::-1]
+
+def subset_weights(pair_weights: Sequence[int]) -> dict[int, int]:
+    """Return the weights α_j of subsets of j positions: c_(k − g) = Σ_j C(g, j)·α_j for every g.
+
+    Parameters
+    ----------
+    pair_weights : list of int
+        c_h, what a pair of windows at Hamming distance h = 0, …, k adds.
+
+    Returns
+    -------
+    dict of int to int
+        α_j by j, without zeros.
+    """
+    by_matches = pair_weights[::-1]
     weights = {
-        j: sum((-1) ** (j - g) * comb(j, g) * by_letters[g] for g in range(j + 1)) for j in range(len(by_letters))
+        j: sum((-1) ** (j - g) * comb(j, g) * by_matches[g] for g in range(j + 1)) for j in range(len(by_matches))
     }
     return {j: weight for j, weight in weights.items() if weight}
 
 
-def subsets_fit(work, size, k, sizes):
-    """Return whether `subset_blocks` can take these sizes of subsets: each pattern of positions has its codes."""
+def subsets_fit(work: Workload, size: int, k: int, sizes: Collection[int]) -> bool:
+    """Return whether `subset_blocks` is feasible: each pattern of positions has its codes.
+
+    Parameters
+    ----------
+    work : Workload
+        The matrix; of both strands, where both count.
+    size : int
+        Letters of the alphabet.
+    k : int
+        Residues of a window.
+    sizes : collection of int
+        Sizes of the subsets.
+
+    Returns
+    -------
+    bool
+    """
     if sum(comb(k, j) for j in sizes) > MOST_SUBSETS:
         return False
     return all(
@@ -57,36 +90,74 @@ def subsets_fit(work, size, k, sizes):
     )
 
 
-def find_patterns(k, j, shifted=True):
-    """Return a dict from the number of shifts in k positions to the patterns of j positions, tuples from 0 on.
+def find_patterns(k: int, j: int, shifted: bool = True) -> dict[int, list[Positions]]:
+    """Return the patterns of `j` positions in windows of `k`, by how many shifts they have.
 
-    Without `shifted` all subsets of j positions are patterns of one shift.
+    Parameters
+    ----------
+    k : int
+        Residues of a window.
+    j : int
+        Positions of a pattern.
+    shifted : bool
+        False: each subset of j positions is a pattern of its own, with one shift.
+
+    Returns
+    -------
+    dict of int to list of tuple of int
+        From the number of shifts to the patterns that have so many, each with its positions from 0 on.
     """
     if not shifted:
         return {1: list(combinations(range(k), j))}
-    found = {}
+    found: dict[int, list[Positions]] = {}
     for rest in combinations(range(1, k), j - 1) if j else ():
         found.setdefault(k - max(rest, default=0), []).append((0, *rest))
     return found or {1: [()]}
 
 
-def common_divisor(k, sizes, shifted=True):
-    """Return what the sums of `subset_blocks` have to be divided by, for all these sizes of subsets."""
+def common_divisor(k: int, sizes: Collection[int], shifted: bool = True) -> int:
+    """Return what the sums of `subset_blocks` have to be divided by.
+
+    Parameters
+    ----------
+    k : int
+        Residues of a window.
+    sizes : collection of int
+        Sizes of the subsets.
+    shifted : bool
+        As in `find_patterns`.
+
+    Returns
+    -------
+    int
+    """
     return lcm(*(shifts for j in sizes for shifts in find_patterns(k, j, shifted)))
 
 
-def subset_blocks(X, k, weights, strands, work, others, window_weights=None, n_threads=None):
-    """Return a list of (factor, block): the kernel Σ_j weights[j] · Σ_S Φ_S(x)·Φ_S(y) times `common_divisor`.
+def subset_blocks(
+    X: SequenceSet,
+    k: int,
+    weights: Mapping[int, int],
+    strands: Literal["one", "both"],
+    work: Workload,
+    others: Iterator[Any],
+    window_weights: npt.NDArray[np.int64] | None = None,
+    n_threads: int | None = None,
+) -> list[tuple[int, DenseBlock | SparseBlock]]:
+    """Return blocks for the kernel Σ_j weights[j] · Σ_S Φ_S(x)·Φ_S(y), times `common_divisor`.
 
     The blocks are made in threads.
 
     Parameters
     ----------
     X : SequenceSet
+        The n records.
     k : int
+        Residues of a window.
     weights : dict of int to int
         α_j of each size j of subsets, not 0.
     strands : {"one", "both"}
+        Whose windows count; of both, each pair is there twice.
     work : Workload
         Decides which blocks are dense.
     others : iterator
@@ -94,11 +165,17 @@ def subset_blocks(X, k, weights, strands, work, others, window_weights=None, n_t
     window_weights : ndarray of int64, shape (windows of all strands,), optional
         What each window counts. It has no other weight in a shift of a pattern, so these are not taken together.
     n_threads : int, optional
+        By default those of `given_threads`, or all cores.
+
+    Returns
+    -------
+    list of (int, block)
+        The factor and the block of each product.
     """
     size, shifted = X.alphabet.size, window_weights is None
     divisor = common_divisor(k, weights, shifted)
 
-    def product(some, shifts, other):
+    def product(some: Sequence[Positions], shifts: int, other: Any) -> list[DenseBlock | SparseBlock]:
         subsets = [tuple(p + t for p in pattern) for pattern in some for t in range(shifts)]
         numbers = np.repeat(np.arange(len(some)), shifts)
         found = find_kmers(X, k, subsets, strands, numbers)
@@ -107,7 +184,7 @@ def subset_blocks(X, k, weights, strands, work, others, window_weights=None, n_t
             return [dense_block(found)]
         return [SparseBlock(found.count(window_weights), other)]
 
-    def ends(patterns, shifts, others):
+    def ends(patterns: Sequence[Positions], shifts: int, others: tuple[Any, Any]) -> list[DenseBlock | SparseBlock]:
         each, pooled = _find_ends(X, k, patterns, shifts, strands)
         return [SparseBlock(found.count(), other) for found, other in zip((pooled, each), others, strict=True)]
 
@@ -124,14 +201,32 @@ def subset_blocks(X, k, weights, strands, work, others, window_weights=None, n_t
     return list(zip(factors, blocks, strict=True))
 
 
-def _chunks(patterns, part):
+def _chunks(patterns: Sequence[Positions], part: int) -> list[Sequence[Positions]]:
     """Return the patterns in pieces, each with few enough features that their lists are made in the cache."""
     step = max(1, FEATURES_AT_ONCE // part)
     return [patterns[i : i + step] for i in range(0, len(patterns), step)]
 
 
-def subset_cost(work, size, k, sizes, shifted=True):
-    """Return the Cost of `subset_blocks` for these sizes of subsets; not `shifted`: of windows with weights."""
+def subset_cost(work: Workload, size: int, k: int, sizes: Collection[int], shifted: bool = True) -> Cost:
+    """Return the Cost of `subset_blocks`.
+
+    Parameters
+    ----------
+    work : Workload
+        The matrix; of both strands, where both count.
+    size : int
+        Letters of the alphabet.
+    k : int
+        Residues of a window.
+    sizes : collection of int
+        Sizes of the subsets.
+    shifted : bool
+        False where windows have weights of their own; see `find_patterns`.
+
+    Returns
+    -------
+    Cost
+    """
     costs = [
         min(_costs(work, size, j, shifts, some)[0 if shifted else 1 :])
         for j in sizes
@@ -141,7 +236,7 @@ def subset_cost(work, size, k, sizes, shifted=True):
     return sum(costs, Cost(0.0))
 
 
-def _costs(work, size, j, shifts, patterns):
+def _costs(work: Workload, size: int, j: int, shifts: int, patterns: Sequence[Positions]) -> tuple[Cost, Cost]:
     """Return the Costs of the large product of patterns of j positions, as dense vectors and by posting lists."""
     n = len(patterns)
     return (
@@ -150,12 +245,14 @@ def _costs(work, size, j, shifts, patterns):
     )
 
 
-def _dense_is_cheaper(work, size, j, shifts, patterns):
+def _dense_is_cheaper(work: Workload, size: int, j: int, shifts: int, patterns: Sequence[Positions]) -> bool:
     dense, index = _costs(work, size, j, shifts, patterns)
     return dense < index
 
 
-def _find_ends(X, k, patterns, shifts, strands):
+def _find_ends(
+    X: SequenceSet, k: int, patterns: Sequence[Positions], shifts: int, strands: Literal["one", "both"]
+) -> tuple[Occurrences, Occurrences]:
     """Return the Occurrences that make up all E_t, and those that make up D."""
     size = X.alphabet.size
     part = size ** len(patterns[0])

@@ -3,15 +3,16 @@
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import changed, integer, real, text
 from seqkern.kernels.kmer.inexact import InexactKernel
 from seqkern.kernels.kmer.kmer_kernel import LARGEST_K
-from seqkern.kernels.kmer.neighbourhoods import cost_rule
+from seqkern.kernels.kmer.neighbourhoods import Rule, cost_rule
 from seqkern.kernels.scores import matrix_names, matrix_probabilities, uniform_probabilities
-from seqkern.sequences.alphabets import PROTEIN
+from seqkern.sequences.alphabets import PROTEIN, Alphabet
 
 COST_UNITS = 2.0**32
 LARGEST_SIGMA = 1000
@@ -25,13 +26,21 @@ class SubstitutionKernel(InexactKernel):
 
     Notes
     -----
-    Letter by letter, what a k-mer adds for u is shared equally by its letters that u has too, or by all where there
-    is none.
+    Residue by residue, what a k-mer adds for u is shared equally by its residues that u has too, or by all where
+    there is none.
 
     References
     ----------
     Leslie, Kuang: Fast string kernels using inexact matching for protein sequences. Journal of Machine Learning
     Research 5, 2004.
+
+    Examples
+    --------
+    Isoleucine often replaces leucine, tryptophan hardly ever:
+
+    >>> from seqkern.kernels import SubstitutionKernel
+    >>> SubstitutionKernel(k=3, sigma=5, alphabet="protein")(["KLV"], ["KIV", "KWV"]).round(2)
+    array([[0.45, 0.  ]])
     """
 
     name = "substitution"
@@ -67,9 +76,9 @@ class SubstitutionKernel(InexactKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["SubstitutionKernel"]:
         """Return kernels for the contract suite."""
-        scores = [[5, -4, -1, -4], [-4, 5, -4, -1], [-1, -4, 5, -4], [-4, -1, -4, 5]]
+        scores: list[list[float]] = [[5, -4, -1, -4], [-4, 5, -4, -1], [-1, -4, 5, -4], [-4, -1, -4, 5]]
         return [
             cls(),
             cls(3, 4.5, kept=0.7, normalize=False, reverse_complement=True),
@@ -78,7 +87,7 @@ class SubstitutionKernel(InexactKernel):
             cls(4, 3.5, kept=0.7, alphabet="HEC"),
         ]
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.kept == 1:
             raise ParameterError("kept=1 is not possible", remedy="give a number < 1; or choose kernel spectrum")
@@ -87,15 +96,30 @@ class SubstitutionKernel(InexactKernel):
         elif self.matrix is not None and np.ndim(self.matrix) != 2:
             raise ParameterError(f"matrix={self.matrix!r} is not possible", remedy="give a name, or rows of scores")
 
-    def probabilities(self, alphabet):
-        """Return P[a, u], float64 (size, size), the probability of letter a where u was; an `Alphabet`."""
+    def probabilities(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+        """Return the probability P[a, u] of letter a where u was.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            The letters, in the order of rows and columns.
+
+        Returns
+        -------
+        ndarray of float64, shape (letters, letters)
+
+        Raises
+        ------
+        ParameterError
+            If `matrix` has no scores for this alphabet, or its scores imply no frequencies.
+        """
         matrix = self.matrix or ("BLOSUM62" if alphabet == PROTEIN else "uniform")
         if isinstance(matrix, str) and matrix == "uniform":
             return uniform_probabilities(alphabet.size, self.kept)
         rows = matrix if isinstance(matrix, str) else tuple(tuple(float(score) for score in row) for row in matrix)
         return matrix_probabilities(alphabet, rows)
 
-    def _rule(self, alphabet):
+    def _rule(self, alphabet: Alphabet) -> Rule:
         limit = round(self.sigma * COST_UNITS)
         costs = np.rint(-np.log(self.probabilities(alphabet)) * COST_UNITS)
         return cost_rule(np.minimum(costs, limit).astype(np.int64), self.k, limit)

@@ -1,17 +1,19 @@
 """Features that are never written down: a walk through the tree of all features (Leslie and Kuang 2004).
 
-Depth first, with the words that are left at each node. Memory is bounded by words times depth, however many features
-there are.
+Depth first, with the windows that are left at each node. Memory is bounded by windows times depth, however many
+features there are.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.kmer import _trie
-from seqkern.kernels.planner import POSTING_NS, Cost, _distinct
+from seqkern.kernels.kmer.neighbourhoods import Rule, Windows
+from seqkern.kernels.planner import POSTING_NS, Cost, Workload, _distinct
 
-MOST_FEATURES = 2.0**36  # of one word: already an hour
-LIVE_NS = 30.0  # a word that is left at a leaf, and the way there
-WORD_BYTES = 500
+MOST_FEATURES = 2.0**36  # of one window: already an hour
+LIVE_NS = 30.0  # a window that is left at a leaf, and the way there
+WINDOW_BYTES = 500
 BLOCK_ROWS = 512  # one walk for each block of rows
 
 
@@ -21,8 +23,9 @@ class TrieBlock:
     Parameters
     ----------
     rule : Rule
-    words : Words
-        Of the records.
+        Which features a window counts for.
+    windows : Windows
+        Of the n records.
     presence : bool
         1 instead of counts.
 
@@ -31,43 +34,63 @@ class TrieBlock:
     squares : ndarray of int64, shape (n,)
         Φ(x)·Φ(x).
     largest : float
-        The largest of them.
+        The largest of them, rounded.
     """
 
     least_block_rows = BLOCK_ROWS
 
-    def __init__(self, rule, words, presence=False):
-        counted = words.count()
+    def __init__(self, rule: Rule, windows: Windows, presence: bool = False) -> None:
+        counted = windows.count()
         self.rule, self.presence = rule, presence
         self.start = counted.start
         record = np.repeat(np.arange(len(counted), dtype=np.int32), np.diff(counted.start))
-        self._words = words.letters[counted.feature], record, counted.count
+        self._windows = windows.residues[counted.feature], record, counted.count
         self.squares = np.zeros(len(counted), dtype=np.int64)
         rounded = np.zeros(len(counted))
-        _trie.square(rule.compiled, *self._words, presence, self.squares, rounded)
+        _trie.square(rule.compiled, *self._windows, presence, self.squares, rounded)
         self.largest = float(rounded.max(initial=0.0))
 
-    def accumulate(self, row, cols, first, last, factor, upper, sums):
-        """Add factor · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `SparseBlock.accumulate`.
+    def accumulate(
+        self,
+        row: int,
+        cols: "TrieBlock",
+        first: int,
+        last: int,
+        factor: int,
+        upper: bool,
+        sums: npt.NDArray[np.int32 | np.int64],
+    ) -> None:
+        """Add factor · Φ(rows)·Φ(columns) to `sums`.
 
         Each call is one walk.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
         """
-        mine, theirs = (*self._words, self.start), (*cols._words, cols.start)
-        rules = self.rule.compiled, cols.rule.compiled
-        _trie.multiply(*rules, *mine, *theirs, self.presence, row, first, last, factor, upper, sums)
+        sides = (*self._windows, self.start, *cols._windows, cols.start)
+        _trie.multiply(
+            self.rule.compiled, cols.rule.compiled, *sides, self.presence, row, first, last, factor, upper, sums
+        )
         if upper:  # the walk leaves out a record's product with itself, and so all nodes with one record alone
             own = np.arange(max(row, first), min(row + len(sums), last))
             sums[own - row, own - first] += (factor * self.squares[own]).astype(sums.dtype)
 
 
-def trie_cost(work, features, shared):
+def trie_cost(work: Workload, features: float, shared: float) -> Cost:
     """Return the Cost of a TrieBlock.
 
     Parameters
     ----------
     work : Workload
+        The matrix; of both strands, where both count.
     features, shared : float
-        How many features a word counts for, and how many two words share, on average.
+        How many features a window counts for, and how many two windows share, on average.
+
+    Returns
+    -------
+    Cost
     """
     blocks = -(-work.rows // BLOCK_ROWS)
     walked = work.col_letters * ((blocks + 1) / 2 if work.symmetric else blocks) + work.letters
@@ -76,4 +99,4 @@ def trie_cost(work, features, shared):
     col_counts = work.cols * _distinct(work.col_letters / max(1, work.cols), agree)
     met = row_counts * col_counts * shared / (2 if work.symmetric else 1)
     seconds = (LIVE_NS * features * walked + POSTING_NS * met) * 1e-9
-    return Cost(seconds, int(work.letters * WORD_BYTES))
+    return Cost(seconds, int(work.letters * WINDOW_BYTES))

@@ -1,4 +1,4 @@
-"""The wildcard kernel: k-mers in which some letters match anything (Leslie & Kuang, JMLR 5, 2004)."""
+"""The wildcard kernel: k-mers in which some positions match anything (Leslie & Kuang, JMLR 5, 2004)."""
 
 from fractions import Fraction
 from math import comb
@@ -14,12 +14,20 @@ class WildcardKernel(SubsetFeatures, HammingKernel):
     """K(x, y) = Σ_u Φ_u(x)·Φ_u(y) over the k-mers u of letters and up to m wildcards.
 
     Φ_u(x) is λ^j times the number of k-mers of x that agree with u in all positions but its j wildcards. So two k-mers
-    with g letters in common add Σ_{j ≤ m} λ^2j·C(g, k − j).
+    with g matches add Σ_{j ≤ m} λ^2j·C(g, k − j).
 
     References
     ----------
     Leslie, Kuang: Fast string kernels using inexact matching for protein sequences. Journal of Machine Learning
     Research 5, 2004.
+
+    Examples
+    --------
+    ACG matches itself in ``ACG``, ``AC*``, ``A*G`` and ``*CG``, and ATG in ``A*G`` alone, which counts 0.5²:
+
+    >>> from seqkern.kernels import WildcardKernel
+    >>> WildcardKernel(k=3, m=1, decay=0.5, normalize=False)(["ACG"], ["ACG", "ATG", "TTG"])
+    array([[1.75, 0.25, 0.  ]])
     """
 
     name = "wildcard"
@@ -32,12 +40,12 @@ class WildcardKernel(SubsetFeatures, HammingKernel):
     presence: bool = fixed(False)
     reverse_complement: bool = changed(
         default=False,
-        doc="A pair of k-mers counts with the letters that the one shares with the other, and with its reverse "
-        "complement. DNA and RNA only.",
+        doc="A pair of k-mers counts with the matches of the one with the other, and with its reverse complement. DNA "
+        "and RNA only.",
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["WildcardKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(4, 1),
@@ -47,12 +55,12 @@ class WildcardKernel(SubsetFeatures, HammingKernel):
             cls(3, 2, alphabet="HEC"),
         ]
 
-    def _lengths(self):
+    def _lengths(self) -> list[int]:
         return [self.k]
 
-    def _pair_weights(self, size, l):  # noqa: E741
+    def _pair_weights(self, size: int, l: int) -> list[int] | list[float]:  # noqa: E741
         square = Fraction(float(self.decay)) ** 2
         return as_numbers(sum(square**j * comb(l - h, l - j) for j in range(self.m + 1)) for h in range(l + 1))
 
-    def _feature_values(self):
+    def _feature_values(self) -> dict[int, float]:
         return {self.k - j: float(self.decay) ** j for j in range(self.m + 1)}

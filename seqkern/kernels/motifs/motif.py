@@ -61,6 +61,7 @@ class MotifKernel(FeatureKernel):
     motifs: str | list[str] = text(
         several=True,
         kw_only=False,
+        remedy="give a list of patterns, the path of a file, or public:prosite1995",
         doc="Patterns, named by their text. Or the path of a file: ``prosite.dat`` (today's, whose profiles and rules "
         "are skipped, or in the form of GCG), a list (one pattern in a line, before it a name if there is one, "
         "``#`` begins a comment), weight matrices of JASPAR, MEME (minimal motif format) or TRANSFAC. Which, its "
@@ -254,6 +255,7 @@ class MotifKernel(FeatureKernel):
 
         The matrix times its transpose is the kernel matrix, not normalised.
         """
+        # loaded only where used: costs start-up
         from scipy.sparse import csr_matrix
 
         self.check_parameters()

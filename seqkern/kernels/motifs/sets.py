@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from seqkern.core.errors import ParameterError
+from seqkern.core.public_files import local_path
 from seqkern.core.text_files import open_lines
 from seqkern.kernels.motifs.matrices import Matrix
 from seqkern.kernels.motifs.matrix_files import matrix_reader, read_matrices
@@ -68,8 +69,6 @@ class MotifSet:
         FileError, ParameterError
             If the file cannot be had or read, or holds no motif.
         """
-        from seqkern.core.public_files import local_path
-
         local = local_path(path)
         with open_lines(local) as (lines, _):
             lines = [line.rstrip("\n") for line in lines]

@@ -1,9 +1,10 @@
-"""Decisions of the weighted degree kernels, taken apart letter by letter and word by word."""
+"""Decisions of the weighted degree kernels, taken apart residue by residue and k-mer by k-mer."""
 
 import numpy as np
 
-from seqkern.kernels.kmer.kmers import codes_fit, find_kmers, find_wide_kmers
+from seqkern.kernels.kmer.kmers import codes_fit, find_kmers
 from seqkern.kernels.kmer.positions import window_positions
+from seqkern.kernels.kmer.wide_kmers import find_wide_kmers
 from seqkern.kernels.occurrences import spell
 from seqkern.kernels.positional._weighted_degree import share
 from seqkern.kernels.positional.degree_payload import DegreePayload, make_sum
@@ -65,6 +66,6 @@ def _at_words(X, k, table):
         words = found.codes[0]
     else:
         found = find_wide_kmers(X, k)
-        words = found.words
+        words = found.texts
     records = np.repeat(np.arange(len(X)), np.diff(found.start))
     return words, table[records, k - 1, window_positions(X, k)]

@@ -1,7 +1,7 @@
 """Training features of the weighted degree kernel, never stored: tables for short k-mers, nodes for shared long ones.
 
 K(x, y) = Σ_i γ_i Σ_k β_k [x_i..x_{i+k−1} = y_i..y_{i+k−1}] is a dot product over (position, k-mer), and a linear
-machine is f(x) = Σ_i Σ_k w_k[i, x_i..x_{i+k−1}]. Nothing is hashed, so nothing collides:
+classifier is f(x) = Σ_i Σ_k w_k[i, x_i..x_{i+k−1}]. Nothing is hashed, so nothing collides:
 
 - k-mers of up to `depth` letters have a dense table of weights, [position][k-mer];
 - a longer one that two windows or more have at one position is a node with a weight, and each window lists its nodes.
@@ -9,14 +9,22 @@ machine is f(x) = Σ_i Σ_k w_k[i, x_i..x_{i+k−1}]. Nothing is hashed, so noth
 - what a window shares with no other adds to K(x, x) alone: one weight and one factor for each window.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.implicit import LINE, Implicit
 from seqkern.kernels.positional import _degree_implicit
 from seqkern.kernels.positional.degree_windows import MOST, Windows, above, choose_depth, least_bytes, some
 from seqkern.kernels.positional.shifted_implicit import ShiftedImplicit, shifted_needs
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:
+    from seqkern.kernels.positional.weighted_degree import WeightedDegreeKernel
 
 FEW_KINDS = 1 << 16  # as many as 16 bits tell apart
 NODE_BYTES, ENTRY_BYTES = 8, 6  # a weight; a node's number and kind in a window's list
@@ -41,12 +49,24 @@ class Layout:
 
     depth: int
     groups: int
-    tables: np.ndarray
+    tables: npt.NDArray[np.int64]
     size: int
 
     @classmethod
-    def of(cls, windows, depth):
-        """Return the Layout of tables up to `depth`."""
+    def of(cls, windows: Windows, depth: int) -> Self:
+        """Return the Layout of the tables for some windows.
+
+        Parameters
+        ----------
+        windows : Windows
+            The training windows.
+        depth : int
+            The longest k-mers that have one.
+
+        Returns
+        -------
+        Layout
+        """
         paired = windows.size == 4 and not windows.masked
         sizes = [windows.length * windows.size**k for k in range(depth, 0, -2 if paired else -1)]
         ends = np.cumsum([0, *(-(-size // LINE) * LINE for size in sizes)], dtype=np.int64)
@@ -59,6 +79,7 @@ class DegreeImplicit(Implicit):
     Parameters
     ----------
     windows : Windows
+        The training windows.
     squares : ndarray of float64, shape (n,)
         K(x, x).
     depth : int, optional
@@ -70,7 +91,7 @@ class DegreeImplicit(Implicit):
         As given, or chosen.
     """
 
-    def __init__(self, windows, squares, depth=None):
+    def __init__(self, windows: Windows, squares: npt.NDArray[np.float64], depth: int | None = None) -> None:
         depth = choose_depth(degree_needs(windows), windows) if depth is None else min(depth, windows.deepest)
         layout = Layout.of(windows, depth)
         lists = _lists(windows, depth)
@@ -97,8 +118,22 @@ class DegreeImplicit(Implicit):
         self.depth = depth
 
 
-def implicit_of(kernel, X, depth=None):
-    """Return the Implicit of a weighted degree kernel, shifted or not; `depth` as there."""
+def implicit_of(kernel: WeightedDegreeKernel, X: SequenceSet, depth: int | None = None) -> Implicit:
+    """Return the training features of a weighted degree kernel.
+
+    Parameters
+    ----------
+    kernel : WeightedDegreeKernel
+        Shifted or not.
+    X : SequenceSet, n sequences of one length
+        The training part.
+    depth : int, optional
+        As of `DegreeImplicit`.
+
+    Returns
+    -------
+    Implicit
+    """
     payload = kernel._prepare(X, None)  # checks, too
     length = payload.length
     windows = Windows(X, kernel.length_weights(), kernel.start_weights(length))
@@ -108,8 +143,20 @@ def implicit_of(kernel, X, depth=None):
     return DegreeImplicit(windows, payload.diagonal(), depth)
 
 
-def implicit_bytes_of(kernel, X):
-    """Return the memory that `implicit_of` and its weights will need, in bytes."""
+def implicit_bytes_of(kernel: WeightedDegreeKernel, X: SequenceSet) -> int:
+    """Return the memory that `implicit_of` and its weights will need, in bytes.
+
+    Parameters
+    ----------
+    kernel : WeightedDegreeKernel
+        Shifted or not.
+    X : SequenceSet, n sequences of one length
+        The training part.
+
+    Returns
+    -------
+    int
+    """
     length = int(X.lengths[0]) if len(X) else 0
     windows = Windows(X, kernel.length_weights(), kernel.start_weights(length))
     shifts = kernel.shifts(length)
@@ -117,8 +164,18 @@ def implicit_bytes_of(kernel, X):
     return least_bytes(needs, windows)
 
 
-def degree_needs(windows):
-    """Return, for each depth that is possible, the bytes of weights and lists."""
+def degree_needs(windows: Windows) -> dict[int, int]:
+    """Return, for each depth that is possible, the bytes of weights and lists.
+
+    Parameters
+    ----------
+    windows : Windows
+        The training windows.
+
+    Returns
+    -------
+    dict of int to int
+    """
     nodes, entries = np.zeros((2, windows.degree + 1), dtype=np.int64)
     if windows.n:
         _sweep(windows).census(nodes, entries)
@@ -138,7 +195,7 @@ def _sweep(windows):
     return _degree_implicit.Sweep(some(windows.codes), windows.starts, windows.length, windows.size, windows.degree)
 
 
-def _patterns(beta, layout):
+def _patterns(beta: npt.NDArray[np.float64], layout: Layout) -> npt.NDArray[np.float64]:
     """Return what is added to four neighbours, float64 (letters left, groups, last letter, 4): see `PAIRED`."""
     patterns = np.zeros((layout.depth, layout.groups, 4, 4))
     for left in range(1, layout.depth + 1):
@@ -151,7 +208,7 @@ def _patterns(beta, layout):
     return patterns
 
 
-def _lists(windows, depth):
+def _lists(windows: Windows, depth: int) -> dict[str, Any]:
     """Return the nodes of all windows: a dict of the arrays that `degree_state` names, and the number of nodes."""
     n, degree = windows.n, windows.degree
     first, own = np.zeros(n + 1, dtype=np.int64), np.zeros(max(n, 1))

@@ -1,10 +1,13 @@
-"""Sequences of one length as the weighted degree kernels compare them: letters packed into words."""
+"""Sequences of one length as the weighted degree kernels compare them: letters packed into machine words."""
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.planner import Cost, Workload, letter_shares
 from seqkern.kernels.positional._weighted_degree import DegreeSum, pack
 from seqkern.kernels.products import _product
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 # CPU nanoseconds for each level of instructions, measured on one core of an AMD EPYC of the Zen 4 generation: a pair;
 # a word and plane of it compared; a word of matches counted and made one letter longer; a letter with a weight.
@@ -22,86 +25,166 @@ class DegreePayload:
     Parameters
     ----------
     X : SequenceSet, n records
+        Of one length.
     length : int
-        Letters of each.
+        Residues of each.
     sums : DegreeSum
         What is summed over pairs of such records.
 
     Attributes
     ----------
     length : int
+        Residues of each record.
     sums : DegreeSum
+        As given.
     """
 
-    def __init__(self, X, length, sums):
+    def __init__(self, X: SequenceSet, length: int, sums: DegreeSum) -> None:
         self.length, self.sums, self._all, self._start, self._stop = length, sums, X, 0, len(X)
         shape = -(-len(X) // GROUP), planes(X.alphabet) + 1, words(length), GROUP
         self._packed = _aligned_zeros(shape)
         pack(X.codes, X.starts, length, X.alphabet.size, words(length), planes(X.alphabet), self._packed)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._stop - self._start
 
     @property
-    def X(self):  # noqa: N802
+    def X(self) -> SequenceSet:  # noqa: N802
         """The SequenceSet."""
         whole = len(self) == len(self._all)
         return self._all if whole else self._all.take(slice(self._start, self._stop))
 
-    def rows(self, start, stop):
-        """Return records `start` to `stop`, as a view."""
+    def rows(self, start: int, stop: int) -> "DegreePayload":
+        """Return records `start` to `stop`, as a view.
+
+        Parameters
+        ----------
+        start, stop : int
+            Records `start` to `stop` − 1 of this range.
+
+        Returns
+        -------
+        DegreePayload
+        """
         part = object.__new__(DegreePayload)
         part.__dict__.update(self.__dict__)
         part._start, part._stop = self._start + start, self._start + stop
         return part
 
-    def diagonal(self):
+    def diagonal(self) -> npt.NDArray[np.float64]:
         """Return K(x, x), not normalised, float64 (n,)."""
         out = np.empty(len(self))
         self.sums.squares(_product.level(), self._packed, self._start, out)
         return out
 
-    def fill(self, cols, out, row_diagonal=None, col_diagonal=None):
-        """Write K of these records with those of `cols` to `out`; normalised, if K(x, x) of both are given."""
+    def fill(
+        self,
+        cols: "DegreePayload",
+        out: npt.NDArray[np.float64],
+        row_diagonal: npt.NDArray[np.float64] | None = None,
+        col_diagonal: npt.NDArray[np.float64] | None = None,
+    ) -> None:
+        """Write K of these records with others; normalised, if K(x, x) of both are given.
+
+        Parameters
+        ----------
+        cols : DegreePayload, m records
+            The columns.
+        out : ndarray of float64, shape (n, m)
+            Where to write.
+        row_diagonal, col_diagonal : ndarray of float64, shape (n,) and (m,), optional
+            K(x, x).
+        """
         self.sums.fill(
             _product.level(), self._packed, self._start, cols._packed, cols._start, row_diagonal, col_diagonal, out
         )
 
-    def places(self, record, others, coefficients, lengths):
-        """Return what each place of one of these records adds to Σ_j coefficients[j]·K(x, z_j), z_j of `others`.
+    def places(
+        self, record: int, others: "DegreePayload", coefficients: npt.NDArray[np.float64], lengths: int
+    ) -> npt.NDArray[np.float64]:
+        """Return what each place of one of these records adds to Σ_j coefficients[j]·K(x, z_j).
 
-        Float64 (lengths, letters): entry (k − 1, i) is of the k-mer at i, without the weight of the length. The sums
-        must have been made with position weights. No row range of a payload can be asked.
+        The sums must have been made with position weights. No row range of a payload can be asked.
+
+        Parameters
+        ----------
+        record : int
+            Which of these, counted from 0.
+        others : DegreePayload, m records
+            z_j.
+        coefficients : ndarray of float64, shape (m,)
+            c_j.
+        lengths : int
+            The longest k-mers that are looked at.
+
+        Returns
+        -------
+        ndarray of float64, shape (lengths, residues)
+            Entry (k − 1, i) is of the k-mer at i, without the weight of the length.
         """
         out = np.empty((lengths, self.length))
         self.sums.note(self._packed, record, others._packed, coefficients, out)
         return out
 
 
-def words(length):
-    """Return how many words hold a bit of each of `length` letters."""
+def words(length: int) -> int:
+    """Return how many machine words hold a bit of each residue.
+
+    Parameters
+    ----------
+    length : int
+        Residues of a sequence.
+
+    Returns
+    -------
+    int
+    """
     return max(1, -(-length // WORD))
 
 
-def planes(alphabet):
-    """Return the bits of a letter's code."""
+def planes(alphabet: Alphabet) -> int:
+    """Return the bits of a letter's code.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Of the letter.
+
+    Returns
+    -------
+    int
+    """
     return max(1, (alphabet.size - 1).bit_length())
 
 
-def make_sum(X, length, degree, length_weights, start_weights, shifts):
-    """Return the DegreeSum for records of `length` letters.
+def make_sum(
+    X: SequenceSet,
+    length: int,
+    degree: int,
+    length_weights: npt.NDArray[np.float64] | None,
+    start_weights: npt.NDArray[np.float64] | None,
+    shifts: npt.NDArray[np.int64],
+) -> DegreeSum:
+    """Return what is summed over pairs of records of one length.
 
     Parameters
     ----------
     X : SequenceSet
-        How often letters match is estimated from it: it does not change the numbers.
-    length, degree : int
+        How often residues match is estimated from it: it does not change the numbers.
+    length : int
+        Residues of a record.
+    degree : int
+        The longest k-mers.
     length_weights : ndarray of float64, shape (degree,), or None
         None for the default, proportional to degree − k + 1: integers until the end.
     start_weights : ndarray of float64, shape (length,), or None
         None for 1 each.
     shifts : ndarray of int64, shape (length,)
         The largest shift at each position.
+
+    Returns
+    -------
+    DegreeSum
     """
     largest = int(min(shifts.max(initial=0), max(0, length - 1)))
     counted = [shifts[: length - s] >= s for s in range(largest + 1)]
@@ -135,8 +218,27 @@ def make_sum(X, length, degree, length_weights, start_weights, shifts):
     )
 
 
-def degree_cost(X, Y, degree, shift, weighted):
-    """Return the Cost of a matrix besides its output, and the reason in one line; `weighted`: by position weights."""
+def degree_cost(X: SequenceSet, Y: SequenceSet | None, degree: int, shift: int, weighted: bool) -> tuple[Cost, str]:
+    """Return what a matrix costs besides its output, and the reason in one line.
+
+    Parameters
+    ----------
+    X, Y : SequenceSet
+        Rows and columns; Y None for a symmetric matrix.
+    degree : int
+        The longest k-mers.
+    shift : int
+        The largest shift.
+    weighted : bool
+        Whether there are position weights.
+
+    Returns
+    -------
+    cost : Cost
+        Of one core.
+    reason : str
+        What it is made of.
+    """
     work, level = Workload.of(X, Y), _product.level()
     length = work.longest
     n_words, n_planes = words(length), planes(X.alphabet) + 1
@@ -149,8 +251,24 @@ def degree_cost(X, Y, degree, shift, weighted):
     return Cost(seconds, own), reason
 
 
-def unchecked_lengths(X, length, degree, both):
-    """Return up to which length k-mers common to one of 8 random pairs are to be expected."""
+def unchecked_lengths(X: SequenceSet, length: int, degree: int, both: bool) -> int:
+    """Return up to which length k-mers common to one of 8 random pairs are to be expected.
+
+    Parameters
+    ----------
+    X : SequenceSet
+        How often residues match is estimated from it.
+    length : int
+        Residues of a record.
+    degree : int
+        The longest k-mers.
+    both : bool
+        Whether there are shifts, to both sides.
+
+    Returns
+    -------
+    int
+    """
     shares = letter_shares(X)
     match, expected = float(shares @ shares), GROUP * length * (1 + both)
     k = 1
@@ -159,13 +277,19 @@ def unchecked_lengths(X, length, degree, both):
     return degree if k + 1 >= degree else k
 
 
-def positions_are_definite(start_weights, shifts):
+def positions_are_definite(start_weights: npt.NDArray[np.float64], shifts: npt.NDArray[np.int64]) -> bool:
     """Return whether the matrix of what two positions weigh together is positive semi-definite, up to rounding.
 
     Parameters
     ----------
     start_weights : ndarray of float64, shape (length,)
+        γ_i.
     shifts : ndarray of int64, shape (length,)
+        The largest shift at each position.
+
+    Returns
+    -------
+    bool
     """
     positions = np.arange(len(shifts))
     distance = np.abs(positions[:, None] - positions)
@@ -180,7 +304,7 @@ def positions_are_definite(start_weights, shifts):
     return True
 
 
-def _aligned_zeros(shape):
+def _aligned_zeros(shape: tuple[int, ...]) -> npt.NDArray[np.uint64]:
     """Return zeros, uint64, that begin at the border of a cache line."""
     size = int(np.prod(shape))
     buffer = np.zeros(size + ALIGNMENT // 8, dtype=np.uint64)

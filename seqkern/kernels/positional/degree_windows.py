@@ -5,11 +5,15 @@ counts what is shared, for every depth at once, and `choose_depth` takes the dep
 the fastest, too: an epoch waits for memory.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.kernels.positional import _degree_implicit
+from seqkern.sequences.sequence_set import SequenceSet
 
 MEMORY_SHARE = 1 / 2  # of the free memory
 MOST = 2**31 - 1  # windows, or things that they share
@@ -41,9 +45,14 @@ class Windows:
         β_1 + … + β_k.
     masked : bool
         Whether there is a masked letter.
+
+    Raises
+    ------
+    ParameterError
+        If there are more than 2^31 − 1.
     """
 
-    def __init__(self, X, beta, gamma):
+    def __init__(self, X: SequenceSet, beta: npt.NDArray[np.float64], gamma: npt.NDArray[np.float64]) -> None:
         self.n, self.length, self.size = len(X), int(X.lengths[0]) if len(X) else 0, X.alphabet.size
         if self.n > MOST:
             raise ParameterError(f"{self.n} windows are too many", remedy="train on fewer")
@@ -56,12 +65,17 @@ class Windows:
         self.masked = _degree_implicit.any_masked(self.codes, self.starts, self.length, self.size)
 
     @property
-    def deepest(self):
+    def deepest(self) -> int:
         """The longest k-mers that can have a dense table."""
         return max(k for k in range(min(self.degree, 64) + 1) if self.size**k <= MOST_WORDS)
 
-    def kinds(self, depth):
+    def kinds(self, depth: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         """Number the stretches of lengths longer than `depth`.
+
+        Parameters
+        ----------
+        depth : int
+            The longest k-mers that have a dense table.
 
         Returns
         -------
@@ -75,12 +89,22 @@ class Windows:
         kinds[a, b] = np.arange(len(a))
         return kinds, self.sums[b] - self.sums[a]
 
-    def n_kinds(self, depth):
-        """Return how many stretches of lengths longer than `depth` there are."""
+    def n_kinds(self, depth: int) -> int:
+        """Return how many stretches of lengths longer than `depth` there are.
+
+        Parameters
+        ----------
+        depth : int
+            The longest k-mers that have a dense table.
+
+        Returns
+        -------
+        int
+        """
         return (self.degree - depth) * (self.degree - depth + 1) // 2
 
 
-def choose_depth(needs, windows):
+def choose_depth(needs: dict[int, int], windows: Windows) -> int:
     """Return up to which length tables are dense.
 
     Parameters
@@ -88,6 +112,11 @@ def choose_depth(needs, windows):
     needs : dict of int to int
         The depths that are possible, and the bytes that each needs.
     windows : Windows
+        The training windows, for messages.
+
+    Returns
+    -------
+    int
 
     Raises
     ------
@@ -95,7 +124,7 @@ def choose_depth(needs, windows):
         As `least_bytes`, or if none fits into half of the free memory.
     """
     least_bytes(needs, windows)
-    depth = min(needs, key=needs.get)
+    depth = min(needs, key=needs.__getitem__)
     if needs[depth] > MEMORY_SHARE * available_memory():
         raise ParameterError(
             f"training on {windows.n} windows of {windows.length} letters without a Gram matrix needs "
@@ -105,8 +134,19 @@ def choose_depth(needs, windows):
     return depth
 
 
-def least_bytes(needs, windows):
+def least_bytes(needs: dict[int, int], windows: Windows) -> int:
     """Return the least of what each possible depth needs.
+
+    Parameters
+    ----------
+    needs : dict of int to int
+        The depths that are possible, and the bytes that each needs.
+    windows : Windows
+        The training windows, for messages.
+
+    Returns
+    -------
+    int
 
     Raises
     ------
@@ -121,11 +161,32 @@ def least_bytes(needs, windows):
     return min(needs.values())
 
 
-def above(counts):
-    """Return, for each k, the sum of what is counted at more than k."""
+def above(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return, for each k, the sum of what is counted at more than k.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (n,)
+        What is counted at each k.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+    """
     return np.cumsum(counts[::-1])[::-1] - counts
 
 
-def some(array):
-    """Return the array, or one item of zero if it is empty: compiled code takes the address of the first."""
+def some(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array, or one item of zero if it is empty: compiled code takes the address of the first.
+
+    Parameters
+    ----------
+    array : ndarray
+        Of any kind.
+
+    Returns
+    -------
+    ndarray
+        Of one item or more.
+    """
     return array if array.size else np.zeros(1, dtype=array.dtype)

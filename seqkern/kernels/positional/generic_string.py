@@ -1,9 +1,11 @@
-"""The generic string kernel: words that are alike, at positions that are near (Giguère et al. 2013)."""
+"""The generic string kernel: k-mers that are alike, at positions that are near (Giguère et al. 2013)."""
 
 import math
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import changed, integer, real, text
 from seqkern.core.threads import GIVEN_THREADS, available_threads
@@ -13,8 +15,9 @@ from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.positional import _generic_string
 from seqkern.kernels.products import _product
 from seqkern.kernels.scores import matrix_names
-from seqkern.kernels.windows.property_scales import ScaleParameter, amino_acid_scales
-from seqkern.sequences.alphabets import MASK, PROTEIN
+from seqkern.kernels.windows.property_scales import PropertyScales, ScaleParameter, amino_acid_scales
+from seqkern.sequences.alphabets import MASK, PROTEIN, Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 ONE_HOT, PROPERTIES = "one_hot", "properties"
 
@@ -30,9 +33,9 @@ LEAST_BLOCK_ROWS = 32  # fewer share too little of what is made of a column
 class GenericStringKernel(ScaleParameter, SequenceKernel):
     """K(x, y) = Σ_{l ≤ L} Σ_i Σ_j exp(−(i − j)²/2σ_p²)·exp(−‖ψ(x_i … x_{i+l−1}) − ψ(y_j … y_{j+l−1})‖²/2σ_c²).
 
-    ψ of a word is the vectors ψ of its letters, one after the other. Small σ_p compares words at equal positions only,
-    small σ_c equal words only; between the limits, and for some L, are many kernels of words. Sequences may have
-    different lengths. A word with a masked letter is like no other.
+    ψ of a k-mer is the vectors ψ of its letters, one after the other. Small σ_p compares k-mers at equal positions
+    only, small σ_c equal k-mers only; between the limits, and for some L, are many kernels of k-mers. Sequences may
+    have different lengths. A k-mer with a masked letter is like no other.
 
     Sums are of positive numbers in double precision: K is wrong by less than 2^−52·(L + number of cells of a diagonal)
     of itself, and has the same bits whichever of two sequences is first.
@@ -41,6 +44,15 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     ----------
     Giguère, Marchand, Laviolette, Drouin, Corbeil: Learning a peptide-protein binding affinity predictor with kernel
     ridge regression. BMC Bioinformatics 14:82, 2013.
+
+    Examples
+    --------
+    Peptides that differ in a similar residue are more alike:
+
+    >>> from seqkern.kernels import GenericStringKernel
+    >>> kernel = GenericStringKernel(length=2, sigma_p=1.0, sigma_c=1.0, alphabet="protein")
+    >>> kernel(["KLVF"], ["KIVF", "KDVF"]).round(2)
+    array([[0.97, 0.79]])
     """
 
     name = "generic_string"
@@ -75,7 +87,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["GenericStringKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(),
@@ -84,23 +96,33 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
             cls(100, 1.0, 0, alphabet="HEC"),
         ]
 
-    def min_length(self):
+    def min_length(self) -> int:
         """Return 1."""
         return 1
 
     # ---- letters ----------------------------------------------------------------------------------
 
-    def files(self):
+    def files(self) -> tuple[str, ...]:
         """Return the path of the file of scales, if there is one."""
-        known = (None, ONE_HOT, PROPERTIES, *matrix_names())
-        return () if self.descriptors in known else (self.descriptors,)
+        known = (ONE_HOT, PROPERTIES, *matrix_names())
+        return () if self.descriptors is None or self.descriptors in known else (self.descriptors,)
 
-    def property_scales(self):
+    def property_scales(self) -> PropertyScales:
         """Return the PropertyScales of ψ: those of the amino acids, or of the file."""
         return super().property_scales() if self.files() else amino_acid_scales()
 
-    def vectors(self, alphabet):
-        """Return ψ of each letter, float64 (size, coordinates); NaN for a letter that has none.
+    def vectors(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+        """Return ψ of each letter.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            Whose letters.
+
+        Returns
+        -------
+        ndarray of float64, shape (size, coordinates)
+            NaN for a letter that has none.
 
         Raises
         ------
@@ -116,8 +138,19 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         rows = self.property_scales().standardised(alphabet)[:-1]
         return rows / math.sqrt(rows.shape[1])
 
-    def letter_weights(self, alphabet):
-        """Return exp(−‖ψ(a) − ψ(b)‖²/2σ_c²) of all letters, 0 for the masked one, float64 (size + 1, size + 1)."""
+    def letter_weights(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+        """Return exp(−‖ψ(a) − ψ(b)‖²/2σ_c²) of all letters, 0 for the masked one.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            Whose letters.
+
+        Returns
+        -------
+        ndarray of float64, shape (size + 1, size + 1)
+            The masked letter is the last one.
+        """
         vectors = self.vectors(alphabet)
         squares = ((vectors[:, None] - vectors) ** 2).sum(axis=2)
         weights = np.zeros((alphabet.size + 1, alphabet.size + 1))
@@ -126,8 +159,18 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         weights[np.isnan(weights)] = 0.0
         return weights
 
-    def tolerances(self, longest):
-        """Return exp(−d²/2σ_p²) for the distances 0, 1, …, longest − 1 up to the last that is not 0, float64."""
+    def tolerances(self, longest: int) -> npt.NDArray[np.float64]:
+        """Return exp(−d²/2σ_p²) for the distances d = 0, 1, … up to the last that is not 0.
+
+        Parameters
+        ----------
+        longest : int
+            Residues of the longest sequence: all distances are below it.
+
+        Returns
+        -------
+        ndarray of float64
+        """
         if self.sigma_p is None:
             return np.ones(longest)
         width = 2.0 * float(self.sigma_p) ** 2
@@ -153,7 +196,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         upper = rows.codes is cols.codes and rows.first == cols.first and rows.last <= cols.last
         _generic_string.fill(longer.rule, _product.level(), rows.records(), cols.records(), upper, out)
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
@@ -171,7 +214,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         reason = f"{cells:.3g} pairs of letters, {each:.2g} ns each; {work.pairs:.3g} pairs of sequences"
         return Plan("diagonals", total.seconds, total.bytes, reason)
 
-    def _bytes(self, letters, longest):
+    def _bytes(self, letters: int, longest: int) -> int:
         """Return the memory that all threads need, for sequences of up to `longest` letters of so many kinds."""
         profile = letters * (longest + _generic_string.ROW_PADDING)
         panel = letters * _generic_string.SHORT_LENGTH * _generic_string.PANEL_COLUMNS
@@ -181,7 +224,7 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
         return 8 * threads * (max(profile, panel) + group + room)
 
     def _attribute(self, X, support, coefficients):
-        """Share what two words add equally by the letters of the one in `X`."""
+        """Share what two k-mers add equally by the letters of the one in `X`."""
         rows, others = self._prepare(X, None), self._prepare(support, None)
         result = np.zeros(int(X.lengths.sum()))
         longer = max(rows, others, key=lambda payload: payload.longest)
@@ -196,11 +239,12 @@ class GenericStrings:
     Parameters
     ----------
     X : SequenceSet
+        The sequences.
     make_rule : callable
-        Returns the compiled Rule for sequences of up to some number of letters.
+        Returns the compiled Rule for sequences of up to some number of residues.
     """
 
-    def __init__(self, X, make_rule):
+    def __init__(self, X: SequenceSet, make_rule: Callable[[int], Any]) -> None:
         self.codes = np.where(X.codes == MASK, np.uint8(X.alphabet.size), X.codes)
         self.starts, self.stops = X.starts, X.stops
         self.longest = int(X.lengths.max(initial=0))
@@ -209,20 +253,30 @@ class GenericStrings:
         self.squares = np.zeros(len(X))
         _generic_string.diagonal(self.rule, _product.level(), self.records(), self.squares)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.last - self.first
 
-    def rows(self, start, stop):
-        """Return the records `start` to `stop`, as a view."""
+    def rows(self, start: int, stop: int) -> "GenericStrings":
+        """Return the records `start` to `stop`, as a view.
+
+        Parameters
+        ----------
+        start, stop : int
+            Records `start` to `stop` − 1 of this range.
+
+        Returns
+        -------
+        GenericStrings
+        """
         view = object.__new__(GenericStrings)
         view.__dict__.update(self.__dict__, first=self.first + start, last=self.first + stop)
         return view
 
-    def records(self):
+    def records(self) -> Any:
         """Return the compiled Records of these."""
         span = slice(self.first, self.last)
         return _generic_string.Records(self.codes, self.starts[span], self.stops[span])
 
-    def diagonal(self):
+    def diagonal(self) -> npt.NDArray[np.float64]:
         """Return K(x, x), float64 (n,)."""
         return self.squares[self.first : self.last]

@@ -1,24 +1,33 @@
-"""Decisions of weighted degree machines as weights of k-mers at positions: Σ_j c_j·K(x, z_j) without the z_j.
+"""Decisions of weighted degree SVMs as weights of k-mers at positions: Σ_j c_j·K(x, z_j) without the z_j.
 
 A k-mer of x at position p counts against the same k-mer of z_j at position q, with a weight for its length and one for
 the pair (p, q), a *placement*: the same position, or one within the shift. So
 
     f(x) = Σ_j c_j·K(x, z_j) = Σ_k Σ_p w_k[p, k-mer of x at p].
 
-k-mers of up to `prefix` letters are in one table for each position p, over all words of so many letters, with the sum
-of all lengths and placements (and, for words before a masked letter, over all shorter words). Longer ones are in one
+k-mers of up to `prefix` letters are in one table for each position p, over all k-mers of so many letters, with the sum
+of all lengths and placements (and, for k-mers before a masked letter, over all shorter k-mers). Longer ones are in one
 trie for each position q of the support, without collisions and with compressed paths; each placement (p, q) walks the
 trie of q with the letters from p on. No support sequence is visited: with more of them only more
-words of a window are in a trie. See `_position_weights.h` and `_position_tries.h`.
+k-mers of a window are in a trie. See `_position_weights.h` and `_position_tries.h`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.kernels.positional import _position_weights as loops
-from seqkern.sequences.sequence_set import as_sequences
+from seqkern.sequences.sequence_set import SequenceSet, as_sequences
+
+if TYPE_CHECKING:
+    from seqkern.kernels.positional.weighted_degree import WeightedDegreeKernel
 
 TABLE_BITS = 16
 PLACEMENT_BYTES = 128  # of one while they are found and sorted
@@ -51,7 +60,7 @@ class PositionWeights:
     shifts : ndarray of int64, shape (length,)
         The largest shift at each position.
     prefix : int, optional
-        Letters of the words of a table; by default what keeps a table within the cache.
+        Letters of the k-mers of a table; by default what keeps a table within the cache.
     n_threads : int, optional
         By default all cores.
 
@@ -76,7 +85,17 @@ class PositionWeights:
     2007.
     """
 
-    def __init__(self, support, coefficients, length_weights, start_weights, shifts, *, prefix=None, n_threads=None):
+    def __init__(
+        self,
+        support: SequenceSet,
+        coefficients: npt.ArrayLike,
+        length_weights: npt.NDArray[np.float64],
+        start_weights: npt.NDArray[np.float64],
+        shifts: npt.NDArray[np.int64],
+        *,
+        prefix: int | None = None,
+        n_threads: int | None = None,
+    ) -> None:
         self.alphabet = support.alphabet
         self.length = int(support.lengths[0]) if len(support) else 0
         self.degree = min(len(length_weights), self.length)
@@ -98,18 +117,29 @@ class PositionWeights:
         self._tables = self._make() if self.length else None
 
     @staticmethod
-    def bytes_for(m, length, degree, size, prefix=None, placements=None):
+    def bytes_for(
+        m: int, length: int, degree: int, size: int, prefix: int | None = None, placements: int | None = None
+    ) -> int:
         """Return the most memory, in bytes, that weights from `m` support sequences take.
 
         Parameters
         ----------
-        m, length, degree : int
+        m : int
+            Support sequences.
+        length : int
+            Residues of each.
+        degree : int
+            The longest k-mers.
         size : int
             Of the alphabet.
         prefix : int, optional
             As for the class.
         placements : int, optional
             From `count_placements`; by default those without shifts.
+
+        Returns
+        -------
+        int
         """
         bits, degree = letter_bits(size), min(degree, length)
         prefix = min(degree, TABLE_BITS // bits if prefix is None else prefix)
@@ -121,10 +151,10 @@ class PositionWeights:
             total += length * (nodes * loops.NODE_BYTES + -(-(1 << bits * prefix) // 64) * loops.ROOT_BYTES)
         return total
 
-    def _threads(self, n_threads=None):
+    def _threads(self, n_threads: int | None = None) -> int:
         return available_threads(n_threads or GIVEN_THREADS.get() or self._n_threads)
 
-    def _make(self):
+    def _make(self) -> Any:
         """Return the compiled tables."""
         letters = loops.Letters(self._support.codes, self.alphabet.size, self._bits)
         support = loops.Support(letters, self._coefficients, self.length, self.prefix)
@@ -151,15 +181,19 @@ class PositionWeights:
         cumulative = np.concatenate(([0.0], np.cumsum(self._length_weights)))
         return loops.Tables(self._bits, self.prefix, tables, tail, cumulative, tries, self._placements)
 
-    def values(self, X, n_threads=None):
-        """Return Σ_j c_j·K(x, z_j), not normalised in x, of each record, float64 (n,).
+    def values(self, X: Any, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Return Σ_j c_j·K(x, z_j), not normalised in x, of each record.
 
         Parameters
         ----------
-        X : SequenceSet or list of str
-            Records of `length` letters.
+        X : SequenceSet or list of str, n records
+            Each of `length` residues.
         n_threads : int, optional
             Never changes a bit of the result.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
 
         Raises
         ------
@@ -179,17 +213,23 @@ class PositionWeights:
         X = X.compact()
         return self.scan(X.codes, X.starts, n_threads)
 
-    def scan(self, codes, starts, n_threads=None):
-        """Return the values of windows of one long sequence, as `values` does, float64 (n,).
+    def scan(
+        self, codes: npt.NDArray[np.uint8], starts: npt.ArrayLike, n_threads: int | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Return the values of windows of one long sequence, as `values` does.
 
         Parameters
         ----------
-        codes : ndarray of uint8, shape (letters,)
+        codes : ndarray of uint8, shape (residues,)
             Codes outside the alphabet are masked letters: the k-mers there add nothing.
-        starts : ndarray of int64, shape (n,)
+        starts : array_like of int64, shape (n,)
             Where the windows start, ascending: a window is ``codes[start : start + length]``.
         n_threads : int, optional
             Never changes a bit of the result.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
 
         Raises
         ------
@@ -213,15 +253,23 @@ class PositionWeights:
         )
         return out
 
-    def table(self, k):
-        """Return w_k, float64 (length, size^k): what each k-mer of exactly `k` letters adds at each position.
-
-        The first letter of a k-mer counts most in its number. Where a k-mer would run past the end there are zeros.
+    def table(self, k: int) -> npt.NDArray[np.float64]:
+        """Return w_k: what each k-mer of exactly `k` letters adds at each position.
 
         Parameters
         ----------
         k : int
             From 1 to 3; above the degree all weights are zero.
+
+        Returns
+        -------
+        ndarray of float64, shape (length, size^k)
+            The first letter of a k-mer counts most in its number. Where a k-mer would run past the end there are zeros.
+
+        Raises
+        ------
+        ParameterError
+            If `k` is another number.
         """
         if not 1 <= k <= LARGEST_TABLE_LENGTH:
             raise ParameterError(f"k={k!r} is not possible", remedy=f"give 1 to {LARGEST_TABLE_LENGTH}")
@@ -242,15 +290,21 @@ class PositionWeights:
         return self._length_weights[k - 1] * weights
 
 
-def of_kernel(kernel, support, coefficients, prefix=None):
+def of_kernel(
+    kernel: WeightedDegreeKernel, support: SequenceSet, coefficients: npt.ArrayLike, prefix: int | None = None
+) -> PositionWeights:
     """Return the PositionWeights of a weighted degree kernel.
 
     Parameters
     ----------
-    kernel : Kernel
-        With `length_weights`, `start_weights` and `shifts`.
+    kernel : WeightedDegreeKernel
+        Shifted or not.
     support, coefficients, prefix
         As for `PositionWeights`.
+
+    Returns
+    -------
+    PositionWeights
     """
     length = int(support.lengths[0]) if len(support) else 0
     return PositionWeights(
@@ -264,11 +318,26 @@ def of_kernel(kernel, support, coefficients, prefix=None):
     )
 
 
-def fold(kernel, support, coefficients):
+def fold(
+    kernel: WeightedDegreeKernel, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+) -> Callable[[Any], npt.NDArray[np.float64]] | None:
     """Return ``values(payload)`` for `Kernel._fold`; None where the matrix is expected to be faster, or memory short.
 
     How many sequences will be decided about is not known, and the choice must not depend on it, for a value not to
     depend on the sequences beside it: as many are assumed as there are support sequences.
+
+    Parameters
+    ----------
+    kernel : WeightedDegreeKernel
+        Shifted or not.
+    support : SequenceSet, m sequences of one length
+        z_j.
+    coefficients : ndarray of float64, shape (m,)
+        c_j.
+
+    Returns
+    -------
+    callable or None
     """
     m, length, size = len(support), int(support.lengths[0]) if len(support) else 0, support.alphabet.size
     degree = min(kernel.degree, length)
@@ -287,19 +356,41 @@ def fold(kernel, support, coefficients):
     return lambda payload: weights.values(payload.X)
 
 
-def letter_bits(size):
-    """Return in how many bits a letter is packed."""
-    return max(1, (size - 1).bit_length())
-
-
-def find_placements(length, degree, start_weights, shifts):
-    """Return which positions of a window are compared with which of the support, as PLACEMENT, by `there`, `here`.
+def letter_bits(size: int) -> int:
+    """Return in how many bits a letter is packed.
 
     Parameters
     ----------
-    length, degree : int
-    start_weights : ndarray of float64, shape (length,)
+    size : int
+        Of the alphabet.
+
+    Returns
+    -------
+    int
+    """
+    return max(1, (size - 1).bit_length())
+
+
+def find_placements(
+    length: int, degree: int, start_weights: npt.ArrayLike, shifts: npt.NDArray[np.int64]
+) -> npt.NDArray[Any]:
+    """Return which positions of a window are compared with which of the support.
+
+    Parameters
+    ----------
+    length : int
+        Residues of a window.
+    degree : int
+        The longest k-mers.
+    start_weights : array_like of float64, shape (length,)
+        γ_i.
     shifts : ndarray of int64, shape (length,)
+        The largest shift at each position.
+
+    Returns
+    -------
+    ndarray of PLACEMENT
+        By `there`, then `here`.
     """
     most = largest_shifts(length, shifts)
     i = np.repeat(np.arange(length), most + 1)
@@ -315,18 +406,55 @@ def find_placements(length, degree, start_weights, shifts):
     return found[found["weight"] != 0]
 
 
-def largest_shifts(length, shifts):
-    """Return the largest shifts for which a letter is left, int64 (length,)."""
+def largest_shifts(length: int, shifts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the largest shifts for which a residue is left.
+
+    Parameters
+    ----------
+    length : int
+        Residues of a window.
+    shifts : ndarray of int64, shape (length,)
+        The largest shift at each position.
+
+    Returns
+    -------
+    ndarray of int64, shape (length,)
+    """
     return np.minimum(shifts, np.arange(length - 1, -1, -1))
 
 
-def count_placements(length, shifts):
-    """Return how many pairs of positions are compared."""
+def count_placements(length: int, shifts: npt.NDArray[np.int64]) -> int:
+    """Return how many pairs of positions are compared.
+
+    Parameters
+    ----------
+    length : int
+        Residues of a window.
+    shifts : ndarray of int64, shape (length,)
+        The largest shift at each position.
+
+    Returns
+    -------
+    int
+    """
     return length + 2 * int(largest_shifts(length, shifts).sum())
 
 
-def blocks(starts, count):
-    """Yield slices of `count` windows, or fewer: less than `LARGEST_SPAN` letters apart."""
+def blocks(starts: npt.NDArray[np.int64], count: int) -> Iterator[slice]:
+    """Cut windows into blocks, less than `LARGEST_SPAN` residues apart.
+
+    Parameters
+    ----------
+    starts : ndarray of int64, shape (n,)
+        Where the windows start, ascending.
+    count : int
+        The most windows of a block.
+
+    Yields
+    ------
+    slice
+        Which windows.
+    """
     first = 0
     while first < len(starts):
         last = min(first + count, int(np.searchsorted(starts, starts[first] + LARGEST_SPAN)))

@@ -1,19 +1,23 @@
 """The Salzberg kernel: log-odds of classes at every position (Zien et al., Bioinformatics 16, 2000)."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import LabelError, SequenceError
 from seqkern.core.parameters import changed, real
+from seqkern.core.types import Arrays, Header
 from seqkern.kernels.base import Plan
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
 from seqkern.kernels.products.real import PRODUCT_NS, RealDenseBlock
 from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 CHUNK_LETTERS = 1 << 20
 LETTER_NS = 12.0  # a letter: its value found, and put where products read it
@@ -34,6 +38,13 @@ class SalzbergKernel(FeatureKernel):
 
     Zien, Rätsch, Mika, Schölkopf, Lengauer, Müller: Engineering support vector machine kernels that recognize
     translation initiation sites. Bioinformatics 16, 2000.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import SalzbergKernel
+    >>> kernel = SalzbergKernel(normalize=False).fit(["AGGT", "AGGT", "ACCA", "TCGA"], [1, 1, -1, -1])
+    >>> kernel(["AGGT"], ["AGGT", "TCCA"]).round(2)
+    array([[ 2.32, -1.34]])
     """
 
     name = "salzberg"
@@ -49,11 +60,11 @@ class SalzbergKernel(FeatureKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["SalzbergKernel"]:
         """Return kernels for the contract suite."""
         return [cls(), cls(pseudocount=0.1, normalize=False), cls(alphabet="protein")]
 
-    def min_length(self):
+    def min_length(self) -> int:
         """Return 1."""
         return 1
 
@@ -87,21 +98,30 @@ class SalzbergKernel(FeatureKernel):
         self.ratios_ = np.array([second - first for first, second in combinations(logs, 2)])
         self.alphabet_ = X.alphabet
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the log-ratios, and the alphabet that they are of."""
         if not self.fitted:
             return {}, {}
         return {"alphabet": asdict(self.alphabet_)}, {"ratios": self.ratios_}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
         """Set what `fitted_state` returned."""
         self.alphabet_ = Alphabet(**header["alphabet"])
         self.ratios_ = arrays["ratios"]
 
-    def features(self, X):
-        """Return s_p(x), float64 (n, length), one pair of classes after the other.
+    def features(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return s_p(x), one pair of classes after the other.
 
         The matrix times its transpose is the kernel matrix, not normalised.
+
+        Parameters
+        ----------
+        X : SequenceSet or list of str, n records
+            Of the length and alphabet of the training part.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, pairs of classes · length)
 
         Raises
         ------
@@ -137,7 +157,7 @@ class SalzbergKernel(FeatureKernel):
     def _prepare(self, X, like):
         return TermBlocks([Term(1.0, [(1, RealDenseBlock(self.features(X)))])])
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         work = Workload.of(self.coerce(X), None if Y is None else self.coerce(Y))
@@ -162,7 +182,7 @@ class SalzbergKernel(FeatureKernel):
         return shares.reshape(-1)
 
 
-def _cells(X, size):
+def _cells(X: SequenceSet, size: int) -> Iterator[tuple[slice, npt.NDArray[np.int64]]]:
     """Yield (slice of rows, int64 (rows, length)) for some records at a time: (p·size + x_{p−1})·size + x_p.
 
     x_{−1} counts as letter 0. Where a letter is masked it is the number after the last.
@@ -180,11 +200,11 @@ def _cells(X, size):
         yield slice(start, start + len(part)), cells
 
 
-def _log_probabilities(X, size, pseudocount):
+def _log_probabilities(X: SequenceSet, size: int, pseudocount: float) -> npt.NDArray[np.float64]:
     """Return ln P(b | a, p) from the counts in `X`, float64 (length, size, size)."""
     shape = int(X.lengths[0]), size, size
     counts = np.zeros(np.prod(shape) + 1, dtype=np.int64)
     for _, cells in _cells(X, size):
         counts += np.bincount(cells.reshape(-1), minlength=len(counts))
-    counts = counts[:-1].reshape(shape) + float(pseudocount)
-    return np.log(counts) - np.log(counts.sum(axis=2, keepdims=True))
+    smoothed = counts[:-1].reshape(shape) + float(pseudocount)
+    return np.log(smoothed) - np.log(smoothed.sum(axis=2, keepdims=True))

@@ -1,7 +1,7 @@
 """Training features of the shifted weighted degree kernel, never stored.
 
 K(x, y) = Σ_k β_k Σ_{p,q} A_pq [x_p..x_{p+k−1} = y_q..y_{q+k−1}]: k-mers of x at p and y at q add A_pq =
-γ_min(p,q)·δ_|p−q| if p and q are close enough. A linear machine is f(x) = Σ_p Σ_k w_k[x_p..x_{p+k−1}, p], and what
+γ_min(p,q)·δ_|p−q| if p and q are close enough. A linear classifier is f(x) = Σ_p Σ_k w_k[x_p..x_{p+k−1}, p], and what
 y adds to it at q goes to all p around:
 
 - k-mers of up to `depth` letters have a dense table of weights, [k-mer][position];
@@ -11,11 +11,12 @@ y adds to it at q goes to all p around:
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.implicit import LINE, Implicit
 from seqkern.kernels.positional import _shifted_implicit
-from seqkern.kernels.positional.degree_windows import MOST, above, choose_depth, some
+from seqkern.kernels.positional.degree_windows import MOST, Windows, above, choose_depth, some
 
 LONGEST = 2**16 - 1
 FEW_KINDS = 1 << 15  # as many as 15 bits tell apart
@@ -31,6 +32,7 @@ class ShiftedImplicit(Implicit):
     Parameters
     ----------
     windows : Windows
+        The training windows.
     shifts : ndarray of int64, shape (length,)
         The largest shift at each position.
     squares : ndarray of float64, shape (n,)
@@ -42,9 +44,20 @@ class ShiftedImplicit(Implicit):
     ----------
     depth : int
         As given, or chosen.
+
+    Raises
+    ------
+    ParameterError
+        If windows are too long, or share too much for the memory.
     """
 
-    def __init__(self, windows, shifts, squares, depth=None):
+    def __init__(
+        self,
+        windows: Windows,
+        shifts: npt.NDArray[np.int64],
+        squares: npt.NDArray[np.float64],
+        depth: int | None = None,
+    ) -> None:
         _check_length(windows)
         if depth is None:
             depth = choose_depth(shifted_needs(windows, shifts), windows)
@@ -75,8 +88,20 @@ class ShiftedImplicit(Implicit):
         self.depth = depth
 
 
-def shifted_needs(windows, shifts):
-    """Return, for each depth that is worth it, the bytes of weights and lists."""
+def shifted_needs(windows: Windows, shifts: npt.NDArray[np.int64]) -> dict[int, int]:
+    """Return, for each depth that is worth it, the bytes of weights and lists.
+
+    Parameters
+    ----------
+    windows : Windows
+        The training windows.
+    shifts : ndarray of int64, shape (length,)
+        The largest shift at each position.
+
+    Returns
+    -------
+    dict of int to int
+    """
     _check_length(windows)
     cells, entries = np.zeros((2, windows.degree + 1), dtype=np.int64)
     least = max(k for k in range(windows.deepest + 1) if windows.size**k <= LEAST_DEPTH_WORDS)
@@ -93,7 +118,7 @@ def shifted_needs(windows, shifts):
     }
 
 
-def _check_length(windows):
+def _check_length(windows: Windows) -> None:
     """Raise ParameterError for windows whose positions 16 bits do not tell apart."""
     if windows.length > LONGEST:
         raise ParameterError(
@@ -131,7 +156,7 @@ def _reach(gamma, shifts):
     return {"nearest": nearest.astype(np.int32), "span": span.astype(np.int32), "reach": reach}
 
 
-def _tables(windows, depth):
+def _tables(windows: Windows, depth: int) -> npt.NDArray[np.int64]:
     """Return where in the weights the dense tables start, and the last one ends, int64 (depth + 1,)."""
     sizes = [_lines(windows.length) * windows.size**k for k in range(1, depth + 1)]
     return np.cumsum([0, *sizes], dtype=np.int64)

@@ -1,17 +1,21 @@
 """Weighted degree kernels, with and without shifts (Rätsch & Sonnenburg 2004; Rätsch et al. 2005)."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.core.parameters import changed, integer, numbers
 from seqkern.kernels.base import Plan, SequenceKernel
+from seqkern.kernels.implicit import Implicit
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.positional.degree_explanations import DegreeExplanations
 from seqkern.kernels.positional.degree_implicit import implicit_bytes_of, implicit_of
 from seqkern.kernels.positional.degree_payload import DegreePayload, degree_cost, make_sum, positions_are_definite
-from seqkern.kernels.positional.position_weights import fold, of_kernel
+from seqkern.kernels.positional.position_weights import PositionWeights, fold, of_kernel
+from seqkern.sequences.sequence_set import SequenceSet
 
 LARGEST_DEGREE = LARGEST_SHIFT = 10_000
 EXACT = 2**52
@@ -24,6 +28,14 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     ----------
     Rätsch, Sonnenburg: Accurate splice site prediction for Caenorhabditis elegans. In: Kernel Methods in Computational
     Biology, MIT Press 2004.
+
+    Examples
+    --------
+    Of the three k-mers of one residue and the two of two residues, ACG and ACT share three:
+
+    >>> from seqkern.kernels import WeightedDegreeKernel
+    >>> WeightedDegreeKernel(degree=2, normalize=False)(["ACG"], ["ACG", "ACT", "TTT"]).round(3)
+    array([[2.667, 1.667, 0.   ]])
     """
 
     name = "weighted_degree"
@@ -32,7 +44,9 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     has_weights_at_positions = True
 
     degree: int = integer(default=20, low=1, high=LARGEST_DEGREE, kw_only=False, doc="d, the largest length of k-mers.")
-    weights: list[float] | None = numbers(default=None, low=0, doc="β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1)).")
+    weights: list[float] | None = numbers(
+        default=None, low=0, length="degree", doc="β_1, …, β_d; by default 2(d − k + 1)/(d(d + 1))."
+    )
     position_weights: list[float] | None = numbers(
         default=None,
         low=0,
@@ -45,7 +59,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> Sequence["WeightedDegreeKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(),
@@ -54,28 +68,48 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
             cls(2, alphabet="HEC"),
         ]
 
-    def length_weights(self):
+    def length_weights(self) -> npt.NDArray[np.float64]:
         """Return β_1, …, β_d, float64 (d,)."""
         if self.weights is not None:
             return np.array(self.weights, dtype=np.float64)
         k = np.arange(1, self.degree + 1)
         return 2.0 * (self.degree - k + 1) / (self.degree * (self.degree + 1))
 
-    def start_weights(self, length):
-        """Return γ_i for sequences of `length` letters, float64 (length,)."""
+    def start_weights(self, length: int) -> npt.NDArray[np.float64]:
+        """Return γ_i, the weight of a k-mer that starts at position i.
+
+        Parameters
+        ----------
+        length : int
+            Residues of the sequences.
+
+        Returns
+        -------
+        ndarray of float64, shape (length,)
+        """
         if self.position_weights is None:
             return np.ones(length)
         return np.array(self.position_weights, dtype=np.float64)
 
-    def shifts(self, length):
-        """Return the largest shift at each position, int64 (length,): zeros."""
+    def shifts(self, length: int) -> npt.NDArray[np.int64]:
+        """Return the largest shift at each position: zeros.
+
+        Parameters
+        ----------
+        length : int
+            Residues of the sequences.
+
+        Returns
+        -------
+        ndarray of int64, shape (length,)
+        """
         return np.zeros(length, dtype=np.int64)
 
-    def min_length(self):
+    def min_length(self) -> int:
         """Return 1: a letter is a k-mer."""
         return 1
 
-    def common_length(self, X, length=None):
+    def common_length(self, X: SequenceSet, length: int | None = None) -> int:
         """Return the length of the sequences, checked; 0 for none.
 
         Parameters
@@ -84,6 +118,10 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
             Of one length, as `coerce` returns it.
         length : int, optional
             Of the sequences that they are compared with.
+
+        Returns
+        -------
+        int
 
         Raises
         ------
@@ -115,7 +153,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
                 )
         return own
 
-    def _lists(self):
+    def _lists(self) -> dict[str, list[Any]]:
         """Return the parameters that have a number for each position, those given."""
         return {} if self.position_weights is None else {"position_weights": self.position_weights}
 
@@ -135,7 +173,7 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     def _normalised_block(self, rows, cols, out):
         rows.payload.fill(cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)
 
-    def plan(self, X, Y=None):
+    def plan(self, X: Any, Y: Any = None) -> Plan:
         """Return the Plan for this kernel on `X` (against `Y`)."""
         self.check_parameters()
         X, Y = self.coerce(X), None if Y is None else self.coerce(Y)
@@ -145,29 +183,25 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
         total = cost + Workload.of(X, Y).output(self.n_threads)
         return Plan("masks", total.seconds, total.bytes, reason)
 
-    def weights_at_positions(self, support, coefficients):
+    def weights_at_positions(self, support: SequenceSet, coefficients: npt.NDArray[np.float64]) -> PositionWeights:
         """Return the PositionWeights of Σ_j coefficients[j]·K(x, z_j), not normalised."""
         return of_kernel(self, support, coefficients)
 
-    def constant_diagonal(self, length):
+    def constant_diagonal(self, length: int) -> bool:
         """Tell whether each sequence matches itself as any other does: where positions are compared with themselves."""
         return not self.shifts(length).any()
 
-    def _implicit(self, X):
+    def _implicit(self, X: Any) -> Implicit:
         return implicit_of(self, X)
 
-    def implicit_bytes(self, X):
+    def implicit_bytes(self, X: Any) -> int:
         """Return the bytes that ``implicit(X)`` and its weights take, predicted before the work."""
         return implicit_bytes_of(self, X)
 
     def _fold(self, columns, coefficients):
         return fold(self, columns.X, coefficients)
 
-    def _check_parameters(self):
-        if self.weights is not None and len(self.weights) != self.degree:
-            raise ParameterError(
-                f"weights={self.weights!r} is not possible", remedy=f"give a list of {self.degree} numbers"
-            )
+    def _check_parameters(self) -> None:
         lengths = {name: len(values) for name, values in self._lists().items()}
         if len(set(lengths.values())) > 1:
             listed = " and ".join(f"{name} {length} numbers" for name, length in lengths.items())
@@ -184,6 +218,17 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
     ----------
     Rätsch, Sonnenburg, Schölkopf: RASE: recognition of alternatively spliced exons in C. elegans. Bioinformatics 21
     (Suppl. 1), 2005.
+
+    Examples
+    --------
+    A shift by one position is found:
+
+    >>> from seqkern.kernels import ShiftedWeightedDegreeKernel, WeightedDegreeKernel
+    >>> x, y = ["CAGGTC"], ["TCAGGT"]
+    >>> WeightedDegreeKernel(degree=3)(x, y).round(2)
+    array([[0.09]])
+    >>> ShiftedWeightedDegreeKernel(degree=3, shift=1)(x, y).round(2)
+    array([[0.28]])
     """
 
     name = "shifted_weighted_degree"
@@ -203,7 +248,7 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list["ShiftedWeightedDegreeKernel"]:
         """Return kernels for the contract suite."""
         return [
             cls(),
@@ -212,12 +257,22 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
             cls(2, 30, alphabet="HEC"),
         ]
 
-    def shifts(self, length):
-        """Return S(i), the largest shift at each position of sequences of `length` letters, int64 (length,)."""
+    def shifts(self, length: int) -> npt.NDArray[np.int64]:
+        """Return S(i), the largest shift at each position.
+
+        Parameters
+        ----------
+        length : int
+            Residues of the sequences.
+
+        Returns
+        -------
+        ndarray of int64, shape (length,)
+        """
         return np.full(length, self.shift) if np.ndim(self.shift) == 0 else np.array(self.shift, dtype=np.int64)
 
     @property
-    def positive_semidefinite(self):
+    def positive_semidefinite(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether every Gram matrix is: the matrix of the weights of two positions is.
 
         With one shift for all positions and no position weights its entries w(|i − j|) are those of a sum of cosines

@@ -101,7 +101,13 @@ class DenseBlock:
         upper: bool,
         sums: npt.NDArray[np.int32 | np.int64],
     ) -> None:
-        """Add factor · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `Block.accumulate`."""
+        """Add factor · Φ(rows)·Φ(columns) to `sums`.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
+        """
         kind = max(self.kind, cols.kind)
         if math.sqrt(self.largest * cols.largest) >= INT32_LIMIT:
             kind = 4
@@ -113,14 +119,26 @@ class DenseBlock:
         return self.packed(self.kind).view(DTYPES[self.kind])
 
     def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,); see `FoldingBlock`."""
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,).
+
+        Parameters
+        ----------
+        first, coefficients
+            As in `FoldingBlock.gather`.
+        """
         packed = self._counts()
         weights = np.zeros(packed.shape[1] * packed.shape[3])
         _fold.gather_packed(packed, first, coefficients, weights)
         return weights[: self.width].copy()
 
     def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
-        """Write Φ(record first + i)·weights to out[i]; see `FoldingBlock`."""
+        """Write Φ(record first + i)·weights to out[i].
+
+        Parameters
+        ----------
+        first, weights, out
+            As in `FoldingBlock.apply`.
+        """
         packed = self._counts()
         places = packed.shape[1] * packed.shape[3]
         padded = np.concatenate((weights, np.zeros(places - len(weights))))

@@ -6,7 +6,7 @@ payload. By subclassing `FeatureKernel` it has everything else::
 
     class ToyKernel(FeatureKernel):
         name = "toy"
-        def _prepare(self, X, like):
+        def _prepare(self, X: SequenceSet, like: TermBlocks | None) -> TermBlocks:
             block = SparseBlock(find_kmers(X, 2).count(), like and like.blocks[0])
             return TermBlocks([Term(1.0, [(1, block)])])
 
@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
-from seqkern.kernels.base import SequenceKernel
+from seqkern.kernels.base import Prepared, SequenceKernel
 from seqkern.kernels.blocks import LEAST_BLOCK_ROWS
 from seqkern.kernels.products import _product
 from seqkern.sequences.sequence_set import SequenceSet
@@ -311,11 +311,13 @@ class FeatureKernel(SequenceKernel):
 
     least_block_rows = LEAST_BLOCK_ROWS
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: TermBlocks, cols: TermBlocks, out: npt.NDArray[np.float64]) -> None:
         product(rows, cols, out)
 
-    def _fold(self, columns, coefficients):
+    def _fold(
+        self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
         return fold(columns, coefficients)
 
-    def _normalised_block(self, rows, cols, out):
+    def _normalised_block(self, rows: Prepared, cols: Prepared, out: npt.NDArray[np.float64]) -> None:
         product(rows.payload, cols.payload, out, rows.raw_diagonal, cols.raw_diagonal)

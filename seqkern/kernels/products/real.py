@@ -51,17 +51,35 @@ class RealDenseBlock:
         upper: bool,
         sums: npt.NDArray[np.float64],
     ) -> None:
-        """Add Φ(rows)·Φ(columns) to `sums`; the parameters are those of `Block.accumulate`."""
+        """Add Φ(rows)·Φ(columns) to `sums`.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
+        """
         _real.multiply(self._panels, cols._panels, row, first, last, upper, sums)
 
     def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,); see `FoldingBlock`."""
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,).
+
+        Parameters
+        ----------
+        first, coefficients
+            As in `FoldingBlock.gather`.
+        """
         weights = np.zeros(self._panels.shape[1])
         _fold.gather_panels(self._panels, first, coefficients, weights)
         return weights
 
     def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
-        """Write Φ(record first + i)·weights to out[i]; see `FoldingBlock`."""
+        """Write Φ(record first + i)·weights to out[i].
+
+        Parameters
+        ----------
+        first, weights, out
+            As in `FoldingBlock.apply`.
+        """
         _fold.apply_panels(self._panels, first, weights, out)
 
 
@@ -104,17 +122,35 @@ class RealSparseBlock:
         upper: bool,
         sums: npt.NDArray[np.float64],
     ) -> None:
-        """Add Φ(rows)·Φ(columns) to `sums`; the parameters are those of `Block.accumulate`."""
+        """Add Φ(rows)·Φ(columns) to `sums`.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
+        """
         _real.walk(*self._rows, *cols._lists, row, first, last, upper, sums)
 
     def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,); see `FoldingBlock`."""
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,).
+
+        Parameters
+        ----------
+        first, coefficients
+            As in `FoldingBlock.gather`.
+        """
         weights = np.zeros(self._n_features)
         _fold.gather_sparse(*self._rows, first, coefficients, weights)
         return weights
 
     def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
-        """Write Φ(record first + i)·weights to out[i]; see `FoldingBlock`."""
+        """Write Φ(record first + i)·weights to out[i].
+
+        Parameters
+        ----------
+        first, weights, out
+            As in `FoldingBlock.apply`.
+        """
         _fold.apply_sparse(*self._rows, first, weights, out)
 
 

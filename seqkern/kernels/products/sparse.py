@@ -109,7 +109,13 @@ class SparseBlock:
         upper: bool,
         sums: npt.NDArray[np.int32 | np.int64],
     ) -> None:
-        """Add factor · Φ(rows)·Φ(columns) to `sums`; the parameters are those of `Block.accumulate`."""
+        """Add factor · Φ(rows)·Φ(columns) to `sums`.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
+        """
         _product.walk(
             self.start,
             self.feature,
@@ -130,13 +136,25 @@ class SparseBlock:
         )
 
     def gather(self, first: int, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,); see `FoldingBlock`."""
+        """Return Σ_j coefficients[j]·Φ(record first + j), float64 (features,).
+
+        Parameters
+        ----------
+        first, coefficients
+            As in `FoldingBlock.gather`.
+        """
         weights = np.zeros(self.n_features)
         _fold.gather_sparse(self.start, self.feature, self.count, first, coefficients, weights)
         return weights
 
     def apply(self, first: int, weights: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
-        """Write Φ(record first + i)·weights to out[i], weights over the features of the columns."""
+        """Write Φ(record first + i)·weights to out[i], weights over the features of the columns.
+
+        Parameters
+        ----------
+        first, weights, out
+            As in `FoldingBlock.apply`.
+        """
         _fold.apply_sparse(self.start, self.feature, self.count, first, weights, out)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import NoWordsError, ParameterError
 from seqkern.core.parameters import changed, choice, flag, integer, real, text
@@ -55,11 +56,12 @@ class StringKernel(SequenceKernel):
     array([[0.0625  , 0.09375 ],
            [0.09375 , 0.203125]])
 
-    With soft matching, leucine and isoleucine are nearly the same:
+    With soft matching, isoleucine for leucine costs less than tryptophan:
 
-    >>> matched = StringKernel(2, matching="BLOSUM62", alphabet="protein")
-    >>> matched(["KLKV"], ["KIKV", "KWKV"]).round(2)
-    array([[0.91, 0.63]])
+    >>> StringKernel(2, alphabet="protein")(["KLKV"], ["KIKV", "KWKV"]).round(2)
+    array([[0.45, 0.45]])
+    >>> StringKernel(2, matching="BLOSUM62", alphabet="protein")(["KLKV"], ["KIKV", "KWKV"]).round(2)
+    array([[0.82, 0.56]])
     """
 
     name = "string"
@@ -138,7 +140,7 @@ class StringKernel(SequenceKernel):
         """Return the Chains for an alphabet."""
         return Chains.of(self.n, self.up_to, float(self.decay), letter_weights(self.matching, alphabet))
 
-    def _prepare(self, X, like):
+    def _prepare(self, X: SequenceSet, like: Subsequences | None) -> Subsequences:
         if self.short == "error":
             check_lengths(X, self.min_length(), "n")
         return Subsequences(
@@ -150,7 +152,7 @@ class StringKernel(SequenceKernel):
             scaled=self.normalize,
         )
 
-    def _block(self, rows, cols, out):
+    def _block(self, rows: Subsequences, cols: Subsequences, out: npt.NDArray[np.float64]) -> None:
         product(rows, cols, out)
 
     def plan(self, X: Any, Y: Any = None) -> Plan:
@@ -167,21 +169,25 @@ class StringKernel(SequenceKernel):
         total = own + work.output(self.n_threads)
         return Plan("lanes", total.seconds, total.bytes, f"{cells:.3g} pairs of letters, {each:.2g} ns each")
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         coefficients = np.asarray(coefficients, dtype=np.float64)
         shares = residue_shares(self._chains(X.alphabet), X, support, coefficients)
         if self.empty:
             shares = shares + spread_evenly(X, np.full(len(X), coefficients.sum()))
         return shares
 
-    def _word_weights(self, X, support, coefficients):
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> tuple[list[str], npt.NDArray[np.float64]]:
         """Return the n-mers (`up_to`: of 1 to n residues), and Σ_j coefficients[j]·φ_u(z_j) for each.
 
         With soft matching φ_u(z) is Σ decay^span·Π w over all subsequences of n residues.
         """
         if self.n is None:
             raise NoWordsError("the words have no length", remedy="choose an n")
-        words, weights = [], []
+        kmers, weights = [], []
         for length in range(1 if self.up_to else self.n, self.n + 1):
             found = sorted({kmer for Z in (X, support) for kmer in _kmers(Z, length)})
             kernel = StringKernel(
@@ -189,9 +195,9 @@ class StringKernel(SequenceKernel):
             )
             # K(u, z) is decay^n·φ_u(z), as u has a single subsequence of n residues.
             values = kernel.kernel(SequenceSet.from_strings(found, X.alphabet), support) @ coefficients
-            words += found
+            kmers += found
             weights.append(values / float(self.decay) ** length)
-        return words, np.concatenate(weights)
+        return kmers, np.concatenate(weights)
 
 
 def _kmers(X: SequenceSet, n: int) -> Iterator[str]:

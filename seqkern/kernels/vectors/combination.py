@@ -12,7 +12,7 @@ from seqkern.kernels import _blocks
 from seqkern.kernels.algebra import SumKernel
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.composite import CompositeKernel, as_parts
-from seqkern.kernels.specs import kernel_text
+from seqkern.kernels.specs import build_kernel, kernel_text
 from seqkern.kernels.stored_form import StoredForm
 from seqkern.kernels.vectors.combination_weights import RULES, SCALES, learn_weights
 
@@ -97,8 +97,6 @@ class CombinationKernel(SumKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         texts = (
             "combination:parts=[(spectrum:k=3),(spectrum:k=2),(spectrum:k=1)]",
             "combination:parts=[linear,(rbf:gamma=scale),(polynomial:degree=2)],weights=mkl,p=1,normalize=true",

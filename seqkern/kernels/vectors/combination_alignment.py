@@ -77,6 +77,7 @@ def target_products(grams, targets):
 
 def _best_directions(alignments, among):
     """Return the v ≥ 0 that minimises vᵀMv − 2vᵀa for matrices of norm 1."""
+    # loaded only where used: costs start-up
     from scipy.optimize import nnls
 
     # with M = RᵀR it is ‖Rv − R⁻ᵀa‖² but for a constant

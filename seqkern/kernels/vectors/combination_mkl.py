@@ -167,6 +167,7 @@ class Machines:
 
     def _solve(self, signs):
         """Return (support, α·y of the support, b) of one machine."""
+        # loaded only where used: costs start-up
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
@@ -190,6 +191,7 @@ def _least_primal(norm, margins, cost):
 
 def _lowest_of_planes(planes):
     """Return the least value on the simplex of the greatest of all planes, by a linear program."""
+    # loaded only where used: costs start-up
     from scipy.optimize import linprog
 
     slopes = np.array([plane.squares for plane in planes])
@@ -234,6 +236,7 @@ def _best_for_machines(plane, p):
 
 def _next_on_simplex(planes, lower, upper):
     """Return the point of the simplex nearest to the last where no plane is above the level."""
+    # loaded only where used: costs start-up
     from scipy.optimize import nnls
 
     last = planes[-1].weights

@@ -10,6 +10,7 @@ from seqkern.core.parameters import choice, component, integer, real
 from seqkern.core.threads import one_thread
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.feature_blocks import filled
+from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
 from seqkern.kernels.vectors.comparison import LandmarkComparison, exact
 from seqkern.sequences.sequence_set import SequenceSet
@@ -64,8 +65,6 @@ class NystroemKernel(ApproximateKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         return [
             cls(build_kernel("window:gamma=0.05"), n_components=6),
             cls(build_kernel("spectrum:k=2"), normalize=True),
@@ -178,6 +177,7 @@ def inverse_root(among, tolerance):
 
 def centres(vectors, count, seed):
     """Return the centres of k-means clusters of vectors, float32 (count, width)."""
+    # loaded only where used: costs start-up
     from sklearn.cluster import MiniBatchKMeans
     from threadpoolctl import threadpool_limits
 

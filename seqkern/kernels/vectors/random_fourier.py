@@ -9,6 +9,7 @@ from seqkern.core.parameters import changed, component, flag, integer
 from seqkern.core.threads import one_thread
 from seqkern.kernels.base import Kernel
 from seqkern.kernels.feature_blocks import filled
+from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vectors.approximation import CHUNK_ROWS, ApproximateKernel
 from seqkern.kernels.vectors.vector import PreparedVectors
 
@@ -49,8 +50,6 @@ class RandomFourierKernel(ApproximateKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         return [
             cls(build_kernel("window:gamma=0.05"), n_components=20),
             cls(build_kernel("pssm_window:gamma=scale"), n_components=600, orthogonal=False),

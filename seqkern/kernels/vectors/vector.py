@@ -17,6 +17,7 @@ from seqkern.kernels.base import LAST_PARAMETERS, Kernel
 from seqkern.kernels.blocks import row_blocks
 from seqkern.kernels.composite import CompositeKernel, as_parts
 from seqkern.kernels.implicit import SparseImplicit
+from seqkern.kernels.specs import build_kernel
 from seqkern.kernels.vector_form import DenseTable, VectorForm
 from seqkern.kernels.vectors import _vector
 
@@ -184,8 +185,6 @@ class PolynomialKernel(_KernelOfKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         return [cls(), build_kernel("polynomial:degree=3,gamma=0.5,normalize=true,base=(spectrum:k=2)")]
 
     def _change(self, block, row_diagonal, col_diagonal):
@@ -238,8 +237,6 @@ class RBFKernel(_KernelOfKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         texts = "rbf:gamma=scale", "rbf:gamma=0.5,base=(spectrum:k=2)", "rbf:gamma=jaakkola,base=(spectrum:k=2)"
         return [cls(), *map(build_kernel, texts)]
 
@@ -313,8 +310,6 @@ class SigmoidKernel(_KernelOfKernel):
     @classmethod
     def examples(cls):
         """Return kernels for the contract suite."""
-        from seqkern.kernels.specs import build_kernel
-
         return [cls(gamma=0.1), build_kernel("sigmoid:gamma=0.5,coef0=-1,base=(spectrum:k=2)")]
 
     def _change(self, block, row_diagonal, col_diagonal):

@@ -8,6 +8,7 @@ other one is the name of a scale, and each line has a letter and its value on ea
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -144,7 +145,7 @@ class ScaleParameter:
     The values that were read from a file are part of the kernel's identity and of saved models.
     """
 
-    missing_file_remedy = "check the path, or choose scales such as hydrophobicity"
+    missing_file_remedy: ClassVar[str] = "check the path, or choose scales such as hydrophobicity"
     scale_parameter = "scales"
     other_choices = ()  # values of the parameter that have nothing to do with scales
     _read = None

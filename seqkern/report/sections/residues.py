@@ -1,4 +1,4 @@
-"""The section on data sets of residues: states and segments of whole chains, with the scores that are usual for them."""
+"""The section on data sets of residues: states and segments of whole chains, with the field's scores."""
 
 from collections.abc import Sequence
 

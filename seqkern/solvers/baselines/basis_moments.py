@@ -1,8 +1,10 @@
 """Second moments of features and targets: all that least squares on any of the features need."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 FLAT = 1e-9
 """A feature of which the others of a basis leave at most this share of its variance depends on them."""
@@ -25,21 +27,36 @@ class Part:
     """
 
     n: int
-    learned: np.ndarray
-    tested: np.ndarray | None = None
+    learned: npt.NDArray[np.float64]
+    tested: npt.NDArray[np.float64] | None = None
 
     @classmethod
-    def of_sums(cls, n, products, totals, columns, held=None):
+    def of_sums(
+        cls,
+        n: int,
+        products: npt.NDArray[np.float64],
+        totals: npt.NDArray[np.float64],
+        columns: npt.NDArray[np.int64],
+        held: tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None,
+    ) -> Self:
         """Return the Part of some columns.
 
         Parameters
         ----------
-        n, products, totals
-            Number of rows, Σ zzᵀ and Σ z of what is learned from.
-        columns : ndarray of int64
-            The features and the target.
+        n : int
+            Rows that are learned from.
+        products : ndarray of float64, shape (q, q)
+            Σ zzᵀ over them.
+        totals : ndarray of float64, shape (q,)
+            Σ z over them.
+        columns : ndarray of int64, shape (d + 1,)
+            The features, and last the target.
         held : tuple, optional
             The same three of the rows that are predicted.
+
+        Returns
+        -------
+        Part
         """
         own = np.ix_(columns, columns)
         mean = totals[columns] / n
@@ -50,13 +67,18 @@ class Part:
         cross = np.outer(totals[columns], mean)
         return cls(n, learned, products[own] - cross - cross.T + n_held * np.outer(mean, mean))
 
-    def errors(self, bases):
-        """Return the sum of squared errors on the rows that are predicted, float64 (m,), inf for a dependent basis.
+    def errors(self, bases: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return the sums of squared errors on the rows that are predicted.
 
         Parameters
         ----------
         bases : ndarray of int64, shape (m, p)
-            The features of each.
+            The features of each basis.
+
+        Returns
+        -------
+        ndarray of float64, shape (m,)
+            Infinite for a dependent basis.
         """
         m, p = bases.shape
         out = np.empty(m)
@@ -70,8 +92,8 @@ class Part:
             out[start : start + at_once] = stack.values()
         return out
 
-    def errors_of_all(self):
-        """Return the same for all subsets of the d features, float64 (2^d,): bit j of the place tells of feature j.
+    def errors_of_all(self) -> npt.NDArray[np.float64]:
+        """Return the errors of all subsets of the d features, float64 (2^d,): bit j of the place tells of feature j.
 
         Each feature in turn doubles the number of small matrices: of those without it and of those with it, from which
         it has been eliminated. Nearly all of them are small then: six operations for each subset.
@@ -90,25 +112,25 @@ class _Stack:
     `variances` are those of the features at the beginning; `good` tells which bases are independent.
     """
 
-    learned: np.ndarray
-    tested: np.ndarray | None
-    variances: np.ndarray
-    good: np.ndarray
+    learned: npt.NDArray[np.float64]
+    tested: npt.NDArray[np.float64] | None
+    variances: npt.NDArray[np.float64]
+    good: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, part, places):
+    def of(cls, part: Part, places: npt.NDArray[np.int64]) -> Self:
         """Return the moments of some columns, (m, q) of `places`, before any regression."""
         own = places[:, :, None], places[:, None, :]
         tested = None if part.tested is None else part.tested[own]
         learned = part.learned[own]
         return cls(learned, tested, np.diagonal(part.learned)[places], np.ones(len(places), dtype=bool))
 
-    def without_first(self):
+    def without_first(self) -> "_Stack":
         """Return the stack without its first feature, which is in no basis."""
         tested = None if self.tested is None else self.tested[:, 1:, 1:]
         return _Stack(self.learned[:, 1:, 1:], tested, self.variances[:, 1:], self.good)
 
-    def with_first(self):
+    def with_first(self) -> "_Stack":
         """Return the stack after regression on its first feature."""
         left = self.learned[:, 0, 0]
         good = left > FLAT * self.variances[:, 0]
@@ -122,19 +144,31 @@ class _Stack:
             tested = self.tested[:, 1:, 1:] - cross - cross.swapaxes(1, 2) + squares
         return _Stack(learned, tested, self.variances[:, 1:], self.good & good)
 
-    def joined(self, other):
+    def joined(self, other: "_Stack") -> "_Stack":
         """Return the bases of both."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return _Stack(*(None if own is None else np.concatenate((own, more)) for own, more in pairs))
+        parts: list[Any] = [None if own is None else np.concatenate((own, more)) for own, more in pairs]
+        return _Stack(*parts)
 
-    def values(self):
+    def values(self) -> npt.NDArray[np.float64]:
         """Return the errors of the target, the only column that is left."""
         found = (self.learned if self.tested is None else self.tested)[:, 0, 0]
         return np.where(self.good, np.maximum(found, 0.0), np.inf)
 
 
-def independent(learned):
-    """Return the features that do not depend on those before them, int64, from moments of features and target."""
+def independent(learned: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the features that do not depend on those before them.
+
+    Parameters
+    ----------
+    learned : ndarray of float64, shape (d + 1, d + 1)
+        Moments of the features, and last of the target, as in `Part`.
+
+    Returns
+    -------
+    ndarray of int64
+        Ascending.
+    """
     stack = _Stack.of(Part(0, learned), np.arange(len(learned))[None])
     kept = []
     for j in range(len(learned) - 1):

@@ -1,8 +1,12 @@
 """Searches for the basis, a subset of the features, that is best by a criterion."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+
+from seqkern.solvers.baselines.basis_moments import Part
 
 CRITERIA = ("aic", "bic", "cp", "cv")
 SEARCHES = ("brute_force", "stepwise", "local")
@@ -13,6 +17,10 @@ EQUAL = 1e-10
 """Criteria that differ by no more than this share are equal."""
 
 
+Found: TypeAlias = tuple[npt.NDArray[np.int64], float]
+"""The features of a basis, and its criterion."""
+
+
 @dataclass
 class Criterion:
     """How good a basis is, the smaller the better.
@@ -20,6 +28,7 @@ class Criterion:
     Parameters
     ----------
     name : {"aic", "bic", "cp", "cv"}
+        Which criterion.
     whole : Part
         Of all rows.
     parts : list of Part
@@ -34,24 +43,43 @@ class Criterion:
     """
 
     name: str
-    whole: object
-    parts: list
+    whole: Part
+    parts: list[Part]
     noise: float
     looked_at: int = 0
 
     @property
-    def d(self):
+    def d(self) -> int:
         """The number of features."""
         return len(self.whole.learned) - 1
 
-    def of(self, bases):
-        """Return the criterion of bases of one size, an int64 array (m, p)."""
+    def of(self, bases: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return the criterion of bases of one size.
+
+        Parameters
+        ----------
+        bases : ndarray of int64, shape (m, p)
+            The features of each basis.
+
+        Returns
+        -------
+        ndarray of float64, shape (m,)
+            Infinite for a basis that is dependent, or too large for the rows.
+        """
         self.looked_at += len(bases)
         errors = sum(part.errors(bases) for part in self._parts())
         return self._from(errors, np.full(len(bases), bases.shape[1]))
 
-    def of_all(self):
-        """Return the criterion of all subsets, float64 (2^d,), and their sizes; bit j of the place is feature j."""
+    def of_all(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Return the criterion of all subsets of the features.
+
+        Returns
+        -------
+        values : ndarray of float64, shape (2^d,)
+            Bit j of the place tells whether feature j is in the subset.
+        sizes : ndarray of int64, shape (2^d,)
+            How many features are in each.
+        """
         sizes = np.zeros(1, dtype=np.int64)
         for _ in range(self.d):
             sizes = np.concatenate((sizes, sizes + 1))
@@ -76,8 +104,21 @@ class Criterion:
         return np.where((p < smallest) & np.isfinite(errors), values, np.inf)
 
 
-def brute_force(criterion):
-    """Return the best of all subsets and its criterion; of equal ones the smallest, then the first."""
+def brute_force(criterion: Criterion) -> Found:
+    """Return the best of all subsets; of equal ones the smallest, then the first.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        Of at most `MAX_BRUTE` features.
+
+    Returns
+    -------
+    basis : ndarray of int64, shape (p,)
+        Its features, ascending.
+    value : float
+        Its criterion.
+    """
     values, sizes = criterion.of_all()
     least = values.min()
     equal = np.flatnonzero(values <= least + EQUAL * (1 + abs(least)))
@@ -85,13 +126,43 @@ def brute_force(criterion):
     return np.flatnonzero((best >> np.arange(criterion.d)) & 1), float(values[best])
 
 
-def stepwise(criterion):
-    """Return what is found from no feature at all by taking one in or out, each time the best, while that helps."""
+def stepwise(criterion: Criterion) -> Found:
+    """Return the basis found from the empty one by taking one feature in or out, each time the best, while that helps.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        Counts the bases that are looked at.
+
+    Returns
+    -------
+    basis : ndarray of int64, shape (p,)
+        Its features.
+    value : float
+        Its criterion.
+    """
     return _descend(criterion, np.empty(0, dtype=np.int64), swaps=False)
 
 
-def local(criterion, restarts, seed):
-    """Return the best that is found by taking in, taking out and swapping, from no feature and from random subsets."""
+def local(criterion: Criterion, restarts: int, seed: int) -> Found:
+    """Return the best basis found by taking features in, taking them out and swapping them.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        Counts the bases that are looked at.
+    restarts : int
+        How many searches begin with a random subset; one more begins with no feature.
+    seed : int
+        Of the random subsets.
+
+    Returns
+    -------
+    basis : ndarray of int64, shape (p,)
+        Its features.
+    value : float
+        Its criterion.
+    """
     rng = np.random.default_rng(seed)
     starts = [np.empty(0, dtype=np.int64)]
     starts += [np.flatnonzero(rng.random(criterion.d) < rng.random()) for _ in range(restarts)]

@@ -1,17 +1,39 @@
 """Sums over the training rows for least squares on a basis: moments of each inner fold, intervals of coefficients."""
 
-import numpy as np
+from collections.abc import Sequence
+from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.baselines.basis_moments import Part
+
+Sums: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]
+"""Of each inner fold the number of rows, Σ zzᵀ and Σ z."""
 
 
 class TrainingSums:
     """Features and targets of the training rows, and what passes over them give.
 
     Moments are taken around the mean of all rows.
+
+    Parameters
+    ----------
+    K : FeatureBlocks, shape (n, d)
+        The features.
+    targets : ndarray of float64, shape (n, targets)
+        A column for each target.
+
+    Attributes
+    ----------
+    n, d : int
+        Numbers of rows and features.
+    mean : ndarray of float64, shape (d + targets,)
+        Of the features, then of the targets.
     """
 
-    def __init__(self, K, targets):
+    def __init__(self, K: FeatureBlocks, targets: npt.NDArray[np.float64]) -> None:
         self.K, self.targets = K, targets
         self.d, self.n = K.shape[1], len(targets)
         total = np.zeros(self.d)
@@ -24,8 +46,23 @@ class TrainingSums:
         for part, block in self.K.blocks():
             yield part, np.column_stack((block, self.targets[part])) - self.mean
 
-    def sums(self, folds):
-        """Return the number of rows, Σ zzᵀ and Σ z of each inner fold: arrays of the folds, first."""
+    def sums(self, folds: npt.NDArray[np.int64]) -> Sums:
+        """Return the sums of each inner fold.
+
+        Parameters
+        ----------
+        folds : ndarray of int64, shape (n,)
+            The fold of each row, from 0.
+
+        Returns
+        -------
+        counts : ndarray of int64, shape (folds,)
+            Rows in each fold.
+        products : ndarray of float64, shape (folds, q, q)
+            Σ zzᵀ over its rows, z the features and targets less their mean.
+        totals : ndarray of float64, shape (folds, q)
+            Σ z.
+        """
         q = len(self.mean)
         counts, products, totals = np.bincount(folds), np.zeros((folds.max() + 1, q, q)), np.zeros((folds.max() + 1, q))
         for part, rows in self._rows():
@@ -35,22 +72,55 @@ class TrainingSums:
                 totals[fold] += own.sum(axis=0)
         return counts, products, totals
 
-    def part(self, sums, place, held=None):
-        """Return the Part of a target: of all rows, or of those that are not in a fold, to predict those."""
+    def part(self, sums: Sums, place: int, held: int | None = None) -> Part:
+        """Return the Part of one target.
+
+        Parameters
+        ----------
+        sums : tuple
+            As of `sums`.
+        place : int
+            The target.
+        held : int, optional
+            The fold to predict from the others; by default all rows are learned from and predicted.
+
+        Returns
+        -------
+        Part
+        """
         columns = np.append(np.arange(self.d), self.d + place)
-        whole = [one.sum(axis=0) for one in sums]
+        counts, products, totals = sums
+        whole = int(counts.sum()), products.sum(axis=0), totals.sum(axis=0)
         if held is None:
             return Part.of_sums(*whole, columns)
-        own = [one[held] for one in sums]
-        return Part.of_sums(*(all_ - one for all_, one in zip(whole, own, strict=True)), columns, own)
+        own = int(counts[held]), products[held], totals[held]
+        return Part.of_sums(whole[0] - own[0], whole[1] - own[1], whole[2] - own[2], columns, own)
 
-    def intervals(self, sums, bases, codes, level):
-        """Return (targets, d, 3): coefficient and both ends of its interval, in a basis for each target; NaN outside.
+    def intervals(
+        self, sums: Sums, bases: Sequence[npt.NDArray[np.int64]], codes: npt.NDArray[np.int64] | None, level: float
+    ) -> npt.NDArray[np.float64]:
+        """Return the coefficients in a basis for each target, with confidence intervals.
 
         With M = Σ xxᵀ and s_g = Σ x e over the rows of group g, e the errors, the covariance of the coefficients is
         M⁻¹ Σ_g s_g s_gᵀ M⁻¹, times G/(G − 1) · (n − 1)/(n − p).
+
+        Parameters
+        ----------
+        sums : tuple
+            As of `sums`.
+        bases : sequence of ndarray of int64
+            The features for each target.
+        codes : ndarray of int64, shape (n,), optional
+            The group of each row, from 0; without them each row is a group.
+        level : float
+            Confidence level, between 0 and 1.
+
+        Returns
+        -------
+        ndarray of float64, shape (targets, d, 3)
+            Coefficient and both ends of its interval; NaN for features outside the basis.
         """
-        from scipy.stats import t as student
+        from scipy.stats import t as student  # only here: scipy.stats costs start-up
 
         out = np.full((len(bases), self.d, 3), np.nan)
         inverses = [self._inverse(sums, basis) for basis in bases]
@@ -91,12 +161,36 @@ class TrainingSums:
                     np.add.at(sums[place], codes[part], scores)
         return out if sums is None else sums.swapaxes(1, 2) @ sums
 
-    def intercepts(self, weights):
-        """Return b of each target."""
+    def intercepts(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the intercept b of each target.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (targets, d)
+            0 for features outside the basis.
+
+        Returns
+        -------
+        ndarray of float64, shape (targets,)
+        """
         return self.mean[self.d :] - weights @ self.mean[: self.d]
 
-    def residual(self, sums, weights, bases):
-        """Return the largest error of the normal equations, as a share of the largest |Σ xy|."""
+    def residual(self, sums: Sums, weights: npt.NDArray[np.float64], bases: Sequence[npt.NDArray[np.int64]]) -> float:
+        """Return the largest error of the normal equations, as a share of the largest |Σ xy|.
+
+        Parameters
+        ----------
+        sums : tuple
+            As of `sums`.
+        weights : ndarray of float64, shape (targets, d)
+            0 for features outside the basis.
+        bases : sequence of ndarray of int64
+            The features for each target.
+
+        Returns
+        -------
+        float
+        """
         moments = sums[1].sum(axis=0)
         errors = moments[: self.d, self.d :] - moments[: self.d, : self.d] @ weights.T
         largest = max(np.abs(moments[: self.d, self.d :]).max(), 1e-300)

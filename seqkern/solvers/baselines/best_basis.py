@@ -1,6 +1,10 @@
 """Least squares on the best subset of a few features, with an interval for each coefficient."""
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice, integer, real
@@ -49,6 +53,19 @@ class BestBasis(AnyClassSolver):
     for rows of one group that are alike (Liang & Zeger, Biometrika 73:13-22, 1986; t with groups − 1 degrees of
     freedom). Those in the chosen basis are conditional on the choice: as the same rows made it, they are too narrow
     (Berk, Brown, Buja, Zhang & Zhao, Ann. Stat. 41:802-837, 2013). Those in the full basis are valid, and wider.
+
+    Examples
+    --------
+    GC content, length and CpG ratio of promoters and other regions:
+
+    >>> from seqkern.solvers import BestBasis
+    >>> X = [[0.6, 52, 0.9], [0.7, 47, 0.8], [0.5, 50, 0.7], [0.6, 46, 0.2], [0.5, 51, 0.3], [0.7, 53, 0.1]]
+    >>> promoter = [1, 1, 1, 0, 0, 0]
+    >>> solver = BestBasis(criterion="bic").fit(X, promoter)
+    >>> solver.support_, solver.report_["looked_at"]
+    (array([2]), 8)
+    >>> solver.intervals()[0, 2, :3].round(1)  # coefficient of the CpG ratio, with its interval
+    array([3.1, 2.1, 4.1])
     """
 
     name = "best_basis"
@@ -69,7 +86,7 @@ class BestBasis(AnyClassSolver):
     level: float = real(default=0.95, low=0, high=1, open_low=True, open_high=True, doc="Of the confidence intervals.")
     seed: int = random_seed("Of the folds and the random subsets.")
 
-    def check_labels(self, y, groups=None):
+    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError where there are too few records, or groups, for the folds."""
         count = len(y) if groups is None else len(np.unique(np.asarray(groups)))
         if self.criterion == "cv" and count < self.folds:
@@ -79,7 +96,7 @@ class BestBasis(AnyClassSolver):
             )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(search="stepwise"), cls(criterion="cv", folds=3), cls(search="local", criterion="cp", restarts=1)]
 
@@ -144,25 +161,25 @@ class BestBasis(AnyClassSolver):
         out = weighted_features(K, columns, self.coef_.T) + self.intercept_
         return out[:, 0] if out.shape[1] == 1 else out
 
-    def linear(self):
+    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
         """Return (coefficients, constant) for two classes."""
         return (self._on_columns(self.coef_[0]), float(self.intercept_[0])) if len(self.coef_) == 1 else None
 
-    def weights_by_class(self):
+    def weights_by_class(self) -> npt.NDArray[np.float64] | None:
         """Return the coefficients of several classes, (c, s)."""
         return None if len(self.coef_) == 1 else self.coef_
 
-    def intervals(self):
+    def intervals(self) -> npt.NDArray[np.float64]:
         """Return `table_`."""
         return self.table_
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the coefficients and their intervals."""
         known = np.isfinite(self.table_)  # a model file holds finite numbers
         table = {"table": np.where(known, self.table_, 0.0), "known": known}
         return {}, {"coef": self.coef_, "intercept": self.intercept_, **table}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
         self.table_ = np.where(arrays["known"], arrays["table"], np.nan)

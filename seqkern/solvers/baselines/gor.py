@@ -1,8 +1,11 @@
-"""GOR: what the letters of a window, one by one or in pairs, tell about the class of its centre."""
+"""GOR: what the residues of a window, one by one or in pairs, tell about the class of its centre."""
 
 import itertools
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError
 from seqkern.core.parameters import flag, integer, real
@@ -10,17 +13,17 @@ from seqkern.solvers.base import AnyClassSolver
 from seqkern.solvers.feature_rows import blocks_of_columns
 
 LETTERS_OF = "choose the kernel window with vector_kernel=linear and encoding=one_hot"
-"""The features that have letters."""
+"""The features that stand for residues."""
 
 
 class GOR(AnyClassSolver):
-    """Information values of the letters in a window (Garnier, Osguthorpe and Robson).
+    """Information values of the residues in a window (Garnier, Osguthorpe and Robson).
 
-    Each position m of the window holds a letter a_m. For a class S against all others, n−S, the information of a
-    letter is I(S; a_m) = ln P(a_m | S) − ln P(a_m | n−S), and that of a pair I(S; a_m, a_k) likewise. With the log odds
-    of the class, L(S) = ln P(S) − ln P(n−S), and w letters in the window, the decision is
+    Each position m of the window holds a residue a_m. For a class S against all others, n−S, the information of a
+    residue is I(S; a_m) = ln P(a_m | S) − ln P(a_m | n−S), and that of a pair I(S; a_m, a_k) likewise. With the log
+    odds of the class, L(S) = ln P(S) − ln P(n−S), and w residues in the window, the decision is
 
-    GOR I: L(S) + Σ_m I(S; a_m), the log odds of S if the letters were independent in each class;
+    GOR I: L(S) + Σ_m I(S; a_m), the log odds of S if the residues were independent in each class;
     GOR IV: L(S) + (2/w) Σ_{m<k} I(S; a_m, a_k) − ((w − 2)/w) Σ_m I(S; a_m), which counts their pairs.
 
     Attributes
@@ -28,7 +31,7 @@ class GOR(AnyClassSolver):
     log_odds_ : ndarray of float64, shape (c,)
         L(S).
     information_ : ndarray of float64, shape (w, letters + 1, c)
-        I(S; a_m); 0 for a letter that the training part does not have there.
+        I(S; a_m); 0 for a residue that the training part does not have there.
     pair_information_ : ndarray of float64, shape (w (w − 1) / 2, letters + 1, letters + 1, c)
         I(S; a_m, a_k) in the order (0, 1), (0, 2), …; without `pairs` there are none.
     report_ : dict
@@ -40,6 +43,18 @@ class GOR(AnyClassSolver):
     266:540-553, 1996. The decision constants of the former, chosen to predict each class as often as it occurs, are
     the log odds L(S) here. Time grows with n w (with pairs n w²/2); memory beyond a block of features: 4 w bytes for
     each row.
+
+    Examples
+    --------
+    The alphabet has two residues, P and G; a window has two positions, each with one feature for each residue:
+
+    >>> from seqkern.solvers import GOR
+    >>> X = [[1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
+    >>> solver = GOR(letters=2).fit(X, ["coil", "coil", "coil", "helix", "helix", "helix"])
+    >>> solver.predict([[1, 0, 0, 1], [0, 1, 0, 1]]).tolist()
+    ['coil', 'helix']
+    >>> solver.information_[0, 1:, 1].round(2)  # of P and G at the first position about helix
+    array([-1.95,  1.95])
     """
 
     name = "gor"
@@ -53,32 +68,32 @@ class GOR(AnyClassSolver):
         low=1,
         high=10_000,
         doc="How many neighbouring features are one position, as in the one-hot vectors of a window: 20 amino acids "
-        "and the terminus. The letter is the one feature above zero, the others are 0; a position without one, "
-        "beyond an end or unknown, holds a letter of its own, which comes first in the tables.",
+        "and the terminus. The residue is the one feature above zero, the others are 0; a position without one, "
+        "beyond an end or unknown, holds a residue of its own, which comes first in the tables.",
     )
     pairs: bool = flag(default=False, doc="Whether pairs of positions count (GOR IV).")
     pseudocount: float = real(
         default=1.0,
         low=0,
-        doc="So many letters are added to those of a class at each position, shared among them as in all classes.",
+        doc="So many residues are added to those of a class at each position, shared among them as in all classes.",
     )
     pair_pseudocount: float = real(
         default=300.0,
         low=0,
-        doc="So many pairs are added to those of a class, shared among them as if letters were independent.",
+        doc="So many pairs are added to those of a class, shared among them as if residues were independent.",
     )
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (−pseudocounts,): the more are added, the smoother the decision."""
         return (-float(self.pair_pseudocount), -float(self.pseudocount))
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(letters=1), cls(letters=1, pairs=True, pair_pseudocount=1.0)]
 
     def _fit(self, K, y):
-        """Count letters, and pairs of letters, in each class."""
+        """Count residues, and pairs of residues, in each class."""
         if K.shape[1] % self.letters:
             raise ParameterError(
                 f"letters={self.letters} is not possible with {K.shape[1]} features",
@@ -94,7 +109,7 @@ class GOR(AnyClassSolver):
         return {"converged": True, "iterations": 1, "residual": 0.0, "objective": float(wrong)}
 
     def _codes(self, K, columns):
-        """Return the letter at each position of each row, int32 (n, w), 0 where no feature is above zero."""
+        """Return the residue at each position of each row, int32 (n, w), 0 where no feature is above zero."""
         w = len(columns) // self.letters
         codes = np.empty((K.shape[0], w), dtype=np.int32)
         for part, block in blocks_of_columns(K, columns):
@@ -157,12 +172,12 @@ class GOR(AnyClassSolver):
         scores = self._scores(self._codes(K, columns))
         return scores[:, 1] if len(self.log_odds_) == 2 else scores
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the information values."""
         tables = {"information": self.information_, "pair_information": self.pair_information_}
         return {}, {"log_odds": self.log_odds_, **tables}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.log_odds_, self.information_ = arrays["log_odds"], arrays["information"]
         self.pair_information_ = arrays["pair_information"]

@@ -1,6 +1,10 @@
-"""The linear-programming machine: a soft margin and the sum of absolute weights."""
+"""The linear-programming SVM: a soft margin and the sum of absolute weights."""
+
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
@@ -11,7 +15,7 @@ from seqkern.solvers.shared import cost, random_seed
 
 
 class LPMachine(BinarySolver):
-    """Linear machine with the 1-norm of its weights, a linear program (scipy's HiGHS).
+    """Linear SVM with the 1-norm of its weights, a linear program (scipy's HiGHS).
 
     It minimises ‖w‖₁ + C Σ_i ξ_i subject to y_i (w·x_i + b) ≥ 1 − ξ_i, ξ_i ≥ 0. Most weights are zero: at most as many
     are not as there are training rows.
@@ -31,6 +35,16 @@ class LPMachine(BinarySolver):
     Bennett & Mangasarian, Optim. Methods Softw. 1:23-34, 1992; Bradley & Mangasarian, ICML 1998. The features are taken
     as they are: one of a larger scale is cheaper. The rows are sorted by content first, so that of several optima the
     same is found in any order of them. Several classes: by `one_against_rest` or `pairwise_voting`.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import LPMachine
+    >>> X = [[0.62, 0.9], [0.66, 0.8], [0.58, 0.7], [0.41, 0.2], [0.45, 0.3], [0.38, 0.1]]  # GC content, CpG ratio
+    >>> solver = LPMachine(C=10).fit(X, [1, 1, 1, 0, 0, 0])
+    >>> solver.support_  # the CpG ratio is enough
+    array([1])
+    >>> solver.coef_.round(2), round(solver.intercept_, 2)
+    (array([5.]), -2.5)
     """
 
     name = "lp_machine"
@@ -47,16 +61,16 @@ class LPMachine(BinarySolver):
     seed: int = random_seed("Of what is drawn.")
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of C that a search tries."""
         return {"C": [0.01, 0.1, 1.0, 10.0]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (C,): the cheaper a margin error, the smoother the decision."""
         return (float(self.C),)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(), cls(C=0.3, max_units=30)]
 
@@ -83,14 +97,14 @@ class LPMachine(BinarySolver):
         """Return w·x + b."""
         return weighted_features(K, columns, self.coef_[:, None])[:, 0] + self.intercept_
 
-    def linear(self):
+    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
         """Return (coefficients, constant)."""
         return self._on_columns(self.coef_), self.intercept_
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the weights and the intercept."""
         return {"intercept": self.intercept_}, {"coef": self.coef_}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.intercept_, self.coef_ = header["intercept"], arrays["coef"]

@@ -1,6 +1,10 @@
 """Nearest neighbours in feature space, from kernel values alone."""
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
@@ -13,7 +17,7 @@ class Neighbors(Solver):
 
     n_neighbors: int = integer(default=5, low=1, doc="k; less than the number of training rows.")
 
-    def check_labels(self, y, groups=None):
+    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError where there are too few training records for so many neighbours."""
         if len(y) <= self.n_neighbors:
             raise ParameterError(
@@ -22,11 +26,11 @@ class Neighbors(Solver):
             )
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the numbers of neighbours that a search tries."""
         return {"n_neighbors": [1, 3, 5, 9, 15]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (−k,): the more neighbours, the smoother the decision."""
         return (-float(self.n_neighbors),)
 
@@ -84,6 +88,17 @@ class KernelNeighbors(Neighbors, ClassSolver):
     distances may be negative, and rank as they are. Rows that are as near as the k-th neighbour share the votes that
     are left, so that nothing depends on the order of the training rows. All training rows are needed to predict.
     Memory: 256 rows at a time, no copy of K.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import KernelNeighbors
+    >>> repeats = SequenceSet.from_strings(["ACACACAC", "ACACACAT", "GTGTGTGT", "GTGTGTGA", "ACACACTT"], "dna")
+    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> solver = KernelNeighbors(n_neighbors=1).fit(K[:4, :4], ["CA", "CA", "GT", "GT"])
+    >>> solver.predict(K[4:, :4]).tolist()
+    ['CA']
     """
 
     name = "kernel_neighbors"
@@ -91,16 +106,16 @@ class KernelNeighbors(Neighbors, ClassSolver):
     targets = ("binary", "multiclass")
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(), cls(n_neighbors=1), cls(n_neighbors=8)]
 
-    def predict(self, K):
+    def predict(self, K: Any) -> npt.NDArray[Any]:
         """Return the predicted class of each row of `K`, shape (m,)."""
         decisions = self.decision_function(K)
         return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
 
-    def decision_function(self, K):
+    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
         """Return a value for the second of two classes, or for each of more.
 
         Parameters
@@ -150,11 +165,11 @@ class KernelNeighbors(Neighbors, ClassSolver):
             scores[part] = self._scores(distances)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the diagonal and the classes of the training rows."""
         return {}, {"diagonal": self.diagonal_, "codes": self.codes_}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.diagonal_, self.codes_ = arrays["diagonal"], arrays["codes"]
 
@@ -170,6 +185,17 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
         K(z, z) and y of the training rows.
     report_ : dict
         ``objective`` is the mean squared error for training rows, each predicted from the others (leave-one-out).
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import KernelNeighborsRegressor
+    >>> sites = SequenceSet.from_strings(["TATAAA", "TATAAT", "GCGCGC", "GCGCGG", "TATATA"], "dna")
+    >>> K = SpectrumKernel(k=2).kernel(sites)
+    >>> solver = KernelNeighborsRegressor(n_neighbors=2).fit(K[:4, :4], [8.0, 7.0, 1.0, 2.0])
+    >>> solver.predict(K[4:, :4])
+    array([7.5])
     """
 
     name = "kernel_neighbors_regressor"
@@ -195,11 +221,11 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
         """Return the means."""
         return np.concatenate([self._means(distances) for _, distances in self._distances(K, columns)])
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the diagonal and the values of the training rows."""
         return {}, {"diagonal": self.diagonal_, "values": self.values_}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.diagonal_, self.values_ = arrays["diagonal"], arrays["values"]
 

@@ -1,6 +1,10 @@
 """A neural network with one hidden layer, as in the first good predictions of secondary structure."""
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit, log_softmax
 
 from seqkern.core.errors import ParameterError
@@ -33,11 +37,22 @@ class Network(AnyClassSolver):
 
     Notes
     -----
-    Qian & Sejnowski, J. Mol. Biol. 202:865-884, 1988: 13 letters, one-hot, 40 hidden units; the number hardly
-    matters. They chose the pass by the test set; here it is chosen by a part of the training set. Where that has
+    Qian & Sejnowski, J. Mol. Biol. 202:865-884, 1988: windows of 13 residues, one-hot, 40 hidden units; the number
+    hardly matters. They chose the pass by the test set; here it is chosen by a part of the training set. Where that has
     relatives of what is learned from, the fit goes on for too long: keep relatives together in one group. The rows
     are sorted by content before they are shuffled, and BLAS has one thread, so that the fit depends neither on the
     order of the training rows nor on threads. Memory: the features as one matrix in their own precision.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import Network
+    >>> X = [[1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
+    >>> solver = Network(hidden=3, learning_rate=0.1, validation=0, max_epochs=60)
+    >>> solver = solver.fit(X, ["coil", "coil", "coil", "helix", "helix", "helix"])
+    >>> solver.predict([[1, 0, 1, 0], [0, 1, 0, 1]]).tolist()
+    ['coil', 'helix']
+    >>> [weights.shape for weights in solver.weights_]
+    [(4, 3), (3, 1)]
     """
 
     name = "network"
@@ -66,22 +81,22 @@ class Network(AnyClassSolver):
     )
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the numbers of hidden units that a search tries."""
         return {"hidden": [5, 10, 20, 40]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (hidden units,)."""
         return (float(self.hidden),)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(hidden=4, learning_rate=0.2, batch_size=10, validation=0.2, patience=3)]
 
     def _fit(self, K, y, groups=None):
         """Learn pass by pass, and keep the best."""
-        from sklearn.neural_network import MLPClassifier
+        from sklearn.neural_network import MLPClassifier  # only here: scikit-learn costs start-up
 
         learned, held = self._divided(order_by_content(K, y, self.seed), groups)
         X, Z = gathered(K, learned), gathered(K, held)
@@ -134,12 +149,12 @@ class Network(AnyClassSolver):
         logits = _logits(K, columns, self.weights_, self.biases_)
         return logits[:, 0] if logits.shape[1] == 1 else log_softmax(logits, axis=1)
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the weights and biases."""
         weights = dict(zip(("hidden_weights", "output_weights"), self.weights_, strict=True))
         return {}, weights | dict(zip(("hidden_biases", "output_biases"), self.biases_, strict=True))
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.weights_ = [arrays["hidden_weights"], arrays["output_weights"]]
         self.biases_ = [arrays["hidden_biases"], arrays["output_biases"]]

@@ -1,8 +1,10 @@
 """The linear program of the 1-norm support vector machine."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csc_array, hstack, identity
 
 from seqkern.core.errors import ParameterError
@@ -15,7 +17,9 @@ class OneNorm:
     Attributes
     ----------
     weights : ndarray of float64, shape (d,)
+        w.
     intercept : float
+        b.
     nearness : ndarray of float64, shape (d,)
         |Σ_i α_i y_i x_ij|, at most 1 but for rounding: how near feature j is to being taken, α the dual solution.
     objective : float
@@ -23,25 +27,28 @@ class OneNorm:
     gap : float
         Between that and Σ α_i, the value of the dual, as a share of it.
     iterations : int
+        Of the simplex method.
     """
 
-    weights: np.ndarray
+    weights: npt.NDArray[np.float64]
     intercept: float
-    nearness: np.ndarray
+    nearness: npt.NDArray[np.float64]
     objective: float
     gap: float
     iterations: int
 
 
-def solve_one_norm(X, y, C):
+def solve_one_norm(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64], C: float) -> OneNorm:
     """Solve min_{w,b} ‖w‖₁ + C Σ_i max(0, 1 − y_i (w·x_i + b)).
 
     Parameters
     ----------
     X : ndarray of float64, shape (n, d)
+        Columns are features.
     y : ndarray of float64, shape (n,)
         −1 and 1.
     C : float
+        Cost of a margin error.
 
     Returns
     -------
@@ -50,19 +57,20 @@ def solve_one_norm(X, y, C):
     Raises
     ------
     ParameterError
-        If it cannot be solved.
+        If the linear program cannot be solved.
     """
-    from scipy.optimize import linprog
+    from scipy.optimize import linprog  # only here: it costs start-up, and models need it no more
 
     n, d = X.shape
     signed = y[:, None] * X
     # w⁺, w⁻, b, ξ: −y (w·x + b) − ξ ≤ −1
     table = hstack([csc_array(-signed), csc_array(signed), csc_array(-y[:, None]), -identity(n)], format="csc")
     cost = np.concatenate((np.ones(2 * d), [0.0], np.full(n, float(C))))
-    bounds = np.zeros((len(cost), 2))
+    # Any: scipy's types know neither an array of bounds nor that a solved program has a solution
+    bounds: Any = np.zeros((len(cost), 2))
     bounds[:, 1] = np.inf
     bounds[2 * d, 0] = -np.inf
-    found = linprog(cost, A_ub=table, b_ub=-np.ones(n), bounds=bounds, method="highs-ds")
+    found: Any = linprog(cost, A_ub=table, b_ub=-np.ones(n), bounds=bounds, method="highs-ds")
     if found.status != 0:
         raise ParameterError(f"the linear program of the 1-norm SVM: {found.message}", remedy="choose another C")
     alpha = -found.ineqlin.marginals

@@ -1,5 +1,11 @@
 """A binary solver whose threshold weighs false positives against false negatives."""
 
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
 from seqkern.core.archive import nest, unnest
 from seqkern.core.parameters import component, real
 from seqkern.solvers.base import BinarySolver
@@ -7,9 +13,11 @@ from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.multiclass.meta_solver import OfBinary
 from seqkern.solvers.specs import solver_from_state
+from seqkern.solvers.svm.svm import CSVC
+from seqkern.solvers.thresholds import Threshold
 
 
-class WeightedThreshold(OfBinary, BinarySolver):
+class WeightedThreshold(OfBinary, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
     """A binary solver, and the threshold at which errors on the training part cost least.
 
     Attributes
@@ -22,11 +30,23 @@ class WeightedThreshold(OfBinary, BinarySolver):
 
     Notes
     -----
-    It minimises false_positive · FP + false_negative · FN over the machine's decisions about its own training rows.
-    These are better than those about new rows, the more so the more flexible the machine: with one that learns its
+    It minimises false_positive · FP + false_negative · FN over the solver's decisions about its own training rows.
+    These are better than those about new rows, the more so the more flexible the solver: with one that learns its
     training part by heart any threshold is as good. ``--threshold cost=a:b`` looks at held-out rows instead. Several
     classes are learned by `OneAgainstRest` around it, each with a threshold of its own. ``report_`` is that of the
     binary solver, with ``threshold`` and ``cost``, the mean over training rows.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import CSVC, WeightedThreshold
+    >>> sites = SequenceSet.from_strings(["TATAAA", "TATAAT", "TATAAA", "GCGCGC", "GCGCGG", "GCGCGT"], "dna")
+    >>> K, bound = SpectrumKernel(k=2).kernel(sites), [1, 1, -1, -1, -1, -1]
+    >>> WeightedThreshold(CSVC(), false_negative=5.0).fit(K, bound).predict(K)
+    array([ 1,  1,  1, -1, -1, -1])
+    >>> WeightedThreshold(CSVC(), false_positive=5.0).fit(K, bound).predict(K)
+    array([-1,  1, -1, -1, -1, -1])
     """
 
     name = "weighted_threshold"
@@ -36,49 +56,46 @@ class WeightedThreshold(OfBinary, BinarySolver):
     false_positive: float = real(default=1.0, low=0, open_low=True, doc="What a false positive costs.")
     false_negative: float = real(default=1.0, low=0, open_low=True, doc="What a false negative costs.")
 
-    def check_labels(self, y, groups=None):
+    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError where the binary solver would."""
         self.binary.check_labels(y, groups)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
+        # only here: of the contract suite alone
         from seqkern.solvers.svm.primal import PrimalSVC
-        from seqkern.solvers.svm.svm import CSVC
 
         return [cls(CSVC(tol=1e-6)), cls(PrimalSVC(tol=1e-9), false_negative=3.0)]
 
     def _fit(self, K, y, groups=None):
         """Train the binary solver, and choose the threshold."""
-        # the rule is that of held-out decisions; imported here, since `evaluation` is made of solvers
-        from seqkern.solvers.thresholds import Threshold
-
         positive = y > 0
         machine = clone(self.binary).fit(K, self.classes_[positive.astype(int)], groups)
         decisions = machine.decision_function(K)
         costs = float(self.false_positive), float(self.false_negative)
         self.threshold_ = Threshold.fit(decisions, positive, f"cost={costs[0]!r}:{costs[1]!r}").value
-        said = decisions > self.threshold_
-        cost = costs[0] * (said & ~positive).mean() + costs[1] * (~said & positive).mean()
+        called = decisions > self.threshold_
+        cost = costs[0] * (called & ~positive).mean() + costs[1] * (~called & positive).mean()
         self.support_ = machine.support_
         self.machine_ = machine.restrict(machine.support_)
         return {**machine.report_, "threshold": self.threshold_, "cost": float(cost)}
 
     def _decide(self, K, columns):
-        """Return the machine's decision less the threshold."""
+        """Return the binary solver's decision less the threshold."""
         return self.machine_._decide(K, columns[self.machine_.support_]) - self.threshold_
 
-    def linear(self):
+    def linear(self) -> tuple[npt.NDArray[np.float64], float] | None:
         """Return that of the binary solver, in the columns of all rows, less the threshold."""
         found = self.machine_.linear()
         return None if found is None else (self._on_columns(found[0]), found[1] - self.threshold_)
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the state of the binary solver, and the threshold."""
         header, arrays = self.machine_.state()
         return {"machine": header, "threshold": self.threshold_}, nest("machine", arrays)
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         self.threshold_ = header["threshold"]

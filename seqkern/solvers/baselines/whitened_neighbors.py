@@ -1,6 +1,10 @@
 """Nearest neighbours among whitened features."""
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import integer
@@ -22,7 +26,9 @@ class WhitenedNeighbors(AnyClassSolver):
     Attributes
     ----------
     mean_ : ndarray of float64, shape (d,)
+        Of the training rows.
     whitening_ : ndarray of float64, shape (d, components)
+        The principal components, each over the standard deviation along it.
     points_ : ndarray of float64, shape (m, components)
         The whitened training rows.
     codes_ : ndarray of int64, shape (m,)
@@ -35,6 +41,16 @@ class WhitenedNeighbors(AnyClassSolver):
     Cover & Hart 1967. The decision is the share of votes of each class; for two classes that of the second less that of
     the first. The rows are sorted by content first: of equally distant ones others may vote than in another order, but
     not in another order of the training rows.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import WhitenedNeighbors
+    >>> X = [[0.62, 90], [0.66, 80], [0.58, 70], [0.41, 20], [0.45, 30], [0.38, 10]]  # GC content, CpG islands
+    >>> solver = WhitenedNeighbors(n_neighbors=1).fit(X, ["promoter"] * 3 + ["intron"] * 3)
+    >>> solver.predict([[0.6, 65], [0.4, 15]]).tolist()
+    ['promoter', 'intron']
+    >>> solver.report_["components"]
+    2
     """
 
     name = "whitened_neighbors"
@@ -54,26 +70,26 @@ class WhitenedNeighbors(AnyClassSolver):
     )
     seed: int = random_seed("Of what is drawn.")
 
-    def check_labels(self, y, groups=None):
+    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError where there are too few training records for so many neighbours."""
-        units = min(len(y), self.max_units)
-        if units <= self.n_neighbors:
+        count = min(len(y), self.max_units)
+        if count <= self.n_neighbors:
             raise ParameterError(
-                f"n_neighbors={self.n_neighbors} is not possible with {units} training records",
-                remedy=f"give an integer from 1 to {units - 1}",
+                f"n_neighbors={self.n_neighbors} is not possible with {count} training records",
+                remedy=f"give an integer from 1 to {count - 1}",
             )
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the numbers of neighbours that a search tries."""
         return {"n_neighbors": [1, 5, 15, 50, 150]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (−k,): the more neighbours, the smoother the decision."""
         return (-float(self.n_neighbors),)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(n_neighbors=3), cls(n_neighbors=1, n_components=2, max_units=30)]
 
@@ -116,7 +132,7 @@ class WhitenedNeighbors(AnyClassSolver):
 
     def _made(self):
         """Return scikit-learn's search for neighbours among the training rows."""
-        from sklearn.neighbors import KNeighborsClassifier
+        from sklearn.neighbors import KNeighborsClassifier  # only here: scikit-learn costs start-up
 
         return KNeighborsClassifier(self.n_neighbors).fit(self.points_, self.codes_)
 
@@ -132,12 +148,12 @@ class WhitenedNeighbors(AnyClassSolver):
         votes = self._votes(self._whitened(K, columns))
         return votes[:, 1] - votes[:, 0] if len(self.classes_) == 2 else votes
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the whitening and the training rows."""
         whitening = {"mean": self.mean_, "whitening": np.ascontiguousarray(self.whitening_)}
         return {}, {**whitening, "points": self.points_, "codes": self.codes_}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.mean_, self.whitening_ = arrays["mean"], arrays["whitening"]
         self.points_, self.codes_ = arrays["points"], arrays["codes"]

@@ -1,19 +1,27 @@
-"""What the multi-class solvers share that are made of binary machines: training, warm starts, reports, the model."""
+"""What multi-class solvers made of binary classifiers share: training, warm starts, reports, the model."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, unnest
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.implicit import Implicit
 from seqkern.solvers.base import ClassSolver
+from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.feature_rows import take_rows
 from seqkern.solvers.multiclass.meta_solver import OfBinary
 from seqkern.solvers.specs import solver_from_state
 
+Task: TypeAlias = tuple[npt.NDArray[np.int64], Callable[[npt.NDArray[np.int64]], npt.NDArray[Any]]]
+"""Places of the classes that a binary classifier learns, and the function from places of classes to its labels."""
 
-class BinaryMachines(OfBinary, ClassSolver):
-    """Base of solvers that train several binary machines; a subclass writes `tasks` and `_decide`.
+
+class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+    """Base of solvers that train several binary classifiers; a subclass writes `tasks` and `_decide`.
 
     Attributes
     ----------
@@ -23,24 +31,26 @@ class BinaryMachines(OfBinary, ClassSolver):
 
     targets = ("multiclass",)
 
-    def tasks(self, classes):
-        """Yield (places, code) of each machine.
+    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
+        """Yield the rows and the labels that each binary classifier learns.
 
         Parameters
         ----------
         classes : ndarray, shape (c,)
+            All classes, sorted.
 
         Yields
         ------
         places : ndarray of int64
-            The places of the classes whose rows it learns.
+            Places in `classes` of the classes whose rows it learns.
         code : callable
-            From the rows' places of classes to their labels, of two classes, in this order.
+            Turns the rows' places in `classes`, int64, into labels of two classes; the second of them gets decisions
+            above zero.
         """
         raise NotImplementedError
 
-    def check_labels(self, y, groups=None):
-        """Raise ParameterError if those of one machine cannot go with the binary solver's parameters."""
+    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+        """Raise ParameterError where the labels of one classifier cannot go with the binary solver's parameters."""
         classes, codes = np.unique(y, return_inverse=True)
         for places, code in self.tasks(classes):
             rows = np.isin(codes, places)
@@ -53,13 +63,15 @@ class BinaryMachines(OfBinary, ClassSolver):
                 rest = others[0] if len(others) == 1 else "the rest"
                 raise ParameterError(f"{positive} against {rest}: {error.problem}", remedy=error.remedy) from error
 
-    def predict(self, K):
+    def predict(self, K: Any) -> npt.NDArray[Any]:
         """Return the predicted class of each row of `K`, shape (m,)."""
         best = np.argmax(self.decision_function(K), axis=1)
         return self.classes_[best]
 
-    def fit_after(self, previous, K, y=None, groups=None):
-        """Fit; each machine may begin with what that of `previous` learned. See `fit`."""
+    def fit_after(
+        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
+    ) -> Self:
+        """Fit; each classifier may begin with what that of `previous` learned. See `fit`."""
         self._starts = getattr(previous, "_trained", ()) if type(previous) is type(self) else ()
         try:
             return self.fit(K, y, groups)
@@ -67,7 +79,7 @@ class BinaryMachines(OfBinary, ClassSolver):
             del self._starts
 
     def _fit(self, K, y, groups=None):
-        """Train the machines."""
+        """Train the classifiers."""
         tasks = list(self.tasks(self.classes_))
         chain = hasattr(self, "_starts")  # of fits, each after another
         starts = self._starts if chain and len(self._starts) == len(tasks) else [None] * len(tasks)
@@ -97,8 +109,8 @@ class BinaryMachines(OfBinary, ClassSolver):
         """Leave out what only the next fit could begin with."""
         return {key: value for key, value in super().__getstate__().items() if key not in ("_trained", "_starts")}
 
-    def fitted_state(self):
-        """Return the states of the machines."""
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Return the states of the classifiers."""
         headers, arrays = [], {}
         for number, machine in enumerate(self.machines_):
             header, own = machine.state()
@@ -106,15 +118,45 @@ class BinaryMachines(OfBinary, ClassSolver):
             arrays.update(nest(str(number), own))
         return {"machines": headers}, arrays
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.machines_ = [
             solver_from_state(one, unnest(str(number), arrays)) for number, one in enumerate(header["machines"])
         ]
 
 
-def summary(reports):
-    """Return the report of several machines: the worst of each, sums of iterations and objectives."""
+def against_rest(place: int, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return labels that tell one class from the others.
+
+    Parameters
+    ----------
+    place : int
+        Place of the class.
+    codes : ndarray of int64, shape (n,)
+        Places of the classes of rows.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        1 for the rows of the class, −1 for the others.
+    """
+    return np.where(codes == place, 1, -1)
+
+
+def summary(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the joint report of several classifiers: the worst of each value, and sums of iterations and objectives.
+
+    Parameters
+    ----------
+    reports : sequence of dict
+        `report_` of each classifier.
+
+    Returns
+    -------
+    dict
+        ``residual``, ``gap`` and ``constant_columns`` are the largest; ``iterations``, ``objective`` and
+        ``inner_not_converged`` are sums; ``converged`` holds only if all converged; ``machines`` (int) counts them.
+    """
     worst = {
         key: max(report[key] for report in reports if report.get(key) is not None)
         for key in ("constant_columns", "gap")
@@ -134,6 +176,16 @@ def summary(reports):
     }
 
 
-def squashed(values):
-    """Return s / (3 (1 + |s|)): the order of the numbers within less than a third, so that they break ties only."""
+def squashed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return s / (3 (1 + |s|)), of the order of the numbers s but within ±1/3, so that it only breaks ties.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+        The numbers s.
+
+    Returns
+    -------
+    ndarray of float64, of the shape of `values`
+    """
     return values / (3 * (1 + np.abs(values)))

@@ -1,17 +1,22 @@
-"""Several classes along a list: each machine tells one class from those that come after it."""
+"""Several classes along a list: each classifier tells one class from those that come after it."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import component, labels
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.class_weights import class_of
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines
+from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, against_rest
 
 
 class BinaryTree(BinaryMachines):
-    """One machine fewer than classes: the first tells one class from the rest, the next a second one from what is left.
+    """One classifier fewer than classes: each tells one class from all that come after it.
 
     Attributes
     ----------
@@ -26,27 +31,39 @@ class BinaryTree(BinaryMachines):
     ``[E, C, H]``, SVM_TREE3 ``[C, H, E]`` (the order of the last two changes nothing). A class's value is the least
     decision on the way to it, those for the other branch with the sign changed: the class with the largest is where the
     decisions lead.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import CSVC, BinaryTree
+    >>> regions = ["MKLVLLAV", "MRLLVALL", "DEKDEEKD", "EKDDKEED", "GPGSGPSG", "SGPGGSPG"]
+    >>> states = ["membrane", "membrane", "helix", "helix", "coil", "coil"]
+    >>> K = SpectrumKernel(k=1).kernel(SequenceSet.from_strings(regions, "protein"))
+    >>> tree = BinaryTree(CSVC(), order=["membrane", "helix", "coil"]).fit(K, states)
+    >>> tree.predict(K[::2]).tolist()
+    ['membrane', 'helix', 'coil']
+    >>> len(tree.machines_)
+    2
     """
 
     name = "binary_tree"
     plain = "One class is told from the rest, then a second one from what is left, and so on."
-    whole = ("order",)
 
     binary: Solver = component(
         "solver",
         kw_only=False,
-        doc="The binary solver; each machine trains a clone on the rows of its class, as 1, and of those after it, as "
-        "−1.",
+        doc="The binary solver; each step trains a clone on the rows of its class, as 1, and of those after it, as −1.",
     )
     order: list[str] | None = labels(
         default=None,
         kw_only=False,
         list_parameter=True,
-        doc="The classes in the order in which they are asked for; by default that of the labels. With helix, strand "
+        doc="The classes in the order in which they are decided; by default that of the labels. With helix, strand "
         "and coil, ``[H, E, C]`` first tells helix from the rest, then strand from coil.",
     )
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         good = self.order is None or (isinstance(self.order, (list, tuple)) and len(self.order) > 1)
         if not good or (self.order is not None and len(set(map(str, self.order))) < len(self.order)):
@@ -54,26 +71,26 @@ class BinaryTree(BinaryMachines):
                 f"order={self.order!r} is not possible", remedy="list every class once, like order: [H, E, C]"
             )
 
-    def check_labels(self, y, groups=None):
-        """Raise ParameterError if the order is not of these classes, or as other machines do."""
+    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
+        """Raise ParameterError if the order is not of these classes, or where a classifier cannot learn them."""
         self._places(np.unique(y))
         super().check_labels(y, groups)
 
-    def tasks(self, classes):
+    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
         """Yield each class of the order with those after it, and its rows as 1, the others as −1."""
         order = self._places(classes)
         for level, own in enumerate(order[:-1]):
-            yield order[level:], lambda y, own=own: np.where(y == own, 1, -1)
+            yield order[level:], partial(against_rest, own)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.primal import PrimalSVC
+        from seqkern.solvers.svm.primal import PrimalSVC  # only here: of the contract suite alone
 
         return [cls(PrimalSVC(tol=1e-9))]
 
     @property
-    def order_(self):
+    def order_(self) -> npt.NDArray[np.int64]:
         """The places of the classes in their order."""
         return self._places(self.classes_)
 

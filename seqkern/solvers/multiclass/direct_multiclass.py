@@ -1,9 +1,14 @@
 """Several classes in one optimisation: the direct multi-class support vector machine."""
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import real
 from seqkern.solvers.base import ClassSolver
+from seqkern.solvers.contract import Solver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.multiclass import _direct_multiclass
 from seqkern.solvers.shared import cost, limit, tolerance
@@ -13,7 +18,7 @@ ROUNDS = 5
 
 
 class DirectMulticlass(ClassSolver):
-    """Direct multi-class machine: one function for each class, all learned at once; the largest is predicted.
+    """Direct multi-class SVM: one function for each class, all learned at once; the largest is predicted.
 
     min ½ Σ_m ‖w_m‖² + C Σ_i Σ_{m ≠ y_i} ξ_im  over  f_{y_i}(x_i) ≥ f_m(x_i) + 2 − ξ_im, ξ ≥ 0,
     f_m(x) = w_m·φ(x) + b_m.
@@ -36,6 +41,19 @@ class DirectMulticlass(ClassSolver):
 
     ``report_`` has ``residual``, the largest violation, ``objective``, that of the dual (negative), and the duality
     ``gap`` as a share of the primal objective. K must be positive semi-definite for the gap to be a bound.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import DirectMulticlass
+    >>> repeats = SequenceSet.from_strings(["ACACAC", "CACACA", "GTGTGT", "TGTGTG", "ATATAT", "TATATA"], "dna")
+    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> solver = DirectMulticlass(C=10).fit(K, ["CA", "CA", "GT", "GT", "AT", "AT"])
+    >>> solver.predict(K[::2]).tolist()
+    ['CA', 'GT', 'AT']
+    >>> solver.dual_coef_.shape  # one function for each class
+    (3, 6)
     """
 
     name = "direct_multiclass"
@@ -56,25 +74,27 @@ class DirectMulticlass(ClassSolver):
     max_iter: int = limit(10_000_000, "At most so many moves of one row.")
 
     @classmethod
-    def default_grid(cls):
+    def default_grid(cls) -> dict[str, list[Any]]:
         """Return the values of C that a search tries."""
         return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return (C,): the cheaper a margin error, the smoother the decision."""
         return (float(self.C),)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(tol=1e-6), cls(C=20.0, bias=0.0, tol=1e-5)]
 
-    def predict(self, K):
+    def predict(self, K: Any) -> npt.NDArray[Any]:
         """Return the predicted class of each row of `K`, shape (m,)."""
         best = np.argmax(self.decision_function(K), axis=1)
         return self.classes_[best]
 
-    def fit_after(self, previous, K, y=None, groups=None):
+    def fit_after(
+        self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
+    ) -> Self:
         """Fit, beginning with the solution of another C, if `previous` has it for the same rows. See `fit`."""
         self._start = getattr(previous, "_alpha", None)
         try:
@@ -141,11 +161,11 @@ class DirectMulticlass(ClassSolver):
         """Leave out what only the next fit could begin with."""
         return {key: value for key, value in super().__getstate__().items() if key not in ("_alpha", "_start")}
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the coefficients and the intercepts."""
         return {}, {"coef": self.dual_coef_, "intercept": self.intercept_}
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.dual_coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
 

@@ -7,41 +7,43 @@ from seqkern.solvers.contract import Solver
 class OfBinary:
     """Mixin of solvers with a parameter `binary`, a solver of two classes that gets the data as they are."""
 
+    binary: Solver
+
     @property
-    def input(self):
+    def input(self) -> str:
         """What the binary solver takes."""
         return getattr(self.binary, "input", "gram")
 
     @property
-    def takes_sparse(self):
+    def takes_sparse(self) -> bool:
         """Whether the binary solver takes a sparse matrix of features."""
         return getattr(self.binary, "takes_sparse", False)
 
     @property
-    def takes_blocks(self):
+    def takes_blocks(self) -> bool:
         """Whether the binary solver takes features in blocks."""
         return getattr(self.binary, "takes_blocks", False)
 
     @property
-    def selects(self):
+    def selects(self) -> bool:
         """Whether the binary solver takes few features of many."""
         return getattr(self.binary, "selects", True)
 
     @property
-    def needs_semidefinite(self):
+    def needs_semidefinite(self) -> bool:
         """Whether the binary solver needs a positive semi-definite matrix."""
         return getattr(self.binary, "needs_semidefinite", False)
 
     @property
-    def takes_groups(self):
+    def takes_groups(self) -> bool:
         """Whether the binary solver takes groups."""
         return getattr(self.binary, "takes_groups", False)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:
             raise ParameterError(f"binary={self.binary!r} is not possible", remedy="give a binary solver")
         self.binary.check_parameters()
 
-    def complexity(self):
+    def complexity(self) -> tuple[float, ...]:
         """Return that of the binary solver."""
         return self.binary.complexity()

@@ -1,15 +1,20 @@
-"""Several classes from a binary machine for each of them."""
+"""Several classes from a binary classifier for each of them."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines
+from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, against_rest
 
 
 class OneAgainstRest(BinaryMachines):
-    """One machine for each class against all others; the class with the largest decision is predicted.
+    """One classifier for each class against all others; the class with the largest decision is predicted.
 
     Attributes
     ----------
@@ -18,9 +23,22 @@ class OneAgainstRest(BinaryMachines):
 
     Notes
     -----
-    Vapnik 1998; Rifkin & Klautau 2004. All machines learn from one matrix, which none of them copies. The decisions are
-    compared as they are: they are of one scale where the margins are. For a binary solver with weights of classes these
-    are called 1 and −1.
+    Vapnik 1998; Rifkin & Klautau 2004. All classifiers learn from one matrix, which none of them copies. The decisions
+    are compared as they are: they are of one scale where the margins are. A binary solver with weights of classes
+    knows these as 1 and −1.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import CSVC, OneAgainstRest
+    >>> repeats = SequenceSet.from_strings(["ACACAC", "CACACA", "GTGTGT", "TGTGTG", "ATATAT", "TATATA"], "dna")
+    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> solver = OneAgainstRest(CSVC()).fit(K, ["CA", "CA", "GT", "GT", "AT", "AT"])
+    >>> solver.classes_.tolist()
+    ['AT', 'CA', 'GT']
+    >>> solver.decision_function(K).argmax(axis=1)
+    array([1, 1, 2, 2, 0, 0])
     """
 
     name = "one_against_rest"
@@ -32,21 +50,22 @@ class OneAgainstRest(BinaryMachines):
         doc="The binary solver; each class trains a clone on all rows, its own as 1, the others as −1.",
     )
 
-    def tasks(self, classes):
+    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
         """Yield all classes, and for each of them its rows as 1, the others as −1."""
         for place in range(len(classes)):
-            yield np.arange(len(classes)), lambda y, place=place: np.where(y == place, 1, -1)
+            yield np.arange(len(classes)), partial(against_rest, place)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
+        # only here: of the contract suite alone
         from seqkern.solvers.psvm.psvm import PSVC
         from seqkern.solvers.svm.svm import CSVC
 
         return [cls(CSVC(C=5.0, tol=1e-6)), cls(PSVC())]
 
     def _decide(self, K, columns):
-        """Return the machines' decisions, (m, classes)."""
+        """Return the classifiers' decisions, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
         for place, machine in enumerate(self.machines_):
             out[:, place] = machine._decide(K, columns[machine.support_])

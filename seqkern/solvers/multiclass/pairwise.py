@@ -1,8 +1,11 @@
-"""Several classes from a binary machine for each pair of them: by voting, or along a decision graph."""
+"""Several classes from a binary classifier for each pair of them: by voting, or along a decision graph."""
 
 import itertools
+from collections.abc import Iterator
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
@@ -10,31 +13,48 @@ from seqkern.solvers.checking import checked_matrix
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import check_is_fitted
 from seqkern.solvers.feature_rows import take_rows
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, squashed
+from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, squashed
 
 CHUNK_ROWS = 4096
+"""So many rows are predicted at a time."""
 
 
 class MachinesOfPairs(BinaryMachines):
-    """Base of solvers with one machine for each pair of classes; each is trained on the rows of its two classes."""
+    """Base of solvers with one classifier for each pair of classes; each is trained on the rows of its two classes."""
 
-    def tasks(self, classes):
+    def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
         """Yield the pairs, and the names of their classes as labels."""
         for pair in itertools.combinations(range(len(classes)), 2):
             yield np.array(pair), lambda y: classes[y]
 
-    def pairs(self):
+    def pairs(self) -> Iterator[tuple[int, int]]:
         """Return the pairs of places of classes, the smaller first, in the order of `machines_`."""
         return itertools.combinations(range(len(self.classes_)), 2)
 
-    def machine(self, a, b):
-        """Return the binary solver of the classes at places `a` < `b`, above zero for `b`, for all columns of K."""
+    def machine(self, a: int, b: int) -> Solver:
+        """Return the binary classifier of one pair of classes, for matrices with all columns of K.
+
+        Parameters
+        ----------
+        a, b : int
+            Places in `classes_`, ``a < b``.
+
+        Returns
+        -------
+        Solver
+            Its decision is above zero for `b`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such pair.
+        """
         machine = self.machines_[list(self.pairs()).index((a, b))]
         return machine.renumber(self.support_[machine.support_], self.n_features_in_)
 
 
 class PairwiseVoting(MachinesOfPairs):
-    """One machine for each pair of classes; the class that wins most of its pairs is predicted.
+    """One classifier for each pair of classes; the class that wins most of its pairs is predicted.
 
     Attributes
     ----------
@@ -44,8 +64,21 @@ class PairwiseVoting(MachinesOfPairs):
     Notes
     -----
     Knerr, Personnaz & Dreyfus 1990; Kreßel 1999. Ties between classes with equally many votes are broken by
-    the sum of their decisions against all others, and after that by the order of the classes. `predict` asks no machine
-    of two classes that can no longer win, nor any once one class alone can.
+    the sum of their decisions against all others, and after that by the order of the classes. `predict`
+    evaluates no pair of classes that can no longer win, and none once only one class can.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import CSVC, PairwiseVoting
+    >>> repeats = SequenceSet.from_strings(["ACACAC", "CACACA", "GTGTGT", "TGTGTG", "ATATAT", "TATATA"], "dna")
+    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> solver = PairwiseVoting(CSVC()).fit(K, ["CA", "CA", "GT", "GT", "AT", "AT"])
+    >>> solver.predict(K[::2]).tolist()
+    ['CA', 'GT', 'AT']
+    >>> solver.decision_function(K[:1]).round().astype(int).tolist()  # votes for AT, CA and GT
+    [[1, 2, 0]]
     """
 
     name = "pairwise_voting"
@@ -58,29 +91,30 @@ class PairwiseVoting(MachinesOfPairs):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.svm import CSVC
+        from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
 
         return [cls(CSVC(tol=1e-6))]
 
-    def decision_function(self, K):
-        """Return one value for each class, whose largest is the predicted class.
+    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
+        """Return one value for each class; the class with the largest is predicted.
 
         Parameters
         ----------
         K : array_like of float64, shape (m, n)
+            Kernel of new records (rows) with the training ones, or what else the binary solver takes.
 
         Returns
         -------
         ndarray of float64, shape (m, classes)
-            Votes v plus s / (3 (1 + |s|)), s the sum of the class's decisions against the others: sums order
-            the rows within equal votes and never outweigh one. Each column ranks the rows for that class
-            against the rest, as a macro-averaged AUC needs it. The same as scikit-learn's SVC.
+            Votes v plus s / (3 (1 + |s|)), s the sum of the class's decisions against the others: sums order the rows
+            within equal votes and never outweigh one. Each column ranks the rows for that class against the rest, as a
+            macro-averaged AUC needs it. The same as scikit-learn's SVC.
         """
         return super().decision_function(K)
 
-    def predict(self, K):
+    def predict(self, K: Any) -> npt.NDArray[Any]:
         """Return the predicted class of each row of `K`, shape (m,): the decision function's, with fewer decisions."""
         check_is_fitted(self)
         K = checked_matrix(self, K, reset=False)
@@ -98,7 +132,7 @@ class PairwiseVoting(MachinesOfPairs):
         return self._counted(decisions)
 
     def _counted(self, decisions):
-        """Return votes with ties broken, (m, classes), of decisions of all pairs, (m, pairs); NaN where not asked."""
+        """Return votes with ties broken, (m, classes), of decisions of pairs, (m, pairs); NaN where not evaluated."""
         votes = np.zeros((len(decisions), len(self.classes_)))
         sums = np.zeros_like(votes)
         for (a, b), decision in zip(self.pairs(), decisions.T, strict=True):
@@ -110,15 +144,15 @@ class PairwiseVoting(MachinesOfPairs):
         return votes + squashed(sums)
 
     def _winners(self, K):
-        """Return the places of the predicted classes, asking for one more pair of each row until it is settled."""
+        """Return the places of the predicted classes; pairs are evaluated until the winner of a row is certain."""
         game = Game(len(self.classes_))
         decisions = np.full((count_rows(K), len(self.machines_)), np.nan)
         rows = np.arange(len(decisions))
         while len(rows):
-            asked = game.next_pair(decisions[rows])
-            rows, asked = rows[asked >= 0], asked[asked >= 0]
-            for j in np.unique(asked):
-                own, machine = rows[asked == j], self.machines_[j]
+            chosen = game.next_pair(decisions[rows])
+            rows, chosen = rows[chosen >= 0], chosen[chosen >= 0]
+            for j in np.unique(chosen):
+                own, machine = rows[chosen == j], self.machines_[j]
                 part = K if len(own) == len(decisions) else take_rows(K, own)
                 decisions[own, j] = np.nan_to_num(machine._decide(part, self.support_[machine.support_]))
         counted = self._counted(decisions)
@@ -127,8 +161,11 @@ class PairwiseVoting(MachinesOfPairs):
         return np.argmax(counted, axis=1)
 
 
+Standing: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]
+
+
 class Game:
-    """Which pairs of classes are still to be asked.
+    """Which pairs of classes are still to be evaluated.
 
     Attributes
     ----------
@@ -138,14 +175,29 @@ class Game:
         Which classes are in each pair.
     """
 
-    def __init__(self, c):
+    def __init__(self, c: int) -> None:
         self.first, self.second = np.triu_indices(c, 1)
         self.member = np.zeros((len(self.first), c), dtype=bool)
         places = np.arange(len(self.first))
         self.member[places, self.first] = self.member[places, self.second] = True
 
-    def standing(self, decisions):
-        """Return votes, numbers of games left, and whether each class can still win or tie; each (m, c)."""
+    def standing(self, decisions: npt.NDArray[np.float64]) -> Standing:
+        """Return what is known of each row after some of its pairs.
+
+        Parameters
+        ----------
+        decisions : ndarray of float64, shape (m, pairs)
+            NaN for a pair that has not been evaluated; above zero, the pair's second class wins.
+
+        Returns
+        -------
+        votes : ndarray of float64, shape (m, c)
+            Pairs that each class has won.
+        left : ndarray of float64, shape (m, c)
+            Pairs of each class that are still to be evaluated.
+        alive : ndarray of bool, shape (m, c)
+            Whether the class can still win or tie.
+        """
         member = self.member.astype(np.float64)
         won = np.where(decisions > 0, 1.0, 0.0), np.where(decisions <= 0, 1.0, 0.0)
         c = self.member.shape[1]
@@ -153,21 +205,31 @@ class Game:
         left = np.isnan(decisions) @ member
         return votes, left, votes + left >= votes.max(axis=1, keepdims=True)
 
-    def next_pair(self, decisions):
-        """Return the pair that each row asks next, int64 (m,); −1 where the winner is settled.
+    def next_pair(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """Return the pair to evaluate next for each row.
 
-        It is one of the class with most votes (of those that can win), against one that can win too if there is one.
+        It is a pair of the class with most votes (of those that can win), against one that can win too if there is one.
+
+        Parameters
+        ----------
+        decisions : ndarray of float64, shape (m, pairs)
+            As in `standing`.
+
+        Returns
+        -------
+        ndarray of int64, shape (m,)
+            Place of the pair; −1 where the winner is certain.
         """
         votes, left, alive = self.standing(decisions)
         leader = np.argmax(np.where(alive & (left > 0), votes + 1, 0.0), axis=1)
         worth = np.isnan(decisions) * (self.member[:, leader].T + (alive @ self.member.T) / 4.0)
-        asked = np.argmax(worth, axis=1)
+        chosen = np.argmax(worth, axis=1)
         open_ = (alive & (left > 0)).any(axis=1) & (alive.sum(axis=1) > 1)
-        return np.where(open_, asked, -1)
+        return np.where(open_, chosen, -1)
 
 
 class DecisionDAG(MachinesOfPairs):
-    """One machine for each pair of classes, asked along a decision graph: each decision rules one class out.
+    """One classifier for each pair of classes, evaluated along a decision graph: each decision rules one class out.
 
     Attributes
     ----------
@@ -179,6 +241,19 @@ class DecisionDAG(MachinesOfPairs):
     Platt, Cristianini & Shawe-Taylor 2000. The classes are a list, of which the first and the last are told apart; the
     loser leaves the list, until one is left: c − 1 decisions for each row. What is predicted depends on the order of
     the classes.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import CSVC, DecisionDAG
+    >>> repeats = SequenceSet.from_strings(["ACACAC", "CACACA", "GTGTGT", "TGTGTG", "ATATAT", "TATATA"], "dna")
+    >>> K = SpectrumKernel(k=2).kernel(repeats)
+    >>> solver = DecisionDAG(CSVC()).fit(K, ["CA", "CA", "GT", "GT", "AT", "AT"])
+    >>> solver.predict(K[::2]).tolist()
+    ['CA', 'GT', 'AT']
+    >>> len(solver.machines_), "classifiers; two decide about each record"
+    (3, 'classifiers; two decide about each record')
     """
 
     name = "decision_dag"
@@ -191,23 +266,24 @@ class DecisionDAG(MachinesOfPairs):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.svm import CSVC
+        from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
 
         return [cls(CSVC(tol=1e-6))]
 
-    def decision_function(self, K):
-        """Return one value for each class, whose largest is the predicted class.
+    def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
+        """Return one value for each class; the class with the largest is predicted.
 
         Parameters
         ----------
         K : array_like of float64, shape (m, n)
+            Kernel of new records (rows) with the training ones, or what else the binary solver takes.
 
         Returns
         -------
         ndarray of float64, shape (m, classes)
-            The number of classes that left before (the one left over: classes − 1), plus s / (3 (1 + |s|)), s the
+            The number of classes ruled out before (for the one left over: classes − 1), plus s / (3 (1 + |s|)), s the
             class's own last decision. Each column ranks the rows for that class against the rest.
         """
         return super().decision_function(K)

@@ -1,6 +1,10 @@
 """A classifier on selected features: scaler, selector and predictor, with their hyperparameters, as one solver."""
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 
 from seqkern.core.archive import nest, unnest
@@ -44,7 +48,7 @@ class SelectedClassifier(ClassSolver):
         That of the predictor, and ``n_features``, ``predictor`` (its spec), ``error``: the mean inner error, None if
         there was no choice; and ``inner_not_converged``: of the fits that gave it, how many did not converge. What
         stops early in the selector counts as it does in the predictor: then ``converged`` is False, and
-        ``selector_not_converged`` says how many of its machines did.
+        ``selector_not_converged`` says how many of its classifiers did.
 
     Notes
     -----
@@ -53,6 +57,19 @@ class SelectedClassifier(ClassSolver):
     with normalisation and present call, and ν-SVM of several ν: the inner parts rank by ``selector.inner()``, the whole
     by all parts together. With other folds, or without present call, it is a shorter one. `support_` is the selected
     features; all features with quantile normalisation, which looks at whole rows.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import CSVC, GolubSelector, SelectedClassifier
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> solver = SelectedClassifier(GolubSelector(), [CSVC(C=0.1), CSVC()], n_features=[1, 2]).fit(X, tumours)
+    >>> solver.selected_columns()  # the second gene
+    array([1])
+    >>> solver.report_["predictor"]["C"], solver.report_["error"]
+    (0.1, 0.0)
+    >>> solver.predict([[1.2, 6.8, 3.0]])
+    array(['AML'], dtype='<U3')
     """
 
     name = "selected"
@@ -86,7 +103,7 @@ class SelectedClassifier(ClassSolver):
         "(`selected_choice.inner_parts`). The groups that `fit` is given stay together, in leave-one-out too.",
     )
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not isinstance(self.selector, Selector) or not {"binary", "multiclass"} & set(self.selector.targets):
             raise ParameterError(
                 f"selector={self.selector!r} is not possible", remedy="give a selector that takes classes"
@@ -102,7 +119,7 @@ class SelectedClassifier(ClassSolver):
             raise ParameterError("n_features has no values", remedy="list one or more")
         check_scaler(self.scaler)
 
-    def check_labels(self, y, groups=None):
+    def check_labels(self, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> None:
         """Raise ParameterError where there are no inner parts, or a predictor cannot learn the labels of one."""
         kind = "binary" if len(np.unique(y)) == 2 else "multiclass"
         if kind not in self.selector.targets:
@@ -118,49 +135,51 @@ class SelectedClassifier(ClassSolver):
                 make_solver(predictor, kind).check_labels(y[train], own)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
+        # only here: of the contract suite alone
         from seqkern.solvers.psvm.psvm import PSVC
         from seqkern.solvers.selection.selectors.psvm import PSVMFeatureSelector
         from seqkern.solvers.svm.svm import CSVC
 
         ranking = PSVMFeatureSelector(ranking="leave_one_out", n_epsilons=5)
-        choice = {"predictor": [CSVC(C=1e-6), CSVC(tol=1e-6)], "folds": 3, "scaler": ExpressionScaler()}
+        choice: dict[str, Any] = {"predictor": [CSVC(C=1e-6), CSVC(tol=1e-6)], "folds": 3, "scaler": ExpressionScaler()}
         return [
             cls(PSVMFeatureSelector(), CSVC(tol=1e-6), n_features=3),
             cls(ranking, n_features=[2], **choice),
             cls(PSVMFeatureSelector(), PSVC(kernel="features"), scaler=ExpressionScaler(ceiling=2, clip=False)),
         ]
 
-    def predict(self, K):
+    def predict(self, K: Any) -> npt.NDArray[Any]:
         """Return the predicted class of each row of `K`, shape (m,)."""
         decisions = self.decision_function(K)
         return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
 
-    def selected_columns(self):
+    def selected_columns(self) -> npt.NDArray[np.int64]:
         """Return the selected features, int64, the best first."""
         return self.support_[self.chosen_]
 
-    def selected_weights(self):
+    def selected_weights(self) -> npt.NDArray[np.float64] | None:
         """Return the predictor's factors of the selected features, after the scaler; None where it has none."""
         linear = self.machine_.linear()
         if linear is None:
             return None
         return self.rows_.T @ linear[0] if self.machine_.input == "gram" else np.asarray(linear[0])
 
-    def chosen(self):
+    def chosen(self) -> dict[str, Any]:
         """Return the number of features, and the predictor's parameters as ``predictor nu`` and the like."""
         predictor = {f"predictor {key}": value for key, value in self.report_["predictor"].items() if key != "solver"}
         return {"n_features": self.report_["n_features"], **predictor}
 
-    def settled(self):
+    def settled(self) -> Self:
         """Return a new solver with the number of features and the predictor that `fit` chose."""
         n_features, predictor = self.report_["n_features"], build_solver(self.report_["predictor"])
         return clone(self).set_params(n_features=n_features, predictor=predictor)
 
-    def without_selection(self, columns):
+    def without_selection(self, columns: npt.ArrayLike) -> Self:
         """Return a new solver that scales whole rows, and learns from these features of them."""
-        given = GivenSelector(np.asarray(columns))
+        columns = np.asarray(columns)
+        given = GivenSelector(columns)
         return clone(self).set_params(selector=given, n_features=len(columns))
 
     def _fit(self, K, y, groups=None):
@@ -187,18 +206,18 @@ class SelectedClassifier(ClassSolver):
         return self._report(machine, selector, chosen, len(selected))
 
     def _report(self, machine, selector, chosen, size):
-        """Return what is told of the fit."""
-        told = {key: value for key, value in machine.report_.items() if key not in ("n_support", "support_share")}
+        """Return the report."""
+        summary = {key: value for key, value in machine.report_.items() if key not in ("n_support", "support_share")}
         if selector.not_converged_:
-            remarks = [told["remark"]] if "remark" in told else []
-            told |= {"converged": False, "remark": "; ".join([*remarks, selector.not_converged()])}
+            remarks = [summary["remark"]] if "remark" in summary else []
+            summary |= {"converged": False, "remark": "; ".join([*remarks, selector.not_converged()])}
         return {
-            **told,
+            **summary,
             "n_features": size,
             "predictor": chosen.predictor.spec(),
             "error": chosen.error,
             "selector_not_converged": selector.not_converged_,
-            "inner_not_converged": chosen.not_converged + told.get("inner_not_converged", 0),
+            "inner_not_converged": chosen.not_converged + summary.get("inner_not_converged", 0),
         }
 
     def _decide(self, K, columns):
@@ -238,14 +257,14 @@ class SelectedClassifier(ClassSolver):
 
     # ---- the model ---------------------------------------------------------------------------------------
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the states of scaler and predictor, the selected features and the rows that the predictor needs."""
         machine, arrays = self.machine_.state()
         header, scaling = (None, {}) if self.scaler_ is None else self.scaler_.state()
         arrays = {**nest("machine", arrays), **nest("scaler", scaling), "chosen": self.chosen_, "rows": self.rows_}
         return {"machine": machine, "scaler": header}, arrays
 
-    def restore_fitted(self, header, arrays):
+    def restore_fitted(self, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Set what `fitted_state` returned."""
         self.machine_ = solver_from_state(header["machine"], unnest("machine", arrays))
         scaler = header["scaler"]

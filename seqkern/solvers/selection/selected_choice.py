@@ -1,17 +1,24 @@
 """How many features, and which predictor: the inner cross-validation of the classifier on selected features."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 
 from seqkern.core.convergence import unconverged
 from seqkern.core.errors import ParameterError
 from seqkern.folds.splitters import deal
 from seqkern.kernels.vectors import _vector
-from seqkern.solvers.base import Solver
+from seqkern.solvers.base import ClassSolver, Solver
+from seqkern.solvers.selection.selectors.base import Selector
+from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 from seqkern.solvers.specs import make_solver
+
+Split: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 LEAVE_ONE_OUT = "leave_one_out"
 SEED = 0
@@ -20,13 +27,14 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was chosen.
+    """The choice of an inner cross-validation.
 
     Attributes
     ----------
     size : int
         F, the number of features.
     predictor : Solver
+        One of those to choose from, not fitted.
     error : float, optional
         The mean inner error; None if there was no choice.
     not_converged : int
@@ -39,18 +47,23 @@ class Chosen:
     not_converged: int = 0
 
 
-def inner_parts(y, folds, groups=None):
-    """Return (training rows, test rows), int64, of each inner fold.
+def inner_parts(y: npt.ArrayLike, folds: int | str, groups: npt.ArrayLike | None = None) -> list[Split]:
+    """Return the training and test rows of each inner fold.
 
     Parameters
     ----------
     y : array_like, shape (n,)
         Classes.
     folds : {"leave_one_out"} or int
-        Each row by itself; or so many stratified folds, fewer if the rarest class has not so many rows. Which rows
-        are in one fold is drawn once for all: in another order of the rows it may be others.
+        Each row by itself; or so many stratified folds, fewer if the rarest class has fewer rows. Which rows are in
+        one fold is drawn once for all: in another order of the rows it may be others.
     groups : array_like, shape (n,), optional
         They stay together: each group by itself, and folds of whole groups.
+
+    Returns
+    -------
+    list of (ndarray of int64, ndarray of int64)
+        Training rows and test rows.
 
     Raises
     ------
@@ -64,7 +77,7 @@ def inner_parts(y, folds, groups=None):
     remedy = "give one number of features and one predictor, or more records"
     if rarest < 2:
         raise ParameterError("a class of a training part has one record (or group) alone", remedy=remedy)
-    fold = groups if folds == LEAVE_ONE_OUT else deal(y, min(folds, rarest), SEED, groups)
+    fold = groups if folds == LEAVE_ONE_OUT else deal(y, min(int(folds), rarest), SEED, groups)
     parts = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
     parts = [(train, test) for train, test in parts if len(np.unique(y[train])) == len(classes)]
     if not parts:
@@ -72,29 +85,54 @@ def inner_parts(y, folds, groups=None):
     return parts
 
 
-def choose(K, y, groups, pairs, selector, scaler, *, around, folds):
-    """Return the Chosen pair: that with the least inner error, the first of equal ones.
+def choose(
+    K: npt.NDArray[np.float64],
+    y: npt.NDArray[np.int64],
+    groups: npt.ArrayLike | None,
+    pairs: Sequence[tuple[int, Solver]],
+    selector: Selector,
+    scaler: ExpressionScaler | None,
+    *,
+    around: int,
+    folds: int | str,
+) -> Chosen:
+    """Return the pair with the least inner error, the first of equal ones.
 
     Parameters
     ----------
     K : ndarray of float64, shape (n, d)
-        Not scaled.
+        Features, not scaled.
     y : ndarray of int64, shape (n,)
+        Places of classes.
     groups : array_like, shape (n,), optional
-    pairs : list of (int, Solver)
+        Rows of one group stay in one fold.
+    pairs : sequence of (int, Solver)
         F and the predictor, in the order of preference.
     selector : Selector
+        Copies of it are fitted to the training part of each fold.
     scaler : ExpressionScaler, optional
+        Likewise.
     around : int
         The error of F is the mean of those of F − a, F and F + a, as far as there are so many features.
-    folds
+    folds : {"leave_one_out"} or int
         As in `inner_parts`.
+
+    Returns
+    -------
+    Chosen
+
+    Raises
+    ------
+    ParameterError
+        As `inner_parts`.
     """
     near = {size: {min(max(one, 1), K.shape[1]) for one in (size - around, size, size + around)} for size, _ in pairs}
     sizes = sorted(set.union(*near.values()))
     predictors = list({id(predictor): predictor for _, predictor in pairs}.values())
     groups = None if groups is None else np.asarray(groups)
-    wrong, failed, tested = Counter(), Counter(), 0
+    wrong: Counter[tuple[int, int]] = Counter()
+    failed: Counter[tuple[int, int]] = Counter()
+    tested = 0
     for train, test in inner_parts(y, folds, groups):
         tested += len(test)
         for key, errors, not_converged in part_errors(K, y, groups, train, test, selector, scaler, sizes, predictors):
@@ -106,11 +144,49 @@ def choose(K, y, groups, pairs, selector, scaler, *, around, folds):
     return Chosen(size, predictor, float(means[best]), sum(failed[one, id(predictor)] for one in near[size]))
 
 
-def part_errors(K, y, groups, train, test, selector, scaler, sizes, predictors):
-    """Yield ((F, id of the predictor), wrong predictions of the test rows, fits that did not converge).
+def part_errors(
+    K: npt.NDArray[np.float64],
+    y: npt.NDArray[np.int64],
+    groups: npt.NDArray[Any] | None,
+    train: npt.NDArray[np.int64],
+    test: npt.NDArray[np.int64],
+    selector: Selector,
+    scaler: ExpressionScaler | None,
+    sizes: Sequence[int],
+    predictors: Sequence[Solver],
+) -> Iterator[tuple[tuple[int, int], int, int]]:
+    """Yield the errors of each number of features and predictor in one inner fold.
 
     Scaler, selector and predictors learn from the training rows; a selector that stops early counts once for each F
     and predictor.
+
+    Parameters
+    ----------
+    K : ndarray of float64, shape (n, d)
+        Features, not scaled.
+    y : ndarray of int64, shape (n,)
+        Places of classes.
+    groups : ndarray, shape (n,), optional
+        For predictors that divide their training part.
+    train, test : ndarray of int64
+        Rows of the two parts of the fold.
+    selector : Selector
+        A copy is fitted.
+    scaler : ExpressionScaler, optional
+        A copy is fitted.
+    sizes : sequence of int
+        Numbers of features, ascending.
+    predictors : sequence of Solver
+        Copies are fitted.
+
+    Yields
+    ------
+    key : (int, int)
+        F and the id of the predictor.
+    errors : int
+        Wrong predictions of test rows.
+    not_converged : int
+        Fits that did not converge.
     """
     known, new, codes = K[train], K[test], y[train]
     own = None if groups is None else groups[train]
@@ -118,7 +194,9 @@ def part_errors(K, y, groups, train, test, selector, scaler, sizes, predictors):
         scaler = clone(scaler)
         known, new = scaler.fit_transform(known), scaler.transform(new)
     with unconverged():
-        selector = selector.inner(scaled=scaler is not None).set_params(n_features=sizes[-1]).fit(known, codes)
+        selector = selector.inner(scaled=scaler is not None)
+        selector.set_params(n_features=sizes[-1])
+        selector.fit(known, codes)
     order = best_features(selector)
     for size in sizes:
         some, held_out = known[:, order[:size]], new[:, order[:size]]
@@ -126,20 +204,55 @@ def part_errors(K, y, groups, train, test, selector, scaler, sizes, predictors):
         for predictor in predictors:
             predicted, failed = np.bincount(codes).argmax(), int(selector.not_converged_ > 0)
             if len(order):
-                machine = learn(predictor, some, codes, own, gram)
+                machine: Any = learn(predictor, some, codes, own, gram)
                 predicted = machine.predict(products(held_out, some) if machine.input == "gram" else held_out)
                 failed = failed or machine.count_not_converged()
             yield (size, id(predictor)), int(np.sum(predicted != y[test])), failed
 
 
-def best_features(selector):
-    """Return the features that a selector chose, the best first, int64."""
+def best_features(selector: Selector) -> npt.NDArray[np.int64]:
+    """Return the selected features, the best first.
+
+    Parameters
+    ----------
+    selector : Selector
+        A fitted one.
+
+    Returns
+    -------
+    ndarray of int64, shape (F,)
+        Columns.
+    """
     chosen = selector.get_support(indices=True)
     return chosen[np.argsort(selector.ranking_[chosen])]
 
 
-def learn(predictor, values, y, groups=None, gram=None):
-    """Return a copy of a predictor, fitted to features or to their Gram matrix; its report tells of convergence."""
+def learn(
+    predictor: Solver,
+    values: npt.NDArray[np.float64],
+    y: npt.NDArray[Any],
+    groups: npt.NDArray[Any] | None = None,
+    gram: npt.NDArray[np.float64] | None = None,
+) -> ClassSolver:
+    """Return a fitted copy of a predictor; its report tells whether it converged.
+
+    Parameters
+    ----------
+    predictor : Solver
+        A binary one learns several classes as `make_solver` says.
+    values : ndarray of float64, shape (n, F)
+        The selected features.
+    y : ndarray, shape (n,)
+        Classes.
+    groups : ndarray, shape (n,), optional
+        For predictors that divide their training part.
+    gram : ndarray of float64, shape (n, n), optional
+        The linear kernel of `values`, if it is known already.
+
+    Returns
+    -------
+    ClassSolver
+    """
     machine = make_solver(clone(predictor), "binary" if len(np.unique(y)) == 2 else "multiclass")
     if machine.input == "gram":
         values = products(values, values) if gram is None else gram
@@ -147,8 +260,20 @@ def learn(predictor, values, y, groups=None, gram=None):
         return machine.fit(values, y, groups)
 
 
-def products(rows, others):
-    """Return the linear kernel, float64 (m, n); each entry has its own bits, whatever the other rows are."""
+def products(rows: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the linear kernel; each entry has its own bits, whatever the other rows are.
+
+    Parameters
+    ----------
+    rows : ndarray of float64, shape (m, F)
+        Features.
+    others : ndarray of float64, shape (n, F)
+        Features.
+
+    Returns
+    -------
+    ndarray of float64, shape (m, n)
+    """
     out = np.empty((len(rows), len(others)))
     _vector.products(np.ascontiguousarray(rows), np.ascontiguousarray(others.T), out)
     return out

@@ -1,39 +1,42 @@
 """Windows of two sequences compared by their Hamming distance, for the product engine.
 
-K(x, y) = Σ_h weights[h]·N_h(x, y), N_h the number of pairs of windows of l letters that differ in h positions. Two
+K(x, y) = Σ_h weights[h]·N_h(x, y), N_h the number of pairs of windows of l residues that differ in h positions. Two
 exact ways to the N_h:
 
-- ``diagonals``: many columns at once, each a bit of a vector. The number of letters that two windows share, kept as
+- ``diagonals``: many columns at once, each a bit of a vector. The number of matches of two windows, kept as
   binary digits in several vectors, changes by at most one from a pair of windows to the next on their diagonal.
-- ``pairs``: window against window, packed into words. For windows that have weights of their own.
+- ``pairs``: window against window, packed into machine words. For windows that have weights of their own.
 
 Both give integers; weights that are not integers come in at the end, once for each entry, in a fixed order.
 """
 
+from collections.abc import Sequence
+from typing import Any, Literal
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError, SequenceError
 from seqkern.kernels.kmer import _kmers
 from seqkern.kernels.kmer.hamming import _hamming, _hamming_lanes, _hamming_pairs
 from seqkern.kernels.kmer.hamming.hamming_walks import Walks, wrapped
 from seqkern.kernels.kmer.kmers import NO_COMPLEMENT, per_record
-from seqkern.kernels.planner import Cost
 from seqkern.kernels.products import _product
+from seqkern.sequences.sequence_set import SequenceSet
 
 LARGEST_LENGTH = 31
 LARGEST_WEIGHT = 2**62
 LARGEST_COUNT = 2.0**63 - 2.0**40
 ALIGNMENT = 64
-STEP_NS = (0.19, 0.17, 0.225)  # an operation on a vector along a diagonal
-DIAGONAL_NS = 20.0  # a diagonal
-LANE_NS = 10.0  # reading the sum of a lane
-PAIR_NS = (0.2, 0.12, 0.08)  # two windows compared
-CLASS_NS = (0.05, 0.03, 0.03)  # a distance looked for
-WEIGHT_NS = (0.17, 0.11, 0.11)  # the same with weights of windows
-WINDOW_NS = 2.0  # a window: packed, for each bit of a letter
 LONG_RECORD = 8192  # windows from which a record fills the lanes with its own pieces
 NO_WEIGHTS = np.zeros(0, dtype=np.int64)
 NO_LIGHT = np.zeros(0, dtype=np.int32)
+
+Weights = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Sums = npt.NDArray[np.int32 | np.int64 | np.float64]
+Packed = npt.NDArray[np.uint16 | np.uint32]
+Lanes = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int32]]
+NO_WINDOWS = np.zeros((0, 0), dtype=np.uint16)
 
 
 class HammingBlock:
@@ -42,10 +45,10 @@ class HammingBlock:
     Parameters
     ----------
     X : SequenceSet of n records
-        A window with a masked letter does not count.
+        A window with a masked residue does not count.
     length : int
-        Letters of a window, 1 to 31.
-    weights : array_like, shape (length + 1,)
+        Residues of a window, 1 to 31.
+    weights : sequence of int or float, length + 1
         For each Hamming distance. If all are integers, so are the sums; else they are float64.
     strands : {"one", "both"}
         With "both", a pair counts weights[h(a, b)] + weights[h(a, reverse complement of b)].
@@ -73,18 +76,28 @@ class HammingBlock:
         If the weighted number of pairs of windows could exceed 64 bits.
     """
 
-    def __init__(self, X, length, weights, *, strands="one", algorithm="diagonals", window_weights=None, like=None):
+    def __init__(
+        self,
+        X: SequenceSet,
+        length: int,
+        weights: Sequence[float],
+        *,
+        strands: Literal["one", "both"] = "one",
+        algorithm: str = "diagonals",
+        window_weights: Sequence[int] | npt.NDArray[np.int64] | None = None,
+        like: "HammingBlock | None" = None,
+    ) -> None:
         if not 1 <= length <= LARGEST_LENGTH:
             raise ParameterError(
                 f"windows of {length} letters are not possible", remedy=f"choose 1 to {LARGEST_LENGTH} letters"
             )
         self.length, self.size = length, X.alphabet.size
-        self.weights, self.real = _as_weights(weights, length)
-        self.algorithm = algorithm if like is None else like.algorithm
+        self.weights, self.real = as_weights(weights, length)
+        self.algorithm: str = algorithm if like is None else like.algorithm
         if window_weights is not None and self.algorithm != "pairs":
             raise ParameterError("windows with weights need pairs", remedy="choose algorithm=pairs")
         self.complement = NO_COMPLEMENT if strands == "one" else X.alphabet.complement_codes
-        self.letters = X.codes
+        self.codes = X.codes
         self._find_stretches(X)
         self.start = np.concatenate(([0], np.cumsum(self.windows)))[self.stretches]
         self.window_weights, self.light = NO_WEIGHTS, NO_LIGHT
@@ -97,15 +110,15 @@ class HammingBlock:
             self.window_weights[: len(window_weights)] = window_weights
             if np.abs(self.window_weights).max() <= _hamming_pairs.LARGEST_LIGHT_WEIGHT:
                 self.light = self.window_weights.astype(np.int32)
-        self.words, self.other_words = self._pack()
+        self.packed, self.other_packed = self._pack()
         self.walks = Walks(length, self.weights.tolist(), self.real)
         self.squares = self._squares()
         self.largest = self._largest()
         if self.algorithm == "diagonals":
-            self.words = self.other_words = None
+            self.packed = self.other_packed = NO_WINDOWS  # they are not needed any more
 
-    def _find_stretches(self, X):
-        """Find the stretches of windows without a masked letter: first letter, number of windows, by record."""
+    def _find_stretches(self, X: SequenceSet) -> None:
+        """Find the stretches of windows without a masked residue: first residue, number of windows, by record."""
         numbers = np.empty(len(X), dtype=np.int64)
         _kmers.count_stretches(X.codes, X.starts, X.stops, self.length, self.size, numbers)
         self.stretches = per_record(numbers)
@@ -113,21 +126,21 @@ class HammingBlock:
         self.windows = np.empty(self.stretches[-1], dtype=np.int64)
         _hamming_lanes.find_stretches(X.codes, X.starts, X.stops, self.length, self.size, self.first, self.windows)
 
-    def _pack(self):
-        """Return the windows as words, (bits of a letter, windows), and those of the other strand, if it counts."""
+    def _pack(self) -> tuple[Packed, Packed]:
+        """Return the windows packed, (bits of a letter, windows), and those of the other strand, if it counts."""
         shape = max(1, (self.size - 1).bit_length()), int(self.windows.sum()) + _hamming_pairs.MORE_WINDOWS
         dtype = np.uint16 if self.length <= 16 else np.uint32
-        words = np.zeros(shape, dtype=dtype)
-        _hamming_pairs.pack_windows(self.letters, self.first, self.windows, NO_COMPLEMENT, self.length, words)
+        packed: Packed = np.zeros(shape, dtype=dtype)
+        _hamming_pairs.pack_windows(self.codes, self.first, self.windows, NO_COMPLEMENT, self.length, packed)
         if not len(self.complement):
-            return words, np.empty((shape[0], 0), dtype=dtype)
-        others = np.zeros(shape, dtype=dtype)
-        _hamming_pairs.pack_windows(self.letters, self.first, self.windows, self.complement, self.length, others)
-        return words, others
+            return packed, np.empty((shape[0], 0), dtype=dtype)
+        others: Packed = np.zeros(shape, dtype=dtype)
+        _hamming_pairs.pack_windows(self.codes, self.first, self.windows, self.complement, self.length, others)
+        return packed, others
 
-    def _squares(self):
+    def _squares(self) -> Weights:
         """Return K(x, x) of each record; of long ones, unless windows have weights, along the diagonals."""
-        squares = np.zeros((len(self.start) - 1, 1), dtype=self.weights.dtype)
+        squares: npt.NDArray[Any] = np.zeros((len(self.start) - 1, 1), dtype=self.weights.dtype)
         long = np.diff(self.start) >= LONG_RECORD
         if len(self.window_weights):
             long[:] = False
@@ -136,11 +149,11 @@ class HammingBlock:
             if len(run):
                 span = slice(run[0], run[-1] + 1)
                 self._compare(run[0], self, run[0], 1, False, True, squares[span])
-        for i in np.flatnonzero(long):
+        for i in np.flatnonzero(long).tolist():
             self._walk(i, self, i, i + 1, 1, squares[i : i + 1])
         return squares[:, 0]
 
-    def _largest(self):
+    def _largest(self) -> float:
         if len(self.window_weights):
             sums = np.concatenate(([0.0], np.cumsum(np.abs(self.window_weights.astype(np.float64)))))[self.start]
             most = np.diff(sums).max(initial=0.0)
@@ -151,10 +164,17 @@ class HammingBlock:
             raise SequenceError("the sequences are too long for exact counts", remedy="cut them into parts")
         return pairs * max(abs(float(weight)) for weight in self.weights)
 
-    def accumulate(self, row, cols, first, last, factor, upper, sums):
-        """Add factor · the sums of rows and columns to `sums`; the parameters are those of `SparseBlock.accumulate`.
+    def accumulate(
+        self, row: int, cols: "HammingBlock", first: int, last: int, factor: int, upper: bool, sums: Sums
+    ) -> None:
+        """Add factor · the sums of rows and columns to `sums`.
 
         `sums` is float64 (then `factor` is 1) if `real`, else int32 or int64.
+
+        Parameters
+        ----------
+        row, cols, first, last, factor, upper, sums
+            As in `Block.accumulate`.
         """
         if last <= first or not len(sums):
             return
@@ -163,16 +183,18 @@ class HammingBlock:
         else:
             self._compare(row, cols, first, factor, upper, False, sums)
 
-    def _compare(self, row, cols, first, factor, upper, own, sums):
+    def _compare(
+        self, row: int, cols: "HammingBlock", first: int, factor: int, upper: bool, own: bool, sums: Sums
+    ) -> None:
         """Do `accumulate` window by window; with `own`, only for each record and itself."""
         many = max((h + 1 for h, weight in enumerate(self.weights) if weight), default=0)
         weights = self.weights[:many]
         _hamming_pairs.compare(
-            self.words,
-            self.other_words,
+            self.packed,
+            self.other_packed,
             self.start,
             self.window_weights,
-            cols.words,
+            cols.packed,
             cols.start,
             cols.window_weights,
             cols.light,
@@ -186,7 +208,7 @@ class HammingBlock:
             sums,
         )
 
-    def _walk(self, row, cols, first, last, factor, sums):
+    def _walk(self, row: int, cols: "HammingBlock", first: int, last: int, factor: int, sums: Sums) -> None:
         """Do `accumulate` along the diagonals."""
         level = _product.level()
         lanes = _hamming.lanes(level)
@@ -196,11 +218,11 @@ class HammingBlock:
         longest = np.maximum.reduceat(windows, np.arange(0, len(windows), lanes))
         bytes_ = sum(_hamming.block_bytes(n, self.length, self.size, level) for n in longest.tolist())
         memory = np.empty(bytes_ + ALIGNMENT, dtype=np.uint8)
-        _hamming.fill_blocks(cols.letters, starts, windows, longest, self.length, self.size, level, memory)
+        _hamming.fill_blocks(cols.codes, starts, windows, longest, self.length, self.size, level, memory)
         most = int(self.windows[self.stretches[row] : self.stretches[row + len(sums)]].max(initial=0)) + self.length
         totals = (last - first + 1) * (len(self.walks.factors) if self.real else 1)
         _hamming.walk(
-            self.letters,
+            self.codes,
             self.stretches,
             self.first,
             self.windows,
@@ -223,8 +245,8 @@ class HammingBlock:
             sums,
         )
 
-    def _lanes(self, first, last, lanes):
-        """Return first letter, windows and column of each lane for the columns `first` … `last`.
+    def _lanes(self, first: int, last: int, lanes: int) -> Lanes:
+        """Return first residue, windows and column of each lane for the columns `first` … `last`.
 
         Long stretches are cut, and those of the last block too, so that the lanes of a vector are full.
         """
@@ -243,7 +265,7 @@ class HammingBlock:
         return cut
 
 
-def _in_reading_order(columns, lanes, unused):
+def _in_reading_order(columns: npt.NDArray[np.int32], lanes: int, unused: int) -> npt.NDArray[np.int32]:
     """Return the column of each lane, int32, as `walk` reads them: lane 8·i + r of a block at r·lanes/8 + i."""
     blocks = -(-len(columns) // lanes)
     padded = np.full(blocks * lanes, unused, dtype=np.int32)
@@ -251,8 +273,28 @@ def _in_reading_order(columns, lanes, unused):
     return padded.reshape(blocks, lanes // 8, 8).swapaxes(1, 2).reshape(-1).copy()
 
 
-def _as_weights(weights, length):
-    """Return the weights as int64, or as float64 if some are no integers, and whether they are."""
+def as_weights(weights: Sequence[float], length: int) -> tuple[Weights, bool]:
+    """Return the weights of Hamming distances as an array, checked.
+
+    Parameters
+    ----------
+    weights : sequence of int or float, length + 1
+        Of the distances 0, …, `length`.
+    length : int
+        Residues of a window.
+
+    Returns
+    -------
+    weights : ndarray of int64 or float64, shape (length + 1,)
+        float64 if some are not integers.
+    real : bool
+        Whether some are not.
+
+    Raises
+    ------
+    ParameterError
+        For another number of weights, or integers beyond 62 bits.
+    """
     if len(weights) != length + 1:
         raise ParameterError(f"{len(weights)} weights for {length} letters", remedy=f"give {length + 1}")
     real = not all(float(weight).is_integer() for weight in weights)
@@ -261,49 +303,3 @@ def _as_weights(weights, length):
     if max(abs(int(weight)) for weight in weights) >= LARGEST_WEIGHT:
         raise ParameterError("weights beyond 62 bits are not possible", remedy="divide them by a power of two")
     return np.array([int(weight) for weight in weights], dtype=np.int64), False
-
-
-def hamming_costs(work, size, length, weights, both, weighted=False):
-    """Return the Cost of each algorithm of a HammingBlock: {"diagonals": …, "pairs": …}.
-
-    The constants are CPU nanoseconds for each level of vector instructions, measured on one core of an AMD EPYC of
-    the Zen 4 generation.
-
-    Parameters
-    ----------
-    work : Workload
-        Of one strand.
-    size : int
-        Letters of the alphabet.
-    length : int
-    weights : array_like, shape (length + 1,)
-    both : bool
-        Both strands count.
-    weighted : bool
-        Windows have weights: diagonals cannot do it.
-    """
-    level, strands = _product.level(), 2 if both else 1
-    weights, real = _as_weights(weights, length)
-    many = int(np.max(np.flatnonzero(weights), initial=-1)) + 1
-    mine = max(0.0, work.row_letters / max(1, work.rows) - length + 1)
-    theirs = max(0.0, work.col_letters / max(1, work.cols) - length + 1)
-    bits = max(1, (size - 1).bit_length())
-    pair = (PAIR_NS[level] + many * (WEIGHT_NS if weighted else CLASS_NS)[level]) * (1 if length <= 16 else 2)
-    windows = work.cols * theirs + (0 if work.symmetric else work.rows * mine)
-    squares = work.cols * theirs**2 + (0 if work.symmetric else work.rows * mine**2)
-    words = int(windows * bits * (2 if length <= 16 else 4) * strands)
-    make = windows * WINDOW_NS * bits * strands + squares * pair * strands
-    costs = {}
-    if not weighted:
-        passes = Walks(length, weights.tolist(), real).passes
-        step = int((2 * passes[:, 0] + 3 * passes[:, 1]).sum()) * STEP_NS[level]
-        lanes = _hamming.lanes(level)
-        blocks = max(1.0, work.cols / lanes)
-        lane = min(theirs, work.cols * theirs / (blocks * lanes) + 1)
-        diagonals = mine * lane * step + (mine + lane) * DIAGONAL_NS * len(passes)
-        halves = 0.55 if work.symmetric else 1.0  # the blocks on the diagonal are computed as squares
-        walk = work.rows * halves * blocks * (diagonals * strands + lanes * LANE_NS)
-        costs["diagonals"] = Cost((make + walk) * 1e-9, words + int(work.col_letters * (size + 1) / 8))
-    compare = work.pairs * mine * theirs * pair * strands
-    costs["pairs"] = Cost((make + compare) * 1e-9, words)
-    return costs

@@ -1,8 +1,8 @@
-"""Decisions of kernels on Hamming distances: folded into one table, and taken apart letter by letter.
+"""Decisions of kernels on Hamming distances: folded into one table, and taken apart residue by residue.
 
-Such a kernel is Σ_l weight_l · Σ_{a ∈ x, b ∈ z} u(a)·v(b)·c[h(a, b)] over windows a, b of l letters, h their Hamming
+Such a kernel is Σ_l weight_l · Σ_{a ∈ x, b ∈ z} u(a)·v(b)·c[h(a, b)] over windows a, b of l residues, h their Hamming
 distance; with reverse complement each pair adds c of the distance of a to the reverse complement of b. A decision
-Σ_j coef_j·K(x, z_j) is then a sum over the windows of x alone, Σ_a u(a)·W[a], with a table W over all words,
+Σ_j coef_j·K(x, z_j) is then a sum over the windows of x alone, Σ_a u(a)·W[a], with a table W over all l-mers,
 
     W[a] = Σ_b T[b]·c[h(a, b)],   T[b] = Σ_j coef_j · (weight of b's occurrences in z_j).
 
@@ -12,29 +12,43 @@ eigenvalue of a Krawtchouk polynomial, by the number i of positions where the fu
 
     κ_h(i) = Σ_s (−1)^s·(b − 1)^(h − s)·C(i, s)·C(l − i, h − s).
 
-One reflection for each position sends T there, a product for each word follows, and the same reflections lead back:
-O(l·b^l) for any number of sequences. What a letter of a window receives is such a sum too (`_letter_factors`).
+One reflection for each position sends T there, a product for each l-mer follows, and the same reflections lead back:
+O(l·b^l) for any number of sequences. What a residue of a window receives is such a sum too (`residue_factors`).
 
 Where the table would be too large, attributions are summed along the diagonals of x against all sequences z_j.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.kmer.estimators import krawtchouk
 from seqkern.kernels.kmer.hamming import _hamming_additive as loops
+from seqkern.kernels.kmer.hamming.eigenvalues import eigenvalues, reflect, residue_factors
 from seqkern.kernels.kmer.kmers import find_kmers, find_windows
+from seqkern.kernels.occurrences import WordWeights
+from seqkern.kernels.products.product import TermBlocks
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
+
+if TYPE_CHECKING:  # a mixin of its subclasses
+    from seqkern.kernels.kmer.kmer_kernel import KmerKernel as Base
+else:
+    Base = object
+
+Floats = npt.NDArray[np.float64]
 
 LARGEST_TABLE = 1 << 24
-LARGEST_BLOCK = 1 << 14
 LARGEST_WINDOW = 255
 
 
-class HammingAdditive:
+class HammingAdditive(Base):
     """Mixin of kernels whose windows are compared by their Hamming distance alone.
 
-    A family has `_lengths`, `_weights`, `_pair_weights(size, l)` (c[0], …, c[l]), `_window_weights(X, l)` (None, or
-    an array in the order of `find_windows`) and `reverse_complement`; its payloads have `sequences`.
+    A family writes `_pair_weights` (c[0], …, c[l]) and, where windows differ in weight, `_window_weights`. It has
+    `_lengths`, `_weights` and `reverse_complement` as `KmerKernel` has them, and its payloads have `sequences`.
 
     References
     ----------
@@ -42,8 +56,18 @@ class HammingAdditive:
     equally by the positions where they match.
     """
 
-    def _fold(self, columns, coefficients):
-        support = columns.sequences.take(slice(columns.start, columns.stop))
+    def _pair_weights(self, size: int, l: int) -> list[int] | list[float]:  # noqa: E741
+        """Return what a pair of windows of `l` residues at distance h = 0, …, l adds; `size` letters."""
+        raise NotImplementedError
+
+    def _window_weights(self, X: SequenceSet, l: int) -> npt.NDArray[np.int64] | None:  # noqa: E741
+        """Return a weight for each window, in the order of `kmers.find_windows`; None if all are 1."""
+        return None
+
+    def _fold(
+        self, columns: TermBlocks, coefficients: npt.NDArray[np.float64]
+    ) -> Callable[[TermBlocks], npt.NDArray[np.float64]] | None:
+        support = cast(SequenceSet, columns.sequences).take(slice(columns.start, columns.stop))
         size = support.alphabet.size
         if any(size**length > LARGEST_TABLE for length in self._lengths()):
             return super()._fold(columns, coefficients)
@@ -52,8 +76,8 @@ class HammingAdditive:
             for length, weight in zip(self._lengths(), self._weights(), strict=True)
         ]
 
-        def values(payload):
-            X = payload.sequences.take(slice(payload.start, payload.stop))
+        def values(payload: TermBlocks) -> Floats:
+            X = cast(SequenceSet, payload.sequences).take(slice(payload.start, payload.stop))
             sums = np.zeros(len(X))
             for length, table in tables:
                 found = find_kmers(X, length)
@@ -63,7 +87,9 @@ class HammingAdditive:
 
         return values
 
-    def _attribute(self, X, support, coefficients):
+    def _attribute(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         shares = np.zeros(int(X.lengths.sum()))
         cells = float(len(shares)) * float(support.lengths.sum()) * (2 if self.reverse_complement else 1)
         for length, weight in zip(self._lengths(), self._weights(), strict=True):
@@ -74,10 +100,12 @@ class HammingAdditive:
                 shares += weight * self._shares_by_diagonals(X, support, coefficients, length)
         return shares
 
-    def _word_weights(self, X, support, coefficients):
-        words, weights = [], []
+    def _word_weights(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]
+    ) -> WordWeights | tuple[list[str], npt.NDArray[np.float64]]:
+        kmers, weights = [], []
         for length, weight in zip(self._lengths(), self._weights(), strict=True):
-            found = distinct_words(X, support, length, self.reverse_complement)
+            found = distinct_windows(X, support, length, self.reverse_complement)
             if X.alphabet.size**length <= LARGEST_TABLE:
                 places = X.alphabet.size ** np.arange(length - 1, -1, -1)
                 sums = self._table(support, coefficients, length, weight)[found @ places]
@@ -87,11 +115,11 @@ class HammingAdditive:
                 sums = np.empty(len(found))
                 loops.word_sums(others.marks, others.windows, found, least_matches(values), values, sums)
                 sums *= weight
-            words += [row.tobytes().decode() for row in letters_of(X.alphabet)[found]]
+            kmers += [row.tobytes().decode() for row in letters_of(X.alphabet)[found]]
             weights.append(sums)
-        return words, np.concatenate(weights)
+        return kmers, np.concatenate(weights)
 
-    def _table(self, support, coefficients, length, weight):
+    def _table(self, support: SequenceSet, coefficients: npt.ArrayLike, length: int, weight: float) -> Floats:
         """Return W times `weight`, float64 (size^length,)."""
         size = support.alphabet.size
         table = self._tally(support, coefficients, length)
@@ -101,20 +129,22 @@ class HammingAdditive:
         reflect(table, size, length)
         return table
 
-    def _tally(self, support, coefficients, length):
+    def _tally(self, support: SequenceSet, coefficients: npt.ArrayLike, length: int) -> Floats:
         """Return T, float64 (size^length,)."""
         strands = 2 if self.reverse_complement else 1
         found = find_kmers(support, length, strands="both" if strands == 2 else "one")
         worth = np.asarray(coefficients, dtype=np.float64)[owners(found.start)]
         worth *= np.repeat(own_weights(self, support, length, len(worth) // strands), strands)
-        return np.bincount(found.codes[0], weights=worth, minlength=found.space)
+        return np.asarray(np.bincount(found.codes[0], weights=worth, minlength=found.space), dtype=np.float64)
 
-    def _shares_by_table(self, X, support, coefficients, length):
-        """Return each letter's share by one table for each position of a window."""
+    def _shares_by_table(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.ArrayLike, length: int
+    ) -> Floats:
+        """Return each residue's share by one table for each position of a window."""
         size = X.alphabet.size
         tally = self._tally(support, coefficients, length)
         reflect(tally, size, length)
-        same, other = letter_factors(size, length, self._pair_weights(size, length))
+        same, other = residue_factors(size, length, self._pair_weights(size, length))
         codes, starts = find_kmers(X, length).codes[0], find_windows(X, length)
         own = own_weights(self, X, length, len(codes))
         shares, table = np.zeros(int(X.lengths.sum())), np.empty_like(tally)
@@ -124,8 +154,10 @@ class HammingAdditive:
             shares += np.bincount(starts + position, weights=table[codes] * own, minlength=len(shares))
         return shares
 
-    def _shares_by_diagonals(self, X, support, coefficients, length):
-        """Return each letter's share by comparing every window with every other."""
+    def _shares_by_diagonals(
+        self, X: SequenceSet, support: SequenceSet, coefficients: npt.ArrayLike, length: int
+    ) -> Floats:
+        """Return each residue's share by comparing every window with every other."""
         if length > LARGEST_WINDOW:
             raise ParameterError(
                 f"windows of {length} letters cannot be taken apart", remedy=f"choose up to {LARGEST_WINDOW} letters"
@@ -136,7 +168,7 @@ class HammingAdditive:
         shares[0] = 0
         own, starts = np.zeros(int(X.lengths.sum())), find_windows(X, length)
         own[starts] = own_weights(self, X, length, len(starts))
-        letters, whole = np.zeros(len(own)), np.zeros(len(own))
+        residues, whole = np.zeros(len(own)), np.zeros(len(own))
         ends = np.cumsum(X.lengths)
         for i, (start, stop) in enumerate(zip(ends - X.lengths, ends, strict=True)):
             if stop - start >= length:
@@ -151,31 +183,46 @@ class HammingAdditive:
                     least_matches(values),
                     shares,
                     values[0],
-                    letters[record],
+                    residues[record],
                     whole[record],
                 )
         for position in range(length if values[0] else 0):
-            letters[position:] += whole[: len(whole) - position] / length
-        return letters
+            residues[position:] += whole[: len(whole) - position] / length
+        return residues
 
 
 class OtherWindows:
     """The windows of support sequences, one after the other, on both strands if the kernel sees both.
 
+    Parameters
+    ----------
+    kernel : HammingAdditive
+        Weighs the windows.
+    support : SequenceSet
+        The m sequences.
+    coefficients : array_like of float, shape (m,)
+        One for each.
+    length : int
+        Residues of a window.
+    pad : int
+        Empty places at each end, as many as the longest sequence to compare with has residues.
+
     Attributes
     ----------
-    marks : ndarray of uint8, shape (letters + 1, width)
-        1 where a letter is; the last row is empty.
+    marks : ndarray of uint8, shape (letters of the alphabet + 1, width)
+        1 where a residue is the letter; the last row is empty.
     windows : ndarray of float64, shape (width,)
         What the window that starts there weighs: its weight times the coefficient of its sequence.
     pad : int
         So many places at the beginning are empty, and at the end LANE_COUNT more.
     """
 
-    def __init__(self, kernel, support, coefficients, length, pad):
+    def __init__(
+        self, kernel: HammingAdditive, support: SequenceSet, coefficients: npt.ArrayLike, length: int, pad: int
+    ) -> None:
         alphabet = support.alphabet
-        letters, starts = support.codes[support.positions()], find_windows(support, length)
-        total, self.pad = len(letters), pad
+        codes, starts = support.codes[support.positions()], find_windows(support, length)
+        total, self.pad = len(codes), pad
         strands = 2 if kernel.reverse_complement else 1
         record = np.repeat(np.arange(len(support)), support.lengths)[starts]
         worth = np.asarray(coefficients, dtype=np.float64)[record]
@@ -184,83 +231,106 @@ class OtherWindows:
         self.marks = np.zeros((alphabet.size + 1, len(self.windows)), dtype=np.uint8)
         self.windows[pad + starts] = worth
         if strands == 2:
-            letters = np.concatenate((letters, alphabet.complement_codes[letters[::-1]]))
+            codes = np.concatenate((codes, alphabet.complement_codes[codes[::-1]]))
             self.windows[pad + 2 * total - length - starts] = worth
         for code in range(alphabet.size):
-            self.marks[code, pad : pad + len(letters)] = letters == code
+            self.marks[code, pad : pad + len(codes)] = codes == code
 
 
-def eigenvalues(size, length, values):
-    """Return float64 (length + 1,): the eigenvalues of the matrix values[h(a, b)] over all words of `length` letters.
+def own_weights(kernel: HammingAdditive, X: SequenceSet, length: int, windows: int) -> Floats:
+    """Return the weights of the windows of `X`.
 
-    Number i belongs to functions that depend on i of the positions, and on nothing at the others.
-    """
-    return np.array(
-        [
-            sum(value * krawtchouk(h, i, length, size - 1) for h, value in enumerate(values) if value)
-            for i in range(length + 1)
-        ],
-        dtype=np.float64,
-    )
-
-
-def letter_factors(size, length, values):
-    """Return the eigenvalues for what the letter at one position of a word receives.
-
-    Of a pair at distance h < length that is values[h] / (length − h) if the letter matches: the identity at this
-    position, a matrix of Hamming distances at the others. At distance `length` it is values[length] / length.
+    Parameters
+    ----------
+    kernel : HammingAdditive
+        Weighs them.
+    X : SequenceSet
+        The records.
+    length : int
+        Residues of a window.
+    windows : int
+        How many there are.
 
     Returns
     -------
-    same, other : ndarray of float64, shape (length + 1,)
-        For functions of i positions, without this one and with it.
+    ndarray of float64, shape (windows,)
     """
-    inner = eigenvalues(size, length - 1, [value / (length - h) for h, value in enumerate(values[:length])])
-    apart = eigenvalues(size, length, [0] * length + [values[length] / length])
-    return np.append(inner, 0) + apart, np.append(0, inner) + apart
-
-
-def reflect(table, size, length):
-    """Reflect a table over all words of `length` letters, in place; see `_hamming_additive.reflect`."""
-    low = 1
-    while low < length and size ** (low + 1) <= LARGEST_BLOCK:
-        low += 1
-    high = length - low
-    loops.reflect(table, size, high, low, np.empty(size**high * loops.LANE_COUNT))
-
-
-def own_weights(kernel, X, length, windows):
-    """Return the weights of the windows of `X`, float64 (windows,)."""
     weights = kernel._window_weights(X, length)
     return np.ones(windows) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
-def owners(start):
-    """Return int64: the record of each item, from where each record's items start."""
+def owners(start: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the record of each item.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (n + 1,)
+        The items of record i are `start[i]` to ``start[i + 1]``.
+
+    Returns
+    -------
+    ndarray of int64, shape (items,)
+    """
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
-def least_matches(values):
-    """Return how many matches a pair needs to count at all, from its value by matches."""
+def least_matches(values: Floats) -> int:
+    """Return how many matches a pair needs to count at all.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (length + 1,)
+        What a pair of windows adds, by its matches.
+
+    Returns
+    -------
+    int
+        length + 1 if none counts.
+    """
     return int(np.flatnonzero(values)[0]) if np.any(values) else len(values)
 
 
-def distinct_words(X, support, length, both_strands):
-    """Return the codes of the distinct words of two sets, uint8 (words, length); of both strands, the smaller."""
+def distinct_windows(X: SequenceSet, support: SequenceSet, length: int, both_strands: bool) -> npt.NDArray[np.uint8]:
+    """Return the distinct windows of two sets.
+
+    Parameters
+    ----------
+    X, support : SequenceSet
+        The two sets.
+    length : int
+        Residues of a window; masked ones are in none.
+    both_strands : bool
+        Whether to take the smaller of each window and its reverse complement.
+
+    Returns
+    -------
+    ndarray of uint8, shape (distinct windows, length)
+        The codes of the residues, in ascending order.
+    """
     parts = []
     for part in (X, support):
-        letters, starts = part.codes[part.positions()], find_windows(part, length)
-        words = letters[starts[:, None] + np.arange(length)]
+        codes, starts = part.codes[part.positions()], find_windows(part, length)
+        windows = codes[starts[:, None] + np.arange(length)]
         if both_strands:
-            reverse = part.alphabet.complement_codes[words[:, ::-1]]
-            unlike = words != reverse
+            reverse = part.alphabet.complement_codes[windows[:, ::-1]]
+            unlike = windows != reverse
             first = unlike.argmax(axis=1)[:, None]
-            smaller = np.take_along_axis(words, first, 1) <= np.take_along_axis(reverse, first, 1)
-            words = np.where(smaller, words, reverse)
-        parts.append(words)
+            smaller = np.take_along_axis(windows, first, 1) <= np.take_along_axis(reverse, first, 1)
+            windows = np.where(smaller, windows, reverse)
+        parts.append(windows)
     return np.unique(np.concatenate(parts), axis=0)
 
 
-def letters_of(alphabet):
-    """Return uint8 (size,): the ASCII code of each letter."""
+def letters_of(alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+    """Return the ASCII code of each letter.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        The letters.
+
+    Returns
+    -------
+    ndarray of uint8, shape (size,)
+    """
     return np.frombuffer(alphabet.letters.encode(), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""What all kernels share whose value depends only on how many letters two windows have in common.
+"""What all kernels share whose value depends only on the number of matches of two windows.
 
 K(x, y) = Σ weight[hamming(a, b)] over the pairs of windows a of x and b of y. Exact ways to the same bits:
 
@@ -8,23 +8,35 @@ K(x, y) = Σ weight[hamming(a, b)] over the pairs of windows a of x and b of y. 
   cannot give windows weights of their own.
 """
 
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Literal, TypeGuard
+
 import numpy as np
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.parameters import choice
 from seqkern.kernels.kmer.distances import SubsetDistances, distances_cost, needed_sizes
-from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH, LARGEST_WEIGHT, HammingBlock, hamming_costs
+from seqkern.kernels.kmer.hamming.hamming import LARGEST_LENGTH, LARGEST_WEIGHT, HammingBlock
 from seqkern.kernels.kmer.hamming.hamming_additive import HammingAdditive
+from seqkern.kernels.kmer.hamming.hamming_costs import hamming_costs
 from seqkern.kernels.kmer.kmer_kernel import KmerKernel
 from seqkern.kernels.kmer.subsets import common_divisor, subset_blocks, subset_cost, subset_weights, subsets_fit
+from seqkern.kernels.planner import Cost, Workload
+from seqkern.kernels.products.product import Block
+from seqkern.sequences.sequence_set import SequenceSet
 
 
 class HammingKernel(HammingAdditive, KmerKernel):
     """Base of the kernels on pairs of windows that depend on their Hamming distance.
 
     A family writes `_pair_weights` and, where windows differ in weight, `_window_weights`. What `KmerKernel` calls k
-    is the letters of a window. With `reverse_complement` a pair counts with the distance of a to b, and to the reverse
+    is the length of a window. With `reverse_complement` a pair counts with the distance of a to b, and to the reverse
     complement of b.
+
+    Attributes
+    ----------
+    weighs_windows : bool
+        Whether windows differ in weight.
     """
 
     weighs_windows = False
@@ -36,50 +48,41 @@ class HammingKernel(HammingAdditive, KmerKernel):
         doc="How to compute; see `seqkern.kernels.kmer.hamming.hamming_kernel`. The numbers are the same.",
     )
 
-    def _pair_weights(self, size, l):  # noqa: E741
-        """Return what a pair of windows of `l` letters at distance h = 0, …, l adds: a list of int or of float."""
-        raise NotImplementedError
-
-    def _window_weights(self, X, l):  # noqa: E741
-        """Return a weight for each window, int64, in the order of `kmers.find_windows`; None if all are 1."""
-        return None
-
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.weighs_windows and self.algorithm == "diagonals":
             raise ParameterError("diagonals cannot weigh windows", remedy="choose algorithm=subsets or algorithm=pairs")
 
-    def _strands(self):
+    def _strands(self) -> Literal["one", "both"]:
         """Return which strands' windows are looked at."""
         return "both" if self.reverse_complement else "one"
 
-    def _scale(self):
+    def _scale(self) -> float:
         # Features of both strands count each pair twice.
         return 0.5 if self.reverse_complement else 1.0
 
-    def _feature_work(self, work):
+    def _feature_work(self, work: Workload) -> Workload:
         """Return the Workload of features: of windows of the strands that are looked at."""
         return work.both_strands() if self.reverse_complement else work
 
-    def _costs(self, work, size, k):
+    def _costs(self, work: Workload, size: int, k: int) -> dict[str, Cost]:
         weights = self._pair_weights(size, k)
         costs = self._subset_costs(self._feature_work(work), size, k, weights)
         if k <= LARGEST_LENGTH and 2 * max(abs(weight) for weight in weights) < LARGEST_WEIGHT:
             costs |= hamming_costs(work, size, k, weights, self.reverse_complement, self.weighs_windows)
         return costs
 
-    def _subset_costs(self, work, size, k, weights):
+    def _subset_costs(self, work: Workload, size: int, k: int, weights: Sequence[float]) -> dict[str, Cost]:
         """Return the Cost of ``subsets`` in a dict, empty if it is not feasible."""
-        whole = _are_integers(weights)
-        sizes = subset_weights(weights) if whole else needed_sizes(weights)
+        sizes: Collection[int] = subset_weights(weights) if _are_integers(weights) else needed_sizes(weights)
         if not subsets_fit(work, size, k, sizes):
             return {}
-        if whole:
+        if _are_integers(weights):
             return {"subsets": subset_cost(work, size, k, sizes, not self.weighs_windows)}
         return {"subsets": distances_cost(work, size, weights, not self.weighs_windows)}
 
-    def _members(self, X, k, algorithm, others):
-        weights = self._pair_weights(X.alphabet.size, k)
+    def _members(self, X: SequenceSet, k: int, algorithm: str, others: Iterator[Any]) -> Iterator[tuple[int, Block]]:
+        weights: Sequence[float] = self._pair_weights(X.alphabet.size, k)
         if algorithm == "subsets":
             yield from self._subset_members(X, k, weights, others)
         else:
@@ -98,7 +101,9 @@ class HammingKernel(HammingAdditive, KmerKernel):
                 ),
             )
 
-    def _subset_members(self, X, k, weights, others):
+    def _subset_members(
+        self, X: SequenceSet, k: int, weights: Sequence[float], others: Iterator[Any]
+    ) -> Iterator[tuple[int, Block]]:
         """Yield (factor, block) for the algorithm ``subsets``."""
         work, strands = self._feature_work(self._workload(X)), self._strands()
         own = self._window_weights(X, k)
@@ -109,12 +114,12 @@ class HammingKernel(HammingAdditive, KmerKernel):
         else:
             yield 1, SubsetDistances(X, weights, strands, work, next(others), own)
 
-    def _divisor(self, X, k, algorithm):
+    def _divisor(self, X: SequenceSet, k: int, algorithm: str) -> int:
         weights = self._pair_weights(X.alphabet.size, k)
         if algorithm != "subsets" or not _are_integers(weights):
             return 1
         return common_divisor(k, subset_weights(weights), not self.weighs_windows)
 
 
-def _are_integers(weights):
+def _are_integers(weights: Sequence[float]) -> TypeGuard[Sequence[int]]:
     return all(isinstance(weight, int) for weight in weights)

@@ -1,4 +1,4 @@
-"""Decisions of kernels on pairs of k-mers, taken apart letter by letter and pair by pair."""
+"""Decisions of kernels on pairs of k-mers, taken apart residue by residue and pair by pair."""
 
 import numpy as np
 
@@ -8,15 +8,10 @@ from seqkern.kernels.products import _fold
 
 
 class PairExplanations:
-    """The part of `PairKernel` that explains: what an occurrence of a pair adds to Σ_j c_j·K(x, z_j), and to whom."""
-
-    @property
-    def words_vary(self):
-        """Whether what a pair adds depends on where it is."""
-        return self.distance_weight is not None
+    """The part of `PairKernel` that explains: what an occurrence of a pair adds to Σ_j c_j·K(x, z_j), and where."""
 
     def _attribute(self, X, support, coefficients):
-        """Share what an occurrence of a pair adds equally by the letters of its two k-mers.
+        """Share what an occurrence of a pair adds equally by the residues of its two k-mers.
 
         With `presence` the occurrences of a pair in a record share what one adds.
         """
@@ -24,10 +19,10 @@ class PairExplanations:
         first, total = np.cumsum(X.lengths) - X.lengths, np.zeros(int(X.lengths.sum()))
         for k, weight in zip(self._lengths(), self._weights(), strict=True):
             pairs, theirs = self._pairs(X, k, notes), self._pairs(support, k, notes)
-            found, positions = pairs.find(positions=True)
+            found, positions = pairs.locate()
             values = weight * self._occurrence_values(pairs, theirs, coefficients)
             starts = positions + np.repeat(first, np.diff(found.start))
-            number = (found.codes[0] // np.uint64(pairs.word_space**2)).astype(np.int64)
+            number = (found.codes[0] // np.uint64(pairs.kmer_space**2)).astype(np.int64)
             for t in np.unique(number):
                 here, distance = number == t, self._distances(k)[int(t)]
                 offsets = np.concatenate((np.arange(k), distance + np.arange(k)))
@@ -43,7 +38,7 @@ class PairExplanations:
                 distinct = np.union1d(pairs.find().codes[0], theirs.find().codes[0])
                 means = self._code_weights(distinct, theirs, coefficients)
             else:
-                found = pairs.find(positions=True), theirs.find(positions=True)
+                found = pairs.locate(), theirs.locate()
                 distinct, means = mean_shares(*found, self._weigh, coefficients)
             names = self._names(distinct, k, X.alphabet, notes)
             parts.append((names, weight * means, self._patterns(distinct, k, X.alphabet)))
@@ -74,7 +69,7 @@ class PairExplanations:
     def _occurrence_values(self, pairs, theirs, coefficients):
         """Return what each occurrence of `pairs` adds to Σ_j c_j·K(x, z_j)."""
         if self.distance_weight is not None:
-            found = pairs.find(positions=True), theirs.find(positions=True)
+            found = pairs.locate(), theirs.locate()
             return occurrence_shares(*found, self._weigh, coefficients)[0]
         found = pairs.find()
         distinct, number = np.unique(found.codes[0], return_inverse=True)

@@ -11,9 +11,10 @@ A selector learns from what it is given and from nothing else: inside cross-vali
 """
 
 import warnings
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -27,6 +28,7 @@ from seqkern.core.parameters import Parameters, integer
 from seqkern.core.specs import plain
 from seqkern.core.threads import one_thread
 from seqkern.solvers.checking import checked_labels
+from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 
 
 class Selector(Parameters, SelectorMixin, BaseEstimator):
@@ -47,7 +49,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         After `fit`: the place of each feature, 1 for the best. Equal scores are in the order of the columns,
         unless the selector has a better rule.
     not_converged_ : int
-        After `fit`: how many of the machines that rate the features stopped before they converged.
+        After `fit`: how many of the classifiers that rate the features stopped before they converged.
     kind_ : {"binary", "multiclass", "real"}
         After `fit`: what the labels were.
     classes_ : ndarray, shape (c,)
@@ -55,7 +57,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     """
 
     name: ClassVar[str | None] = None
-    plain = ""
+    plain: ClassVar[str] = ""
     targets: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
     n_features: int | None = integer(
@@ -83,11 +85,20 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         """Return the features from best to worst, int64 (d,)."""
         return np.argsort(-scores, kind="stable")
 
-    def inner(self, *, scaled=False):
+    def inner(self, *, scaled: bool = False) -> "Selector":
         """Return a new selector for one of several parts of the training data.
 
-        One that cuts the data into parts itself returns the selector that does what it does in one of them. Where the
-        part is `scaled` already, one with a scaler of its own leaves that out.
+        A selector that divides the data itself returns the selector that does its work in one part.
+
+        Parameters
+        ----------
+        scaled : bool
+            Whether the part is scaled already; a selector with a scaler of its own then leaves that out.
+
+        Returns
+        -------
+        Selector
+            Not fitted.
         """
         return type(self)(**self.get_params(deep=False))
 
@@ -96,13 +107,13 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         return self._fit(X if scaler is None else _new(scaler).fit_transform(X), y)
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors, small and fast, that the contract suite tests."""
         return [cls()]
 
     # ---- what its users call -----------------------------------------------------------------------------
 
-    def fit(self, X, y):
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Rate and rank the features.
 
         Parameters
@@ -129,23 +140,30 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         Warns
         -----
         ConvergenceWarning
-            Once, with the number of the machines within that stopped before they converged.
+            Once, with the number of the classifiers within that stopped before they converged.
         """
         return self._learn(X, y, None)
 
-    def fit_scaled(self, X, y, scaler):
-        """Fit to values that are not scaled yet: where the selector cuts them into parts, each is scaled by itself.
+    def fit_scaled(self, X: npt.ArrayLike, y: npt.ArrayLike, scaler: ExpressionScaler | None) -> Self:
+        """Fit to values that are not scaled yet: a selector that divides the training data scales each part by itself.
 
         Parameters
         ----------
         X : array_like of float64, shape (n, d)
+            Columns are features.
         y : array_like, shape (n,)
-        scaler : transformer or None
-            It is left as it is: copies of it are fitted.
+            As of `fit`.
+        scaler : ExpressionScaler or None
+            Left as it is: copies of it are fitted.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ParameterError, GramError, LabelError
+            As `fit`.
         """
         return self._learn(X, y, scaler)
 
@@ -166,8 +184,8 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
             warnings.warn(self.not_converged(), ConvergenceWarning, stacklevel=3)
         return self
 
-    def not_converged(self):
-        """Return a sentence on the machines that did not converge."""
+    def not_converged(self) -> str:
+        """Return a sentence on the classifiers that did not converge."""
         machines = "1 machine" if self.not_converged_ == 1 else f"{self.not_converged_} machines"
         return f"selector {self.name!r}: {machines} stopped before convergence, so that the ranking is less certain"
 
@@ -177,7 +195,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
         chosen = self.scores_ > -np.inf
         return chosen if self.n_features is None else chosen & (self.ranking_ <= self.n_features)
 
-    def spec(self):
+    def spec(self) -> dict[str, Any]:
         """Return the selector as a config would write it: ``{"selector": name, parameter: value, …}``."""
         return {
             "selector": self.name,

@@ -1,5 +1,7 @@
 """Recursive elimination with a linear support vector machine (SVM-RFE)."""
 
+from typing import Self
+
 import numpy as np
 
 from seqkern.core.parameters import real
@@ -13,19 +15,30 @@ class RecursiveEliminationSelector(Selector):
     """Recursive elimination: train a linear SVM, leave out the features of the smallest weights, and begin again.
 
     In each round w = Σ_i α_i y_i x_i of a C-SVM on the features that are left; those of the smallest w_j² go. With
-    several classes one machine for each against the rest, and their w_j² are summed. The score of a feature is how
+    several classes one SVM for each against the rest, and their w_j² are summed. The score of a feature is how
     many went before it.
 
     Notes
     -----
     Guyon, Weston, Barnhill & Vapnik, Machine Learning 46, 2002. The features are standardised
     first.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import RecursiveEliminationSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = RecursiveEliminationSelector(step=0).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([3, 1, 2])
+    >>> selector.scores_.round(2)
+    array([0., 2., 1.])
     """
 
     name = "recursive_elimination"
     plain = "Trains a support vector machine again and again, each time without the features of least weight."
 
-    C: float = real(default=1.0, low=0, open_low=True, doc="Of the machine.")
+    C: float = real(default=1.0, low=0, open_low=True, doc="Cost of a margin error.")
     step: float = real(
         default=0.1,
         low=0,
@@ -35,7 +48,7 @@ class RecursiveEliminationSelector(Selector):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors that the contract suite tests."""
         return [cls(step=0.0), cls(n_features=2, C=0.1)]
 

@@ -5,7 +5,11 @@ against all others; where the literature has a statistic for several classes, th
 passes over the matrix.
 """
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+import numpy.typing as npt
 from scipy.stats import rankdata
 
 from seqkern.core.parameters import flag, integer
@@ -21,6 +25,17 @@ class PearsonSelector(Selector):
     Notes
     -----
     Pearson 1895. For two classes its order is that of the t statistic with pooled variance.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import PearsonSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = PearsonSelector(n_features=1).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([3, 1, 2])
+    >>> selector.scores_.round(2)
+    array([0.08, 1.  , 0.24])
     """
 
     name = "pearson"
@@ -44,6 +59,17 @@ class TSelector(Selector):
     -----
     Student, Biometrika 6, 1908; Welch, Biometrika 34, 1947. A feature that is constant in each class, with different
     values, has the score inf.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import TSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = TSelector(n_features=1).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([3, 1, 2])
+    >>> selector.scores_.round(2)
+    array([ 0.16, 25.8 ,  0.49])
     """
 
     name = "t"
@@ -52,7 +78,7 @@ class TSelector(Selector):
     equal_variance: bool = flag(default=False, doc="Whether the classes share one variance.")
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors that the contract suite tests."""
         return [cls(), cls(n_features=2, equal_variance=True)]
 
@@ -81,6 +107,17 @@ class GolubSelector(Selector):
     -----
     Golub, Slonim, Tamayo et al., Science 286, 1999. There, as many features of either sign are taken; here the best of
     both together.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import GolubSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = GolubSelector(n_features=1).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([3, 1, 2])
+    >>> selector.scores_.round(2)
+    array([ 0.07, 10.57,  0.2 ])
     """
 
     name = "golub"
@@ -106,6 +143,17 @@ class FisherSelector(Selector):
     Notes
     -----
     Fisher, Annals of Eugenics 7, 1936; as a rating of single genes: Pavlidis, Weston, Cai & Grundy, RECOMB 2001.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import FisherSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = FisherSelector(n_features=1).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([3, 1, 2])
+    >>> selector.scores_.round(2).tolist()
+    [0.01, 221.92, 0.08]
     """
 
     name = "fisher"
@@ -132,6 +180,17 @@ class WilcoxonSelector(Selector):
     -----
     Wilcoxon, Biometrics Bulletin 1, 1945; Kruskal & Wallis, J. Am. Stat. Assoc. 47, 1952. Unmoved by any increasing
     transformation of a feature, and by outliers.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import WilcoxonSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = WilcoxonSelector(n_features=1).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([3, 1, 2])
+    >>> selector.scores_.round(2)
+    array([0.22, 1.96, 0.65])
     """
 
     name = "wilcoxon"
@@ -156,15 +215,26 @@ class MutualInformationSelector(Selector):
     -----
     Battiti, IEEE Trans. Neural Networks 5, 1994; bins on expression data: Ding & Peng, J. Bioinform. Comput. Biol. 3,
     2005.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import MutualInformationSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = MutualInformationSelector(bins=2).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([2, 1, 3])
+    >>> selector.scores_.round(2)
+    array([0.06, 0.69, 0.06])
     """
 
     name = "mutual_information"
     plain = "How much a feature, cut into a few levels, tells of the class."
 
-    bins: int = integer(default=3, low=2, doc="The score of few bins is the more reliable for few units.")
+    bins: int = integer(default=3, low=2, doc="The score of few bins is the more reliable for few samples.")
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors that the contract suite tests."""
         return [cls(), cls(n_features=3, bins=4)]
 
@@ -184,8 +254,12 @@ class MutualInformationSelector(Selector):
         return np.where(constant_columns(X), -np.inf, np.maximum(score, 0.0))
 
 
-def largest_against_rest(score, y, classes):
-    """Return the score of two classes, or of several for each feature the largest of one class against the rest.
+def largest_against_rest(
+    score: Callable[[npt.NDArray[np.bool_]], npt.NDArray[np.float64]],
+    y: npt.NDArray[np.int64],
+    classes: npt.NDArray[Any],
+) -> npt.NDArray[np.float64]:
+    """Return the score for two classes, or for several the largest of each class against the rest.
 
     Parameters
     ----------
@@ -194,24 +268,52 @@ def largest_against_rest(score, y, classes):
     y : ndarray of int64, shape (n,)
         Places of classes.
     classes : ndarray, shape (c,)
+        All classes, sorted.
+
+    Returns
+    -------
+    ndarray of float64, shape (d,)
     """
     return np.max([score(second) for second in second_classes(y, classes)], axis=0)
 
 
-def second_classes(y, classes):
-    """Return what each machine sets against the rest, a list of bool (n,): of two classes the second, else each."""
+def second_classes(y: npt.NDArray[np.int64], classes: npt.NDArray[Any]) -> list[npt.NDArray[np.bool_]]:
+    """Return the members of the class that each comparison sets against the rest.
+
+    Parameters
+    ----------
+    y : ndarray of int64, shape (n,)
+        Places of classes.
+    classes : ndarray, shape (c,)
+        All classes, sorted.
+
+    Returns
+    -------
+    list of ndarray of bool, shape (n,)
+        Of two classes the second alone; of more, one for each.
+    """
     return [y == c for c in (range(1, 2) if len(classes) == 2 else range(len(classes)))]
 
 
-def constant_columns(X):
-    """Return which columns hold one value only, bool (d,)."""
+def constant_columns(X: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which columns hold one value only.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+        At least one row.
+
+    Returns
+    -------
+    ndarray of bool, shape (d,)
+    """
     return (X[0] == X).all(axis=0)
 
 
 class _Moments:
     """Number, means and sums of squared deviations of some rows of a matrix."""
 
-    def __init__(self, X, rows):
+    def __init__(self, X: npt.NDArray[np.float64], rows: npt.NDArray[np.bool_]) -> None:
         part = X[rows]
         self.n = len(part)
         self.mean = part.mean(axis=0)
@@ -219,22 +321,22 @@ class _Moments:
         same = constant_columns(part)  # their mean may be off by a rounding error
         self.mean[same], self.squares[same] = part[0, same], 0.0
 
-    def variance(self):
+    def variance(self) -> npt.NDArray[np.float64]:
         """Return the unbiased variances; 0 of a single row."""
         return self.squares / max(self.n - 1, 1)
 
-    def deviation(self):
+    def deviation(self) -> npt.NDArray[np.float64]:
         """Return the roots of the variances."""
         return np.sqrt(self.variance())
 
 
-def _ratio(above, below):
+def _ratio(above: npt.NDArray[np.float64], below: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return above / below: inf where only `below` is 0, −inf, which is never chosen, where both are."""
     out = np.where(above > 0, np.inf, -np.inf)
     return np.divide(above, below, out=out, where=below > 0)
 
 
-def _correlation(X, y):
+def _correlation(X: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return |r| of each column with y; −inf of a constant column."""
     y = y - y.mean()
     centred = X - X.mean(axis=0)

@@ -19,6 +19,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg.lapack import dtrtrs
 from sklearn.exceptions import ConvergenceWarning
 
@@ -38,16 +39,37 @@ NOISE = (0.0, 1e-10, 1e-8, 1e-6)
 
 @dataclass(frozen=True)
 class Segment:
-    """The solutions between two knots: ``alpha(ε) = start − ε · slope`` on the columns `active`."""
+    """The solutions between two knots, ``alpha(ε) = start − ε · slope``.
+
+    Attributes
+    ----------
+    top, bottom : float
+        The ε at its ends.
+    active : ndarray of int64, shape (s,)
+        The selected columns.
+    start, slope : ndarray of float64, shape (s,)
+        One entry for each of them.
+    """
 
     top: float
     bottom: float
-    active: np.ndarray
-    start: np.ndarray
-    slope: np.ndarray
+    active: npt.NDArray[np.int64]
+    start: npt.NDArray[np.float64]
+    slope: npt.NDArray[np.float64]
 
-    def alpha(self, epsilon):
-        """Return the coefficients of the active columns at an ε of this segment."""
+    def alpha(self, epsilon: float) -> npt.NDArray[np.float64]:
+        """Return the coefficients at an ε of this segment.
+
+        Parameters
+        ----------
+        epsilon : float
+            Between `bottom` and `top`.
+
+        Returns
+        -------
+        ndarray of float64, shape (active,)
+            α of the columns `active`.
+        """
         return self.start - epsilon * self.slope
 
 
@@ -65,10 +87,23 @@ class EpsilonPath:
 
     top: float
     bottom: float
-    segments: list
+    segments: list[Segment]
 
-    def at(self, epsilon):
-        """Return (columns, coefficients ≠ 0) of the solution at an ε; below `bottom`, of that at `bottom`."""
+    def at(self, epsilon: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Return the solution at an ε.
+
+        Parameters
+        ----------
+        epsilon : float
+            Below `bottom`, it is taken for `bottom`.
+
+        Returns
+        -------
+        columns : ndarray of int64, shape (s,)
+            The selected columns.
+        coefficients : ndarray of float64, shape (s,)
+            Their α, none of them 0.
+        """
         epsilon = max(epsilon, self.bottom)
         for segment in self.segments:
             if segment.bottom <= epsilon < segment.top:
@@ -76,20 +111,34 @@ class EpsilonPath:
                 return segment.active[alpha != 0], alpha[alpha != 0]
         return np.empty(0, dtype=np.int64), np.empty(0)
 
-    def counts(self):
+    def counts(self) -> npt.NDArray[np.int64]:
         """Return the number of selected columns in each segment, int64."""
         return np.array([len(segment.active) for segment in self.segments], dtype=np.int64)
 
-    def entered(self):
-        """Return (columns in the order in which they are first selected, the ε of each)."""
-        first = {}
+    def entered(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Return when each column is first selected.
+
+        Returns
+        -------
+        columns : ndarray of int64, shape (s,)
+            In the order in which they are selected.
+        epsilons : ndarray of float64, shape (s,)
+            The ε of each.
+        """
+        first: dict[int, float] = {}
         for segment in self.segments:
             for column in segment.active.tolist():
                 first.setdefault(column, segment.top)
         return np.array(list(first), dtype=np.int64), np.array(list(first.values()))
 
 
-def epsilon_path(columns, target, *, lowest=None, most=None):
+def epsilon_path(
+    columns: npt.NDArray[np.float64],
+    target: npt.NDArray[np.float64],
+    *,
+    lowest: float | None = None,
+    most: int | None = None,
+) -> EpsilonPath:
     """Return the path of the P-SVM with C = ∞.
 
     Parameters
@@ -106,6 +155,11 @@ def epsilon_path(columns, target, *, lowest=None, most=None):
     Returns
     -------
     EpsilonPath
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where columns that tie end the path before its time.
     """
     noise = np.random.default_rng(0).normal(size=len(target))
     noise *= np.linalg.norm(target) / np.linalg.norm(noise)
@@ -256,7 +310,7 @@ class _Near:
         Ascending; all selected columns are among them.
     columns : ndarray of float64, shape (m, l)
     share : int
-        What `look` was last asked for.
+        The last argument of `look`.
     """
 
     def __init__(self, columns):

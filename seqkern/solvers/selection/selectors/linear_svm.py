@@ -1,8 +1,9 @@
-"""Linear machines on few units and many features, as selectors need them: by the units' Gram matrix."""
+"""Linear SVMs on few samples and many features, as selectors need them: by the Gram matrix of the samples."""
 
 import warnings
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.solvers.selection.selectors.filters import constant_columns
@@ -10,28 +11,51 @@ from seqkern.solvers.selection.selectors.filters import constant_columns
 NO_BOUND = 1e9
 """Stands for no bound on α where the diagonal of K allows for errors."""
 MOST_STEPS = 200_000
-"""Of LIBSVM: with fewer features than units and a large C it may creep. It warns where it stops."""
+"""Of LIBSVM: with fewer features than samples and a large C it may creep. It warns where it stops."""
 
 
-def standardised(X):
-    """Return X with columns of mean 0 and variance 1 (divisor n), and which are not constant, bool (d,)."""
+def standardised(X: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return features with mean 0 and variance 1 (divisor n).
+
+    Parameters
+    ----------
+    X : ndarray of float64, shape (n, d)
+        Columns are features.
+
+    Returns
+    -------
+    standardised : ndarray of float64, shape (n, d)
+        0 in constant columns.
+    usable : ndarray of bool, shape (d,)
+        Which columns are not constant.
+    """
     usable = ~constant_columns(X)
     scale = np.where(usable, X.std(axis=0), 1.0)
     return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0), usable
 
 
-def dual_weights(K, second, C=NO_BOUND, tol=1e-4):
-    """Return α_i y_i of the C-SVM on a Gram matrix, float64 (n,).
+def dual_weights(
+    K: npt.NDArray[np.float64], second: npt.NDArray[np.bool_], C: float = NO_BOUND, tol: float = 1e-4
+) -> npt.NDArray[np.float64]:
+    """Return α_i y_i of the C-SVM on a Gram matrix.
 
     Parameters
     ----------
     K : ndarray of float64, shape (n, n)
+        The Gram matrix.
     second : ndarray of bool, shape (n,)
         The class with y = 1.
     C : float
+        Cost of a margin error.
     tol : float
+        Tolerance of LIBSVM's stopping criterion.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        0 for samples that are no support vectors.
     """
-    from sklearn.svm import SVC
+    from sklearn.svm import SVC  # only here: most selectors need no SVM, and it costs start-up
 
     machine = SVC(C=float(C), kernel="precomputed", tol=tol, max_iter=MOST_STEPS, cache_size=50)
     machine.fit(K, second)
@@ -40,12 +64,32 @@ def dual_weights(K, second, C=NO_BOUND, tol=1e-4):
     return alpha
 
 
-def linear_weights(X, second, C, tol=1e-4):
-    """Return w of the linear C-SVM, float64 (d,); parameters as in `dual_weights`, but for the features X, (n, d)."""
+def linear_weights(
+    X: npt.NDArray[np.float64], second: npt.NDArray[np.bool_], C: float, tol: float = 1e-4
+) -> npt.NDArray[np.float64]:
+    """Return the weight vector w of the linear C-SVM.
+
+    Parameters
+    ----------
+    X : ndarray of float64, shape (n, d)
+        Columns are features.
+    second : ndarray of bool, shape (n,)
+        The class with y = 1.
+    C : float
+        Cost of a margin error.
+    tol : float
+        Tolerance of LIBSVM's stopping criterion.
+
+    Returns
+    -------
+    ndarray of float64, shape (d,)
+    """
     return dual_weights(X @ X.T, second, C, tol) @ X
 
 
-def enclosing_ball(K, tol=1e-6, max_iter=100_000):
+def enclosing_ball(
+    K: npt.NDArray[np.float64], tol: float = 1e-6, max_iter: int = 100_000
+) -> tuple[npt.NDArray[np.float64], float]:
     """Return the smallest ball around points in the feature space of a kernel.
 
     Its dual: max_β Σ_i β_i K_ii − βᵀKβ over β ≥ 0, Σβ = 1; two β at a time are moved, the worst pair.
@@ -53,9 +97,11 @@ def enclosing_ball(K, tol=1e-6, max_iter=100_000):
     Parameters
     ----------
     K : ndarray of float64, shape (n, n)
+        The Gram matrix.
     tol : float
-        It has converged when no pair can gain more, in units of the largest K_ii.
+        It has converged when no pair can gain more, as a share of the largest K_ii.
     max_iter : int
+        At most so many pairs are moved.
 
     Returns
     -------

@@ -1,4 +1,6 @@
-"""Linear machines that are sparse by their norm: the 1-norm SVM, and the approximation of the 0-norm."""
+"""Linear classifiers that are sparse by their norm: the 1-norm SVM, and the approximation of the 0-norm."""
+
+from typing import Self
 
 import numpy as np
 
@@ -19,6 +21,17 @@ class OneNormSelector(Selector):
     Notes
     -----
     Bradley & Mangasarian, ICML 1998; Zhu, Rosset, Hastie & Tibshirani, NIPS 2003. The features are standardised first.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import OneNormSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = OneNormSelector(C=0.5).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([3, 1, 2])
+    >>> selector.scores_ > 0  # weights that are not zero
+    array([False,  True, False])
     """
 
     name = "one_norm"
@@ -27,7 +40,7 @@ class OneNormSelector(Selector):
     C: float = real(default=1.0, low=0, open_low=True, doc="A small one leaves few weights.")
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors that the contract suite tests."""
         return [cls(), cls(n_features=2, C=0.1)]
 
@@ -47,7 +60,7 @@ class ZeroNormSelector(Selector):
 
     z ← z · |w|, w of the C-SVM on the features z_j x_j, from z = 1 on; it descends on Σ_j ln(ε + |w_j|), which counts
     the weights that are not zero, ε → 0. Most z_j go to zero. The score is ln z_j, each round shifted so that the
-    largest is 0. With several classes all machines of one class against the rest share z, and |w_j| is √Σ_c w_cj².
+    largest is 0. With several classes the SVMs of each class against the rest share z, and |w_j| is √Σ_c w_cj².
 
     Attributes
     ----------
@@ -58,6 +71,17 @@ class ZeroNormSelector(Selector):
     -----
     Weston, Elisseeff, Schölkopf & Tipping, Use of the zero-norm with linear models and kernel methods, JMLR 3, 2003
     (their l₂-AROM). The features are standardised first.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import ZeroNormSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = ZeroNormSelector(n_features=1, C=10).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([3, 1, 2])
+    >>> selector.transform(X)[:3, 0]
+    array([7.9, 8.2, 7.6])
     """
 
     name = "zero_norm"
@@ -72,7 +96,7 @@ class ZeroNormSelector(Selector):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors that the contract suite tests."""
         return [cls(C=1.0), cls(n_features=2, C=10.0, max_iter=5)]
 

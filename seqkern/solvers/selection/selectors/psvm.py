@@ -1,14 +1,15 @@
 """The P-SVM as a selector of features, and its ranking protocol."""
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import changed, choice, component, integer, real
 from seqkern.solvers.psvm.potential.columns import DenseColumns
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.homotopy import epsilon_path
-from seqkern.solvers.selection.selectors.ranking import MOST, by_size, epsilon_grid, rank_on_grid
+from seqkern.solvers.selection.selectors.ranking import MOST, Ranking, by_size, epsilon_grid, rank_on_grid
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, check_scaler
 
 
@@ -32,6 +33,17 @@ class PSVMFeatureSelector(Selector):
     Hochreiter & Obermayer, Neural Computation 18, 2006; the protocol: Hochreiter & Obermayer, in Schölkopf, Tsuda &
     Vert (eds.), Kernel Methods in Computational Biology, 2004. For C = ∞ the P-SVM is the lasso, and a path of ε is
     exact (homotopy.py). A leave-one-out ranking takes l paths.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import PSVMFeatureSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = PSVMFeatureSelector(n_features=1).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([2, 1, 3])
+    >>> selector.scores_.round(2)
+    array([-inf,   1., -inf])
     """
 
     name = "psvm"
@@ -68,18 +80,20 @@ class PSVMFeatureSelector(Selector):
         "scaler", default=None, doc="Fitted in each part, before the standardisation that the P-SVM does itself."
     )
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_scaler(self.scaler)
 
-    def inner(self, *, scaled=False):
-        """Return a new selector for one part: of the protocol, the grid's ranking."""
+    def inner(self, *, scaled: bool = False) -> Selector:
+        """Return a new selector for one part: the grid's ranking where the protocol asks for leave-one-out."""
         inner = super().inner()
         if scaled:
             inner.set_params(scaler=None)
-        return inner.set_params(ranking="grid") if self.ranking == "leave_one_out" else inner
+        if self.ranking == "leave_one_out":
+            inner.set_params(ranking="grid")
+        return inner
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors that the contract suite tests."""
         return [
             cls(),
@@ -108,12 +122,19 @@ class PSVMFeatureSelector(Selector):
         """Return the features by score, and equal ones by mean rank."""
         return np.lexsort((self.mean_rank_, -scores))
 
-    def part_ranking(self, X, y, rows, scaler=None):
+    def part_ranking(
+        self,
+        X: npt.NDArray[np.float64],
+        y: npt.NDArray[Any],
+        rows: npt.NDArray[np.int64],
+        scaler: ExpressionScaler | None = None,
+    ) -> Ranking:
         """Return the ranking that is learned from some rows.
 
         Parameters
         ----------
         X : ndarray of float64, shape (n, d)
+            Columns are features.
         y : ndarray, shape (n,)
             Real labels, or places of classes, int64.
         rows : ndarray of int64, shape (m,)

@@ -1,6 +1,10 @@
 """R²W²: scale the features so that a bound on the leave-one-out error of an SVM is small."""
 
+from collections.abc import Sequence
+from typing import Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import integer, real
 from seqkern.solvers.selection.selectors.base import Selector
@@ -12,12 +16,12 @@ class R2W2Selector(Selector):
     """Minimise the bound R²W² over a scale σ_j ≥ 0 of each feature, by steps down its gradient.
 
     The bound (1/l) R² W² on the leave-one-out error of a hard-margin SVM has R the radius of the smallest ball around
-    the units and W = ‖w‖, both with the kernel K_σ(x, x') = Σ_j σ_j² x_j x'_j. With α of the SVM and β of the ball
+    the samples and W = ‖w‖, both with the kernel K_σ(x, x') = Σ_j σ_j² x_j x'_j. With α of the SVM and β of the ball
 
     ∂W²/∂σ_j = −2 σ_j (Σ_i α_i y_i x_ij)²,   ∂R²/∂σ_j = 2 σ_j (Σ_i β_i x_ij² − (Σ_i β_i x_ij)²).
 
     d/C on the diagonal of K allows for errors. The score is σ_j. With several classes the product of the bounds of the
-    machines of one class against the rest is minimised.
+    SVMs of each class against the rest is minimised.
 
     Attributes
     ----------
@@ -29,6 +33,17 @@ class R2W2Selector(Selector):
     Weston, Mukherjee, Chapelle, Pontil, Poggio & Vapnik, Feature selection for SVMs, NIPS 2000; Chapelle, Vapnik,
     Bousquet & Mukherjee, Machine Learning 46, 2002. The bound does not change when all σ are multiplied by one number;
     they are kept at ‖σ‖² = d. The features are standardised first.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import R2W2Selector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = R2W2Selector(n_features=1, max_iter=10).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([2, 1, 3])
+    >>> selector.scores_.round(2)
+    array([0.  , 1.73, 0.  ])
     """
 
     name = "r2w2"
@@ -43,7 +58,7 @@ class R2W2Selector(Selector):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors that the contract suite tests."""
         return [cls(max_iter=5), cls(n_features=2, C=1.0, max_iter=3)]
 
@@ -80,22 +95,28 @@ class R2W2Selector(Selector):
         return sigma
 
 
-def radius_margin(X, seconds, sigma, C):
-    """Return Σ ln R²W² over machines and its gradient.
+def radius_margin(
+    X: npt.NDArray[np.float64], seconds: Sequence[npt.NDArray[np.bool_]], sigma: npt.NDArray[np.float64], C: float
+) -> tuple[float, npt.NDArray[np.float64]]:
+    """Return Σ ln R²W² over the classifiers, and its gradient.
 
     Parameters
     ----------
     X : ndarray of float64, shape (n, d)
-    seconds : list of ndarray of bool, shape (n,)
-        The class with y = 1 of each machine.
+        Standardised features.
+    seconds : sequence of ndarray of bool, shape (n,)
+        The class with y = 1 of each classifier.
     sigma : ndarray of float64, shape (d,)
+        Scales of the features.
     C : float
         d/C is added to the diagonal.
 
     Returns
     -------
     bound : float
+        Σ ln R²W².
     gradient : ndarray of float64, shape (d,)
+        Its derivatives by `sigma`.
     """
     scaled = X * sigma
     K = scaled @ scaled.T

@@ -4,23 +4,33 @@ With several classes there is a path for each against the rest, and all go down 
 any of them selects are selected.
 """
 
-import numpy as np
+from collections.abc import Sequence
+from typing import TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
+from seqkern.solvers.selection.selectors.homotopy import EpsilonPath
+
+Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
+"""Columns, the best first, and what each is rated by."""
 FEW, MANY = 5, 10
 """The largest ε of a grid selects from 5 to 10 features."""
 MOST = 0.9
 """The smallest ε of a grid selects this share of l features: l itself is out of reach, whatever ε."""
 
 
-def epsilon_grid(paths, rows, size):
+def epsilon_grid(paths: Sequence[EpsilonPath], rows: int, size: int) -> npt.NDArray[np.float64]:
     """Return equidistant ε, descending: the largest selects 5 to 10 features, the smallest about as many as rows.
 
     Parameters
     ----------
-    paths : list of EpsilonPath
+    paths : sequence of EpsilonPath
+        One for each target.
     rows : int
-        l.
+        l, the number of training samples.
     size : int
+        How many ε.
 
     Returns
     -------
@@ -50,14 +60,15 @@ def _ends(path, rows):
     return (first(few).top + below) / 2, (first(most).top + first(most).bottom) / 2
 
 
-def rank_on_grid(paths, grid):
+def rank_on_grid(paths: Sequence[EpsilonPath], grid: npt.NDArray[np.float64]) -> Ranking:
     """Return the features by the first ε of a grid that selects them, and by |α| at this ε.
 
     Parameters
     ----------
-    paths : list of EpsilonPath
+    paths : sequence of EpsilonPath
+        One for each target.
     grid : ndarray of float64
-        Descending.
+        Values of ε, descending.
 
     Returns
     -------
@@ -66,15 +77,28 @@ def rank_on_grid(paths, grid):
     epsilons : ndarray of float64, shape (s,)
         The ε at which each is first selected.
     """
-    first = {}
+    first: dict[int, float] = {}
     for epsilon in grid.tolist():
         for column in by_size([path.at(epsilon) for path in paths])[0].tolist():
             first.setdefault(column, epsilon)
     return np.array(list(first), dtype=np.int64), np.array(list(first.values()))
 
 
-def by_size(found):
-    """Return (columns, sizes) of several selections together: the largest |value| of each column, in falling order."""
+def by_size(found: Sequence[Ranking]) -> Ranking:
+    """Return several selections as one, the columns sorted by the largest size that they have in any of them.
+
+    Parameters
+    ----------
+    found : sequence of (columns, values)
+        int64 and float64, one entry for each selected column.
+
+    Returns
+    -------
+    columns : ndarray of int64, shape (s,)
+        Each column once.
+    sizes : ndarray of float64, shape (s,)
+        The largest |value| of each, descending; of equal ones the earlier first.
+    """
     columns = np.concatenate([np.empty(0, dtype=np.int64), *[columns for columns, _ in found]])
     sizes = np.concatenate([np.empty(0), *[np.abs(values) for _, values in found]])
     order = np.argsort(-sizes, kind="stable")

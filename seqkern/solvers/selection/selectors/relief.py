@@ -1,4 +1,6 @@
-"""Relief: a feature is good if it differs between near units of different classes, and not between those of one."""
+"""Relief: a feature is good if it differs between near samples of different classes, and not between those of one."""
+
+from typing import Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -12,13 +14,24 @@ class ReliefSelector(Selector):
     """Relief with several neighbours, for two or more classes (ReliefF).
 
     score_j = (1/l) Σ_i [ Σ_{c ≠ y_i} P(c)/(1 − P(y_i)) · mean_{m ∈ M_c(i)} |x_ij − x_mj| −
-    mean_{h ∈ H(i)} |x_ij − x_hj| ], every feature divided by its range. H(i) are the `n_neighbors` nearest other units
-    of the class of i, M_c(i) those of class c, by the sum of absolute differences of all features; of a small class
-    all that there are. Every unit is looked at, so that nothing is drawn at random.
+    mean_{h ∈ H(i)} |x_ij − x_hj| ], every feature divided by its range. H(i) are the `n_neighbors` nearest other
+    samples of the class of i, M_c(i) those of class c, by the sum of absolute differences of all features; of a small
+    class all that there are. Every sample is looked at, so that nothing is drawn at random.
 
     Notes
     -----
-    Kira & Rendell, AAAI 1992; Kononenko, ECML 1994. Units at equal distances are taken in order.
+    Kira & Rendell, AAAI 1992; Kononenko, ECML 1994. Samples at equal distances are taken in order.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import ReliefSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = ReliefSelector(n_neighbors=2).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([3, 1, 2])
+    >>> selector.scores_.round(2)
+    array([-0.28,  0.85, -0.24])
     """
 
     name = "relief"
@@ -27,7 +40,7 @@ class ReliefSelector(Selector):
     n_neighbors: int = integer(default=10, low=1, doc="How many neighbours in each class are looked at.")
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors that the contract suite tests."""
         return [cls(), cls(n_features=2, n_neighbors=1)]
 

@@ -1,8 +1,10 @@
 """Preprocessing of expression values, learned on training rows and applied to new ones."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -15,22 +17,36 @@ from seqkern.core.specs import plain
 class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Normalisation, present call, standardisation and clipping, in this order.
 
-    Everything is learned by `fit`, so that in cross-validation nothing of a held-out row is used.
+    Everything is learned by `fit`, so that in cross-validation nothing of a held-out sample is used.
 
     Attributes
     ----------
     present_ : ndarray of bool, shape (d,)
         The genes that passed the present call.
     means_, scales_ : ndarray of float64, shape (d,)
-        0 and 1 without `standardize`; a scale of 0 marks a constant column.
+        Mean and standard deviation of the training samples; 0 and 1 without `standardize`; a
+        scale of 0 marks a constant column.
     low_, high_ : ndarray of float64, shape (d,)
-        The range of the scaled training rows.
+        The range of the scaled training samples.
     quantiles_ : ndarray of float64, shape (d,), or (0,) without quantile normalisation
-        The sorted training rows' mean.
+        The mean of the sorted training samples.
 
     Notes
     -----
     Bolstad, Irizarry, Åstrand & Speed, Bioinformatics 19, 2003 (quantile normalisation).
+
+    Examples
+    --------
+    >>> from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
+    >>> scaler = ExpressionScaler(normalize="log", floor=20, present_above=100, present_share=0.5)
+    >>> scaler.fit_transform([[16, 400, 90], [80, 1600, 95], [40, 800, 60]]).round(2)
+    array([[ 0.  , -1.22,  0.  ],
+           [ 0.  ,  1.22,  0.  ],
+           [ 0.  ,  0.  ,  0.  ]])
+    >>> scaler.present_
+    array([False,  True, False])
+    >>> scaler.transform([[16, 6400, 90]]).round(2)  # clipped to the range of the training samples
+    array([[0.  , 1.22, 0.  ]])
     """
 
     normalize: Literal["log", "quantile"] | None = choice(
@@ -60,19 +76,21 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         default=True, doc="Whether to move new values into the range that their column has in the training rows."
     )
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.normalize == "log":
             check_real("floor", self.floor, 0, open_low=True)
         if self.ceiling is not None and self.floor is not None:
             check_real("ceiling", self.ceiling, self.floor)
 
-    def fit(self, X, y=None):
-        """Learn from training rows.
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> Self:
+        """Learn from training samples.
 
         Parameters
         ----------
         X : array_like of float64, shape (n, d)
-        y : ignored
+            Expression values: rows are samples, columns are genes.
+        y : array_like, optional
+            Ignored; scikit-learn passes labels to every transformer.
 
         Returns
         -------
@@ -88,19 +106,38 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X, y=None):
-        """Learn from training rows and return them scaled, float64 (n, d); see `fit`."""
+    def fit_transform(self, X: npt.ArrayLike, y: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+        """Learn from training samples and return them scaled.
+
+        Parameters
+        ----------
+        X : array_like of float64, shape (n, d)
+            Expression values: rows are samples, columns are genes.
+        y : array_like, optional
+            Ignored.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, d)
+
+        Raises
+        ------
+        ParameterError
+            For a parameter outside its domain.
+        GramError
+            If `X` is not a matrix of finite numbers.
+        """
         self.check_parameters()
-        X = self._checked(X, reset=True)
-        self.present_ = np.ones(X.shape[1], dtype=bool)
+        raw = self._checked(X, reset=True)
+        self.present_ = np.ones(raw.shape[1], dtype=bool)
         if self.present_above is not None:
-            self.present_ = np.greater(X, self.present_above).mean(axis=0) >= self.present_share
-        limited = self._limited(X)
+            self.present_ = np.greater(raw, self.present_above).mean(axis=0) >= self.present_share
+        limited = self._limited(raw)
         self.quantiles_ = np.empty(0)
         if self.normalize == "quantile":
             self.quantiles_ = np.sort(limited, axis=1).mean(axis=0)
         values = self._normalized(limited)
-        self.means_, self.scales_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        self.means_, self.scales_ = np.zeros(raw.shape[1]), np.ones(raw.shape[1])
         if self.standardize:
             self.means_ = values.mean(axis=0)
             self.scales_ = np.sqrt(np.square(values - self.means_).mean(axis=0))
@@ -109,42 +146,57 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         self.low_, self.high_ = values.min(axis=0), values.max(axis=0)
         return values
 
-    def transform(self, X):
-        """Return rows scaled as the training rows were, float64 (m, d).
+    def transform(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return samples scaled as the training samples were.
+
+        Parameters
+        ----------
+        X : array_like of float64, shape (m, d)
+            Expression values, with the columns of the training samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, d)
 
         Raises
         ------
         GramError
-            If `X` is not a matrix of finite numbers with the columns of the training rows.
+            If `X` is not a matrix of finite numbers with the columns of the training samples.
         """
         check_is_fitted(self)
         values = self._standardized(self._normalized(self._limited(self._checked(X, reset=False))))
         return np.clip(values, self.low_, self.high_) if self.clip else values
 
-    def needs_all_columns(self):
+    def needs_all_columns(self) -> bool:
         """Tell whether a column's scaled values depend on the other columns."""
         return self.normalize == "quantile"
 
-    def restrict(self, columns):
+    def restrict(self, columns: npt.ArrayLike) -> "ExpressionScaler":
         """Return the fitted scaler for matrices with these columns alone.
 
         Parameters
         ----------
         columns : array_like of int, shape (c,)
-            All of them, in any order, for quantile normalisation.
+            The columns to keep, in their new order. For quantile normalisation all of them.
+
+        Returns
+        -------
+        ExpressionScaler
+            A new scaler, fitted.
         """
         header, arrays = self.state()
+        columns = np.asarray(columns, dtype=np.int64)
         picked = {key: value if key == "quantiles" else value[columns] for key, value in arrays.items()}
         return scaler_from_state({**header, "columns": len(columns)}, picked)
 
-    def state(self):
+    def state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return (JSON dict, dict of arrays) from which `scaler_from_state` makes this scaler again."""
         check_is_fitted(self)
         names = ("present", "means", "scales", "low", "high", "quantiles")
         header = {"spec": self.spec(), "columns": self.n_features_in_}
         return header, {name: getattr(self, f"{name}_") for name in names}
 
-    def spec(self):
+    def spec(self) -> dict[str, Any]:
         """Return the parameters as a config would write them."""
         return {key: plain(value) for key, value in self.get_params(deep=False).items()}
 
@@ -187,8 +239,20 @@ class ExpressionScaler(Parameters, OneToOneFeatureMixin, TransformerMixin, BaseE
         return matrix
 
 
-def scaler_from_state(header, arrays):
-    """Return the fitted scaler whose `state` this is."""
+def scaler_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> ExpressionScaler:
+    """Return the fitted scaler with a given state.
+
+    Parameters
+    ----------
+    header : mapping
+        The JSON part of `ExpressionScaler.state`.
+    arrays : mapping of str to ndarray
+        Its arrays.
+
+    Returns
+    -------
+    ExpressionScaler
+    """
     scaler = ExpressionScaler(**header["spec"])
     scaler.n_features_in_ = header["columns"]
     for name, value in arrays.items():
@@ -208,7 +272,18 @@ def _with_distribution(row, quantiles):
 
 
 def check_scaler(scaler: ExpressionScaler | None) -> None:
-    """Raise ParameterError unless `scaler` is None or an ExpressionScaler with good parameters."""
+    """Raise ParameterError unless `scaler` is None or an ExpressionScaler with possible parameters.
+
+    Parameters
+    ----------
+    scaler : ExpressionScaler or None
+        What a constructor was given.
+
+    Raises
+    ------
+    ParameterError
+        For another object, or a parameter outside its domain.
+    """
     if scaler is None:
         return
     if not isinstance(scaler, ExpressionScaler):

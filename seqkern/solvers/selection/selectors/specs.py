@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_named, built_values, parse_spec
 from seqkern.solvers.selection.selectors.selector_table import SELECTORS
 
+if TYPE_CHECKING:
+    # they bring scikit-learn
+    from seqkern.solvers.selection.selectors.base import Selector
+    from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 
-def build_selector(spec: Any) -> Any:
+
+def build_selector(spec: Any) -> "Selector":
     """Return a new selector.
 
     Parameters
@@ -23,9 +28,22 @@ def build_selector(spec: Any) -> Any:
     ------
     ParameterError
         For an unknown selector or parameter (with the nearest known one) or a value outside its domain.
+
+    Returns
+    -------
+    Selector
+        Not fitted.
+
+    Examples
+    --------
+    >>> from seqkern.solvers.selection.selectors.specs import build_selector
+    >>> build_selector("golub:n_features=20")
+    GolubSelector(n_features=20)
+    >>> build_selector({"selector": "psvm", "ranking": "leave_one_out"}).n_features
+    20
     """
     if isinstance(spec, SELECTORS.base_class):
-        return spec
+        return cast("Selector", spec)
     spec = parse_spec(spec, "selector") if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping) or not isinstance(spec.get("selector"), str):
         raise ParameterError(
@@ -36,7 +54,7 @@ def build_selector(spec: Any) -> Any:
     return build_named("selector", spec["selector"], params)
 
 
-def build_scaler(spec: Any) -> Any:
+def build_scaler(spec: Any) -> "ExpressionScaler | None":
     """Return an `ExpressionScaler`, or None.
 
     Parameters
@@ -49,6 +67,19 @@ def build_scaler(spec: Any) -> Any:
     ------
     ParameterError
         For an unknown parameter (with the nearest known one) or a value outside its domain.
+
+    Returns
+    -------
+    ExpressionScaler or None
+        Not fitted.
+
+    Examples
+    --------
+    >>> from seqkern.solvers.selection.selectors.specs import build_scaler
+    >>> build_scaler({"normalize": "log", "floor": 20})
+    ExpressionScaler(normalize='log', floor=20)
+    >>> build_scaler("quantile").normalize
+    'quantile'
     """
     # imported only where there is one to build: it brings scikit-learn
     from seqkern.solvers.selection.selectors.scaling import ExpressionScaler

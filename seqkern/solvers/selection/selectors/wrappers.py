@@ -1,13 +1,16 @@
-"""Wrappers: forward and backward search for the features with the smallest leave-one-out error of a linear machine.
+"""Wrappers: forward and backward search for the features with the smallest leave-one-out error of a linear classifier.
 
-The machine is regularised least squares on the classes (several: one column of ±1 for each), with a constant feature
+The classifier is regularised least squares on the classes (several: one column of ±1 for each), with a constant feature
 for the bias. Its leave-one-out error follows from one inverse: with G = (Z Zᵀ + λI)⁻¹, Z the chosen features, and
-A = G Y, unit i left out is missed by A_i / G_ii. A feature that comes or goes changes G by a matrix of rank one, so
+A = G Y, sample i left out is missed by A_i / G_ii. A feature that comes or goes changes G by a matrix of rank one, so
 that all candidates are tried in a few passes over an l × d matrix: Pahikkala, Airola & Salakoski, Speeding up greedy
 forward selection for regularized least-squares, ICMLA 2010.
 """
 
+from typing import Self
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import changed, real
 from seqkern.solvers.selection.selectors.base import Selector
@@ -36,19 +39,30 @@ class LeastSquaresSearch(Selector):
 class ForwardSelector(LeastSquaresSearch):
     """Forward search: begin with no feature, and add the one with which the leave-one-out error is smallest.
 
-    error(S) = Σ_i ‖y_i − f_S^(−i)(x_i)‖², f_S^(−i) the regularised least-squares machine on the features S, trained
-    without unit i.
+    error(S) = Σ_i ‖y_i − f_S^(−i)(x_i)‖², f_S^(−i) the regularised least-squares classifier on the features S, trained
+    without sample i.
 
     Attributes
     ----------
     errors_ : ndarray of float64, shape (searched,)
-        After each feature, the mean error of a unit.
+        After each feature, the mean error of a sample.
 
     Notes
     -----
     Forward search: Whitney, IEEE Trans. Computers 20, 1971; wrappers: Kohavi & John, Artif. Intell. 97, 1997; this
-    machine: Pahikkala et al. 2010. The error of the chosen features is no estimate of that on new data: it was
+    one: Pahikkala et al. 2010. The error of the chosen features is no estimate of that on new data: it was
     minimised.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import ForwardSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = ForwardSelector(n_features=2).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([2, 1, 3])
+    >>> selector.scores_.round(2)
+    array([2.  , 3.  , 0.92])
     """
 
     name = "forward"
@@ -61,7 +75,7 @@ class ForwardSelector(LeastSquaresSearch):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors that the contract suite tests."""
         return [cls(), cls(n_features=2, ridge=0.1)]
 
@@ -101,6 +115,17 @@ class BackwardSelector(LeastSquaresSearch):
     Notes
     -----
     Backward search: Marill & Green, IEEE Trans. Inform. Theory 9, 1963.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import BackwardSelector
+    >>> X = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [0.8, 7.6, 3.4], [1.1, 2.1, 2.8], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]]
+    >>> tumours = ["AML", "AML", "AML", "ALL", "ALL", "ALL"]
+    >>> selector = BackwardSelector(step=0).fit(X, tumours)
+    >>> selector.ranking_  # of three genes
+    array([2, 1, 3])
+    >>> selector.scores_.round(2)
+    array([1., 2., 0.])
     """
 
     name = "backward"
@@ -116,7 +141,7 @@ class BackwardSelector(LeastSquaresSearch):
     )
 
     @classmethod
-    def examples(cls):
+    def examples(cls) -> list[Self]:
         """Return selectors that the contract suite tests."""
         return [cls(step=0.0), cls(n_features=2, ridge=10.0)]
 
@@ -139,12 +164,25 @@ class BackwardSelector(LeastSquaresSearch):
         return scores
 
 
-def going(left, step):
-    """Return how many of the features that are left go in one round."""
+def going(left: int, step: float) -> int:
+    """Return how many of the remaining features are left out in one round.
+
+    Parameters
+    ----------
+    left : int
+        How many features remain.
+    step : float
+        The share of them to leave out, from 0 to 1.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
     return max(1, int(step * left))
 
 
-def _start(n, ridge):
+def _start(n: int, ridge: float) -> npt.NDArray[np.float64]:
     """Return (1 1ᵀ + λI)⁻¹, of the constant feature alone, float64 (n, n)."""
     return (np.eye(n) - 1.0 / (ridge + n)) / ridge
 

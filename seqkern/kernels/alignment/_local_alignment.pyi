@@ -1,0 +1,51 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+class Recursion:
+    def __init__(
+        self,
+        single: npt.NDArray[np.float32] | None,
+        twofold: npt.NDArray[np.float64] | None,
+        even: bool,
+        open: float,
+        extend: float,
+        reopen: float,
+        wrap: float,
+        one: npt.NDArray[np.float64] | None,
+        narrow: Any,
+        wide: Any,
+    ) -> None: ...
+
+class LogRecursion:
+    def __init__(self, score: npt.NDArray[np.float64] | None, open: float, extend: float) -> None: ...
+
+class Records:
+    def __init__(
+        self,
+        codes: npt.NDArray[np.uint8] | None,
+        start: npt.NDArray[np.int64] | None,
+        stop: npt.NDArray[np.int64] | None,
+        order: npt.NDArray[np.int64] | None,
+    ) -> None: ...
+
+def fill(
+    recursion: Any,
+    level: int,
+    single: bool,
+    rows: Records | None,
+    lanes: Records | None,
+    stop: npt.NDArray[np.int64] | None,
+    out: npt.NDArray[np.float64] | None,
+) -> None: ...
+def diagonal(
+    recursion: Any, level: int, single: bool, everything: Records | None, out: npt.NDArray[np.float64] | None
+) -> None: ...
+def share(
+    recursion: LogRecursion | None,
+    rows: Records | None,
+    lanes: Records | None,
+    values: npt.NDArray[np.float64] | None,
+    shares: npt.NDArray[np.float64] | None,
+) -> None: ...

@@ -1,0 +1,74 @@
+"""What it costs to compare windows by their Hamming distance: see `seqkern.kernels.kmer.hamming.hamming`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seqkern.kernels.kmer.hamming import _hamming
+from seqkern.kernels.kmer.hamming.hamming import as_weights
+from seqkern.kernels.kmer.hamming.hamming_walks import Walks
+from seqkern.kernels.planner import Cost, Workload
+from seqkern.kernels.products import _product
+
+STEP_NS = (0.19, 0.17, 0.225)  # an operation on a vector along a diagonal
+DIAGONAL_NS = 20.0  # a diagonal
+LANE_NS = 10.0  # reading the sum of a lane
+PAIR_NS = (0.2, 0.12, 0.08)  # two windows compared
+CLASS_NS = (0.05, 0.03, 0.03)  # a distance looked for
+WEIGHT_NS = (0.17, 0.11, 0.11)  # the same with weights of windows
+WINDOW_NS = 2.0  # a window: packed, for each bit of a letter
+
+
+def hamming_costs(
+    work: Workload, size: int, length: int, weights: Sequence[float], both: bool, weighted: bool = False
+) -> dict[str, Cost]:
+    """Return the Cost of each algorithm of a HammingBlock.
+
+    The constants are CPU nanoseconds for each level of vector instructions, measured on one core of an AMD EPYC of
+    the Zen 4 generation.
+
+    Parameters
+    ----------
+    work : Workload
+        Of one strand.
+    size : int
+        Letters of the alphabet.
+    length : int
+        Residues of a window.
+    weights : sequence of int or float, length + 1
+        Of each Hamming distance.
+    both : bool
+        Whether both strands count.
+    weighted : bool
+        Whether windows have weights of their own: diagonals cannot do it.
+
+    Returns
+    -------
+    dict of str to Cost
+        By algorithm: ``"pairs"`` and, unless `weighted`, ``"diagonals"``.
+    """
+    level, strands = _product.level(), 2 if both else 1
+    of_distance, real = as_weights(weights, length)
+    many = int(np.max(np.flatnonzero(of_distance), initial=-1)) + 1
+    mine = max(0.0, work.row_letters / max(1, work.rows) - length + 1)
+    theirs = max(0.0, work.col_letters / max(1, work.cols) - length + 1)
+    bits = max(1, (size - 1).bit_length())
+    pair = (PAIR_NS[level] + many * (WEIGHT_NS if weighted else CLASS_NS)[level]) * (1 if length <= 16 else 2)
+    windows = work.cols * theirs + (0 if work.symmetric else work.rows * mine)
+    squares = work.cols * theirs**2 + (0 if work.symmetric else work.rows * mine**2)
+    packed = int(windows * bits * (2 if length <= 16 else 4) * strands)
+    make = windows * WINDOW_NS * bits * strands + squares * pair * strands
+    costs = {}
+    if not weighted:
+        passes = Walks(length, of_distance.tolist(), real).passes
+        step = int((2 * passes[:, 0] + 3 * passes[:, 1]).sum()) * STEP_NS[level]
+        lanes = _hamming.lanes(level)
+        blocks = max(1.0, work.cols / lanes)
+        lane = min(theirs, work.cols * theirs / (blocks * lanes) + 1)
+        diagonals = mine * lane * step + (mine + lane) * DIAGONAL_NS * len(passes)
+        halves = 0.55 if work.symmetric else 1.0  # the blocks on the diagonal are computed as squares
+        walk = work.rows * halves * blocks * (diagonals * strands + lanes * LANE_NS)
+        costs["diagonals"] = Cost((make + walk) * 1e-9, packed + int(work.col_letters * (size + 1) / 8))
+    compare = work.pairs * mine * theirs * pair * strands
+    costs["pairs"] = Cost((make + compare) * 1e-9, packed)
+    return costs

@@ -1,0 +1,18 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+def descend(
+    K: npt.NDArray[np.float64] | None,
+    y: npt.NDArray[np.int64] | None,
+    cost: float,
+    sigma: float,
+    alpha: npt.NDArray[np.float64] | None,
+    outputs: npt.NDArray[np.float64] | None,
+    own: npt.NDArray[np.float64] | None,
+    gains: npt.NDArray[np.float64] | None,
+    changes: npt.NDArray[np.float64] | None,
+    tol: float,
+    limit: int,
+) -> Any: ...
