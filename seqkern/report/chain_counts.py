@@ -14,6 +14,7 @@ def chain_counts(dataset: DatasetResults) -> dict[tuple[str, str], dict[str, int
     Parameters
     ----------
     dataset : DatasetResults
+        Results of the data set.
 
     Returns
     -------

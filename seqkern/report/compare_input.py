@@ -18,6 +18,7 @@ class Evaluated(DatasetResults):
     Parameters
     ----------
     folders : list of Path
+        Folders of evaluated methods.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
@@ -69,6 +70,7 @@ def read_input(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str | None
     Parameters
     ----------
     paths : list of path-like
+        Folders of studies, or of evaluated methods.
 
     Returns
     -------

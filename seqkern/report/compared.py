@@ -21,7 +21,7 @@ from seqkern.report.words import metric
 
 LEVEL = 0.05
 LEAST_RANKED = 3  # methods and tasks from which on mean ranks are compared
-MOST_DRAWN = 60_000  # methods times test units up to which the report draws samples again for intervals
+MOST_DRAWN = 60_000  # methods times test samples up to which the report draws samples again for intervals
 COLUMNS = (
     *("dataset", "metric", "kernel", "solver", "other_kernel", "other_solver", "tasks", "left_out", "wins", "ties"),
     *("losses", "median_difference", "rank_sum", "effect", "p", "p_holm", "test", "units", "value", "other_value"),
@@ -55,7 +55,7 @@ class _Table:
         return False
 
     def standing(self, method: Method) -> tuple[int, int]:
-        """Return how many methods this one is better than beyond chance, and how many are better than it."""
+        """Return how many methods this one is significantly better than, and than how many significantly worse."""
         own = [one for one in self.found if method in methods_of(one) and is_significant(one) and directed(one)]
         better = sum((lead(one) > 0) == (one.first == method) for one in own)
         return better, len(own) - better
@@ -64,10 +64,19 @@ class _Table:
 class Compared(_Table):
     """Methods compared over tasks.
 
+    Parameters
+    ----------
+    values : mapping of Method to sequence of float
+        Scores on each task, shape (tasks,), NaN where there is none; the best method first.
+    key : str
+        The metric.
+    word, words : str
+        What a task is called, one and several: ``"family"`` and ``"families"``.
+    control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
+
     Attributes
     ----------
-    word, words : str
-        What a task is called: ``"family"``.
     tasks : int
         The most that a pair of methods has in common.
     friedman : FriedmanTest or None
@@ -101,7 +110,7 @@ class Compared(_Table):
 
     @property
     def hopeless(self) -> bool:
-        """Whether with so few tasks and so many pairs not even one that is always better could be told from chance."""
+        """Whether, with so few tasks and so many pairs, not even one that is always better can be significant."""
         return least_p(self.tasks) * len(self.found) > LEVEL
 
     @property
@@ -160,6 +169,17 @@ class Compared(_Table):
 class ComparedChains(Compared):
     """Methods compared on residues: the share of right ones of each tested chain.
 
+    Parameters
+    ----------
+    shares : ChainShares
+        Right residues of each chain.
+    methods : sequence of Method
+        The best first.
+    key : str
+        The metric.
+    control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
+
     Attributes
     ----------
     intervals : dict of method to {metric: ScoreInterval}
@@ -172,7 +192,18 @@ class ComparedChains(Compared):
 
 
 class Contested(_Table):
-    """Methods compared on one task, unit by unit.
+    """Methods compared on one task, sample by sample.
+
+    Parameters
+    ----------
+    trial : Trial
+        Decisions of all methods on the task.
+    key : str
+        The metric.
+    order : iterable of Method
+        The best first; methods without decisions are left out.
+    control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
 
     Attributes
     ----------
@@ -244,7 +275,7 @@ def methods_of(one: Comparison | Contest) -> tuple[Method, Method]:
 def _names(dataset: str, key: str, one: Comparison | Contest, test: str) -> dict[str, object]:
     """Return the cells that name a comparison."""
     first, second = methods_of(one)
-    names = dict(zip(COLUMNS, (dataset, key, *first, *second), strict=False))
+    names: dict[str, object] = dict(zip(COLUMNS, (dataset, key, *first, *second), strict=False))
     return names | {"test": test}
 
 
@@ -286,7 +317,7 @@ def directed(one: Comparison | Contest) -> bool:
 
 
 def is_significant(one: Comparison | Contest) -> bool:
-    """Tell whether two methods differ beyond chance.
+    """Tell whether two methods differ significantly.
 
     Parameters
     ----------

@@ -78,11 +78,15 @@ def compare_tasks(
     Parameters
     ----------
     dataset : DatasetResults
+        Results of the data set.
     ranking : Ranking
+        The methods of the data set, the best first.
     word, words : str
+        What a task is called, one and several.
     keys : collection of str, optional
         Metrics; by default the headline metric, ROC50 and median RFP.
     control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
 
     Returns
     -------
@@ -145,7 +149,8 @@ def compare_on_task(
         return _compare_chains(trial, ranking, keys or [ranking.headline], control)
     if keys is None:
         known = metrics_with_test(trial)
-        keys = [name for name in (ranking.headline, BOTH.get(ranking.headline)) if name in known] or known[:1]
+        wanted = (ranking.headline, BOTH.get(ranking.headline))
+        keys = [name for name in wanted if name is not None and name in known] or known[:1]
     return {key: Contested(trial, key, ranked_order(ranking, key), control) for key in keys}
 
 
@@ -196,9 +201,11 @@ def compare_datasets(
     Parameters
     ----------
     datasets : list of DatasetResults
+        The data sets.
     key : str, optional
         The metric; by default the one that all are ranked by.
     control : Method, optional
+        The method that each other one is compared with; by default every pair is compared.
 
     Returns
     -------

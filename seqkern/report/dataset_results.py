@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy.typing as npt
 import pandas as pd
@@ -76,14 +76,16 @@ def _is_summary(summary: Mapping[str, Any]) -> bool:
 
 
 class DatasetResults:
-    """All that is known of one data set of a study; tables are read when asked for.
+    """One data set of a study; its tables are read when they are first needed.
 
     Parameters
     ----------
     study : Study
+        The study, as configured.
     home : Path
         The results folder of the study.
     name : str
+        Name of the data set, for captions.
 
     Attributes
     ----------
@@ -170,8 +172,8 @@ class DatasetResults:
     @cached_property
     def kind(self) -> str:
         """``"binary"``, ``"multiclass"`` or ``"real"``: the kind of the first task."""
-        kinds = [task.get("kind") for task in self.tasks.values()]
-        return kinds[0] if kinds else "binary"
+        kinds: list[Any] = [task.get("kind") for task in self.tasks.values()]
+        return cast(str, kinds[0]) if kinds else "binary"
 
     def classes(self, task: str) -> list[str]:
         """Return the class names of a task in order: negative before positive if binary.
@@ -224,7 +226,7 @@ class DatasetResults:
         return list(dict.fromkeys([*(self.tasks if self.several else ()), *found]))
 
     def unit(self, table: pd.DataFrame) -> pd.Series:
-        """Return the column of `table` that names the unit of each row.
+        """Return the column of `table` that names the unit of each row: what scores are averaged over.
 
         Parameters
         ----------
@@ -390,7 +392,7 @@ class DatasetResults:
     def done(self) -> list[Method]:
         """Methods that gave scores, in order."""
         found = set(zip(self.metrics["kernel"], self.metrics["solver"], strict=True))
-        return [method for method in self.methods if method in found]
+        return [method for method in self.methods if tuple(method) in found]
 
     @cached_property
     def missing(self) -> list[Method]:

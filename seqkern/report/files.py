@@ -23,6 +23,7 @@ def read_table(
     Parameters
     ----------
     path : path-like
+        The file.
     columns : collection of str
         That must be there.
     numeric : tuple of str
@@ -164,6 +165,11 @@ def numbers(column: pd.Series) -> pd.Series:
     -------
     Series
         As float64, NaN for what is not a number.
+
+    Examples
+    --------
+    >>> numbers(pd.Series(["0.5", "", "none"])).tolist()
+    [0.5, nan, nan]
     """
     return pd.to_numeric(column, errors="coerce").astype(float)
 

@@ -53,6 +53,7 @@ def weights_by_position(features: pd.DataFrame, classes: Sequence[str]) -> Lette
     features : DataFrame
         Rows of ``features.tsv`` of one method, with names such as ``-7:A`` and ``-7:end``.
     classes : sequence of str
+        Names of the states, in order.
 
     Returns
     -------
@@ -93,6 +94,11 @@ def letter_order(letters: Iterable[str]) -> list[str]:
     -------
     list of str
         Hydrophobic residues first, `END` last.
+
+    Examples
+    --------
+    >>> "".join(letter_order("ARND"))
+    'ADNR'
     """
     known = BY_HYDROPHOBICITY
     return sorted(letters, key=lambda c: (c == END, known.index(c) if c in known else len(known), c))
@@ -107,6 +113,7 @@ def information(judged: Judged, window: int) -> LetterImportance:
     Parameters
     ----------
     judged : Judged
+        The tested residues of a method.
     window : int
         Odd.
 

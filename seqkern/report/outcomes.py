@@ -114,6 +114,7 @@ def hard_cases(dataset: DatasetResults, table: pd.DataFrame, count: int = 10) ->
     Parameters
     ----------
     dataset : DatasetResults
+        Results of the data set.
     table : DataFrame
         The method's decisions.
     count : int

@@ -104,6 +104,28 @@ def build_report(
     ------
     FileError
         If there are no results, a file of them is damaged, or a file cannot be written.
+
+    Examples
+    --------
+    The scores of one method on two folds are enough for a page; what is missing is shown as missing.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from seqkern.core.tsv import read_tsv, write_tsv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = Path(folder, "demo")
+    ...     method = results / "evaluate" / "splice_sites" / "spectrum" / "csvc"
+    ...     for new in (method, results / "datasets" / "splice_sites"):
+    ...         new.mkdir(parents=True)
+    ...     columns = ["task", "split", "n_train", "n_test", "auc"]
+    ...     rows = [["donor", 0, 90, 10, 0.875], ["donor", 1, 90, 10, 0.925]]
+    ...     write_tsv(method / "metrics.tsv", columns, rows)
+    ...     page = build_report(results, results / "report")
+    ...     (row,) = read_tsv(page.parent / "summary.tsv")
+    >>> page.name
+    'index.html'
+    >>> row["kernel"], row["solver"], row["auc_mean"]
+    ('spectrum', 'csvc', '0.9')
     """
     results, out_dir = StudyResults(results_dir, config), Path(out_dir)
     study = results.study

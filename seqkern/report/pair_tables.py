@@ -27,6 +27,7 @@ def pair_tables(
     Parameters
     ----------
     compared : Compared or Contested
+        The methods, compared over tasks or chains.
     name : str
         Of the data set, for captions.
     columns : list of Column or str

@@ -20,6 +20,7 @@ def positive_class(dataset: DatasetResults, *tables: pd.DataFrame) -> str:
     Parameters
     ----------
     dataset : DatasetResults
+        Results of the data set.
     *tables : DataFrame
         Decisions of methods on the task.
 

@@ -25,6 +25,13 @@ FEWEST = 30
 class Judged:
     """The tested residues of a method, chain after chain.
 
+    Parameters
+    ----------
+    chains : sequence of ChainStates
+        Tested chains with true and predicted states, one letter each.
+    classes : sequence of str
+        Names of the states.
+
     Attributes
     ----------
     chains : list of ChainStates
@@ -118,12 +125,14 @@ def as_bytes(lines: Iterable[str]) -> npt.NDArray[np.uint8]:
 
 
 def judged_residues(dataset: DatasetResults, methods: Sequence[Method]) -> dict[Method, Judged]:
-    """Return {method: Judged} of a data set's first task, in the order given; empty where units are no residues.
+    """Return {method: Judged} of a data set's first task, in the order given; empty where samples are not residues.
 
     Parameters
     ----------
     dataset : DatasetResults
+        Results of the data set.
     methods : list of Method
+        The methods, in the order to show.
 
     Returns
     -------
@@ -148,6 +157,7 @@ def against_first(first: Method, compared: ComparedChains) -> dict[Method, tuple
     Parameters
     ----------
     first : Method
+        The method that the others are compared with.
     compared : ComparedChains
         Of all pairs; p is corrected for all of them.
 
@@ -167,13 +177,14 @@ def against_first(first: Method, compared: ComparedChains) -> dict[Method, tuple
 
 
 def chosen_chain(judged: Judged, name: str | None = None) -> int | None:
-    """Return the number of the chain to show: the one that was asked for, else one of median accuracy.
+    """Return the number of the chain to show: the one of that name, else one of median accuracy.
 
     Parameters
     ----------
     judged : Judged
+        The tested residues of a method.
     name : str, optional
-        Name of a chain; one that is not there is told by None.
+        Name of a chain; None is returned where it was not tested.
 
     Returns
     -------
@@ -182,6 +193,21 @@ def chosen_chain(judged: Judged, name: str | None = None) -> int | None:
     """
     if name is not None:
         return next((i for i, one in enumerate(judged.chains) if one.name == str(name)), None)
+    return median_chain(judged)
+
+
+def median_chain(judged: Judged) -> int:
+    """Return the number of a chain of median accuracy, of moderate length where there are such.
+
+    Parameters
+    ----------
+    judged : Judged
+        The tested residues of a method.
+
+    Returns
+    -------
+    int
+    """
     known = np.flatnonzero(~np.isnan(judged.right))
     moderate = known[(judged.lengths[known] >= MODERATE[0]) & (judged.lengths[known] <= MODERATE[1])]
     among = moderate if len(moderate) else known

@@ -27,7 +27,7 @@ SHOWN_DIGITS = 3
 
 
 def unit_scores(dataset: DatasetResults) -> pd.DataFrame:
-    """Return the metrics of each unit: a DataFrame with columns kernel, solver, unit and the metrics.
+    """Return a DataFrame with columns kernel, solver, unit (what scores are averaged over) and the metrics.
 
     A unit is a task where there are several (its splits are averaged first), else a split.
 
@@ -63,7 +63,7 @@ def metric_columns(dataset: DatasetResults) -> list[str]:
     return [name for name in metrics.columns if name not in NOT_METRICS and metrics[name].notna().any()]
 
 
-def scores(dataset: DatasetResults) -> dict[str, dict[Method, Score]]:
+def method_scores(dataset: DatasetResults) -> dict[str, dict[Method, Score]]:
     """Return {metric: {Method: Score}}: mean, sample standard deviation, count and median over units.
 
     Parameters
@@ -93,12 +93,17 @@ def scores(dataset: DatasetResults) -> dict[str, dict[Method, Score]]:
 class Ranking:
     """The methods of a data set, ordered by its headline metric.
 
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+
     Attributes
     ----------
     metric : str
         ``"auc"``, ``"accuracy"`` or ``"rmse"``, of residues ``"q3"``; None where there are no scores.
     scores : dict
-        What `scores` returns.
+        What `method_scores` returns.
     order : list of Method
         Those with a score, best mean first.
     best : list of Method
@@ -109,7 +114,7 @@ class Ranking:
     """
 
     def __init__(self, dataset: DatasetResults) -> None:
-        self.scores = scores(dataset)
+        self.scores = method_scores(dataset)
         states = [name for name in self.scores if SHARE_RIGHT.fullmatch(name)] if dataset.residues else []
         names = [*states, *(name for name in HEADLINE[dataset.kind] if name in self.scores)]
         self.metric = names[0] if names else None

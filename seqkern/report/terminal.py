@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from seqkern.core.markup import text_of
 from seqkern.evaluation.bootstrap import ScoreInterval
@@ -23,6 +24,7 @@ from seqkern.report.verdict_words import contrary, verdict
 from seqkern.report.words import metric
 
 WIDTH = 100
+Pair = TypeVar("Pair", Comparison, Contest)
 VERBS = {
     "better": "is better than",
     "worse": "is better than",
@@ -44,6 +46,11 @@ def method_text(method: Method) -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> method_text(Method("spectrum", "csvc"))
+    'spectrum with csvc'
     """
     return f"{method.kernel} with {method.solver}"
 
@@ -54,7 +61,9 @@ def comparison_lines(found: Mapping[str, Compared | Contested], title: str) -> l
     Parameters
     ----------
     found : dict of str to Compared or Contested
+        What was compared, by metric.
     title : str
+        The heading.
 
     Returns
     -------
@@ -78,7 +87,7 @@ def comparison_lines(found: Mapping[str, Compared | Contested], title: str) -> l
 def _contested(contested: Contested) -> list[str]:
     """Return the lines about methods on one task."""
     text = text_of(pairs_sentence(contested))
-    rows = [_row(contested, one) for one in _shown(contested)]
+    rows = [_contest_row(contested, one) for one in _shown(contested, contested.found)]
     lines = _wrapped(f"By {metric(contested.key).name}. {test_sentences(contested)} {text}")
     return [*lines, "", *_intervals(contested), *_table(rows), *_macro_auc(contested)]
 
@@ -131,7 +140,7 @@ def _compared(compared: Compared) -> list[str]:
             f" With {over} the least p possible is {shown_p(least)}, after correction {shown_p(corrected)}: not even a "
             "method that is always better could be told from another."
         )
-    rows, intervals = [_row(compared, one) for one in _shown(compared)], []
+    rows, intervals = [_comparison_row(compared, one) for one in _shown(compared, compared.found)], []
     if isinstance(compared, ComparedChains):
         text += f" {dependence(compared)} The intervals of all residues together are by chain too."
         intervals = _scored({method: own[compared.key] for method, own in compared.intervals.items()})
@@ -143,31 +152,38 @@ def _pairs(table: Compared | Contested) -> str:
     return f"{len(table.found)} pair{'s' * (len(table.found) != 1)}"
 
 
-def _shown(table: Compared | Contested) -> Sequence[Comparison | Contest]:
+def _shown(table: Compared | Contested, found: Sequence[Pair]) -> Sequence[Pair]:
     """Return the comparisons that are printed: the best method (or the control) with each other, or all if few."""
-    if table.control is not None or len(table.found) <= 10:
-        return table.found
-    return [one for one in table.found if one.first == table.methods[0]]
+    if table.control is not None or len(found) <= 10:
+        return found
+    return [one for one in found if one.first == table.methods[0]]
 
 
-def _row(table: Compared | Contested, one: Comparison | Contest) -> list[str]:
-    """Return the cells of one pair, the method that is ahead first: what is true, by how much, and how sure it is."""
-    verb = VERBS[verdict(one)]
-    if isinstance(one, Contest):
-        ahead = one if lead(one) >= 0 else one.turned()
-        (first, second), p = methods_of(ahead), one.p
-        values, rest = _on_task(table, ahead)
-    else:
-        forward = lead(one) >= 0
-        first, second = methods_of(one) if forward else methods_of(one)[::-1]
-        p, (means, medians) = one.test.p, table.averages(one)
-        values = medians if forward else medians[::-1]
-        rest = _over_tasks(one.test, forward)
-        if is_significant(one):
-            turn = 1 if forward else -1
-            rest += contrary(table.key, 1, means[::turn], medians[::turn])
+def _contest_row(table: Contested, one: Contest) -> list[str]:
+    """Return the cells of one pair on one task, the method that is ahead first."""
+    ahead = one if lead(one) >= 0 else one.turned()
+    values, rest = _on_task(table, ahead)
+    return _cells(one, methods_of(ahead), values, rest, one.p)
+
+
+def _comparison_row(table: Compared, one: Comparison) -> list[str]:
+    """Return the cells of one pair over tasks, the method that is ahead first."""
+    forward, (means, medians) = lead(one) >= 0, table.averages(one)
+    turn = 1 if forward else -1
+    first, second = methods_of(one)[::turn]
+    rest = _over_tasks(one.test, forward)
+    if is_significant(one):
+        rest += contrary(table.key, 1, means[::turn], medians[::turn])
+    return _cells(one, (first, second), medians[::turn], rest, one.test.p)
+
+
+def _cells(
+    one: Comparison | Contest, methods: tuple[Method, Method], values: Sequence[float], rest: str, p: float
+) -> list[str]:
+    """Return the cells of a row: what is true, by how much, and how sure it is."""
+    first, second = map(method_text, methods)
     scores = " : ".join(f"{value:.3f}" for value in values)
-    return [method_text(first), verb, method_text(second), scores, rest, _p("p", p), _p("Holm", one.p_holm)]
+    return [first, VERBS[verdict(one)], second, scores, rest, _p("p", p), _p("Holm", one.p_holm)]
 
 
 def _on_task(table: Contested, one: Contest) -> tuple[tuple[float, float], str]:
@@ -195,7 +211,8 @@ def _p(name: str, p: float) -> str:
 def _ranked(compared: Compared) -> list[str]:
     """Return the lines about mean ranks; none without Friedman's test."""
     test = compared.friedman
-    if test is None:
+    difference = compared.critical_difference
+    if test is None or difference is None:
         return []
     differ = "differ" if test.p <= LEVEL else "do not differ"
     how = "exact" if test.exact else f"Iman and Davenport's F = {test.f:.2f}"
@@ -212,20 +229,19 @@ def _ranked(compared: Compared) -> list[str]:
     if test.p > LEVEL:
         return lines
     if compared.control is not None:
-        return lines + _wrapped(_against_control(compared))
-    joined = [", ".join(method_text(test.methods[i]) for i in members) for members in groups(compared)]
-    text = f"Nemenyi's critical difference is {compared.critical_difference:.2f}. "
+        return lines + _wrapped(_against_control(compared.ranks, compared.control, difference))
+    joined = [", ".join(method_text(test.methods[i]) for i in members) for members in groups(test, difference)]
+    text = f"Nemenyi's critical difference is {difference:.2f}. "
     text += f"Not told apart: {'; '.join(joined)}." if joined else "Every two methods are told apart."
     return lines + _wrapped(text)
 
 
-def _against_control(compared: Compared) -> str:
+def _against_control(ranks: Mapping[Method, float], control: Method, limit: float) -> str:
     """Return which methods' mean ranks differ from the control's by more than Bonferroni and Dunn's difference."""
-    ranks, limit = compared.ranks, compared.critical_difference
-    own = ranks[compared.control]
+    own = ranks[control]
     better = [method_text(method) for method, rank in ranks.items() if own - rank > limit]
     worse = [method_text(method) for method, rank in ranks.items() if rank - own > limit]
-    text = f"Bonferroni and Dunn's critical difference from {method_text(compared.control)} is {limit:.2f}: better are "
+    text = f"Bonferroni and Dunn's critical difference from {method_text(control)} is {limit:.2f}: better are "
     return text + f"{', '.join(better) or 'none'}; worse are {', '.join(worse) or 'none'}."
 
 

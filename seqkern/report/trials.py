@@ -29,6 +29,7 @@ def read_trial(dataset: DatasetResults, task: str | None = None) -> Trial | None
     Parameters
     ----------
     dataset : DatasetResults
+        Results of the data set.
     task : str, optional
         By default the only one.
 
@@ -80,9 +81,9 @@ def _all_alike(tables: Tables) -> bool:
     first, *rest = tables.values()
     columns = ["split", "id", "label"]
     alike = all(
-        len(table) == len(first) and all((table[c].values == first[c].values).all() for c in columns) for table in rest
+        len(table) == len(first) and all(np.all(table[c].values == first[c].values) for c in columns) for table in rest
     )
-    return alike and not first.duplicated(columns[:2]).any()
+    return alike and not bool(first.duplicated(columns[:2]).any())
 
 
 def _keys(table: pd.DataFrame) -> list[tuple[str, str]]:
@@ -150,7 +151,7 @@ def _coder(dataset: DatasetResults, names: npt.NDArray[np.str_], tables: Tables)
 def _spread(values: np.ndarray, rows: npt.ArrayLike, n: int) -> np.ndarray:
     """Return values at their rows of n; NaN (or −1 for codes) elsewhere."""
     whole = np.full(n, np.nan if values.dtype.kind == "f" else -1, dtype=values.dtype)
-    whole[rows] = values
+    whole[np.asarray(rows)] = values
     return whole
 
 

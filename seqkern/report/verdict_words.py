@@ -1,4 +1,4 @@
-"""What may be said of two methods after a test: better, differing without a direction, or not told apart."""
+"""What may be said of two methods after a test: better, differing without a direction, or no significant difference."""
 
 from collections.abc import Sequence
 
@@ -42,6 +42,11 @@ def contrary(key: str, ahead: int, means: Sequence[float], medians: Sequence[flo
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> contrary("auc", 1, means=(0.91, 0.90), medians=(0.93, 0.95))
+    '; but the median points the other way (0.930 against 0.950)'
     """
     sign = ahead if metric(key).higher else -ahead
     against = [

@@ -18,12 +18,19 @@ from seqkern.report.words import Metric, averaged_over, metric, text_for_kind
 class View:
     """A data set with its ranking and its place on the page.
 
+    Parameters
+    ----------
+    dataset : DatasetResults
+        Results of the data set.
+    anchor : str
+        Start of the ids of its sections.
+
     Attributes
     ----------
     dataset : DatasetResults
     anchor : str
-        Start of the ids of its sections.
     ranking : Ranking
+        The methods, the best first.
     word, words : str
         What scores are averaged over, such as ``"fold"`` and ``"folds"``.
     """
@@ -40,7 +47,7 @@ class View:
         return metric(self.ranking.headline)
 
     def data_text(self, text: str) -> str:
-        """Return one of the page's own texts about sequences, for another kind of data about its units.
+        """Return one of the page's own texts about sequences, reworded for another kind of data.
 
         Parameters
         ----------
@@ -198,6 +205,12 @@ def method_names(methods: Sequence[tuple[str, str]], most: int = 6) -> Markup:
     -------
     Markup
         ``A with B, C with D and 2 more``.
+
+    Examples
+    --------
+    >>> from seqkern.core.markup import text_of
+    >>> text_of(method_names([("spectrum", "csvc"), ("mismatch", "csvc"), ("gapped", "psvc")], most=2))
+    'spectrum with csvc, mismatch with csvc and 1 more'
     """
     names = [method_name(method) for method in methods[:most]]
     rest = len(methods) - most

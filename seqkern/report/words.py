@@ -119,7 +119,7 @@ METRICS = {
 }
 
 SAMPLE_WORDS = {"features": "sample", "similarities": "object", "dissimilarities": "object", "residues": "residue"}
-"""What one unit of a data set is, by the kind of data, where it is no sequence."""
+"""What one sample of a data set is called, by the kind of data, where it is not a sequence."""
 
 # What methods are ranked by: the first that has a value (single-sequence test parts have no AUC).
 HEADLINE = {"binary": ("auc", "accuracy"), "multiclass": ("auc", "accuracy"), "real": ("rmse",)}
@@ -191,6 +191,11 @@ def metric(key: str) -> Metric:
     -------
     Metric
         Name, meaning and direction.
+
+    Examples
+    --------
+    >>> metric("q3").name, metric("rmse").higher
+    ('Q3', False)
     """
     if states := SHARE_RIGHT.fullmatch(key):
         sentence = f"The share of residues whose state, one of {states[1]}, is predicted correctly; 1 is perfect."
@@ -214,6 +219,11 @@ def spec_text(spec: Mapping[str, Any], key: str) -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> spec_text({"kernel": "mismatch", "k": 5, "m": 1}, "kernel")
+    'mismatch: k = 5, m = 1'
     """
     rest = {name: value for name, value in spec.items() if name != key}
     values = ", ".join(f"{name} = {_value(value)}" for name, value in rest.items())
@@ -247,7 +257,7 @@ def class_sentence(registry: Registry, name: str) -> str:
         The first sentences of its documentation, on one line.
     """
     try:
-        cls = registry.get(name)
+        cls: Any = registry.get(name)
     except SeqkernError:
         return ""
     text = cls.plain or (cls.__doc__ or "").strip().split("\n\n")[0].replace("`", "")
@@ -255,7 +265,7 @@ def class_sentence(registry: Registry, name: str) -> str:
 
 
 def text_for_kind(kind: str | None, text: str) -> str:
-    """Return a text about sequences as one about the units of a kind of data: samples of a table of features, ….
+    """Return a text about sequences as one about the samples of a kind of data: samples of a table of features, ….
 
     Parameters
     ----------
@@ -268,6 +278,11 @@ def text_for_kind(kind: str | None, text: str) -> str:
     -------
     str
         The text unchanged for sequences and unknown kinds.
+
+    Examples
+    --------
+    >>> text_for_kind("residues", "the test sequences")
+    'the test residues'
     """
     unit = None if kind is None else SAMPLE_WORDS.get(kind)
     if unit is None:
@@ -287,6 +302,11 @@ def enumerate_names(names: Iterable[object]) -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> enumerate_names(["helix", "strand", "coil"])
+    'helix, strand and coil'
     """
     texts = list(map(str, names))
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from seqkern.core.markup import Markup, details, tag
 from seqkern.figures.coefficients import coefficients_figure
@@ -31,6 +31,7 @@ def coefficient_parts(view: View) -> list[Markup]:
     Parameters
     ----------
     view : View
+        The data set, as the page shows it.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def _means(rows: pd.DataFrame) -> tuple[Means, int]:
     table = groups.agg({**dict.fromkeys((*ENDS, *FULL), "mean"), "chosen": "sum"})
     means: Means = {}
     for (state, feature), one in zip(table.index, table.to_dict("records"), strict=True):
-        means.setdefault(state, {})[feature] = one
+        means.setdefault(state, {})[feature] = cast("dict[str, Any]", one)
     return means, n
 
 

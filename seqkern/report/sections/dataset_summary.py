@@ -62,7 +62,7 @@ def dataset_summary_section(view: View) -> Markup:
 
 
 def _samples(view: View, summary: dict[str, Any]) -> Markup:
-    """Return number and kind of the units."""
+    """Return number and kind of the samples."""
     kind, window = summary.get("kind", "sequences"), (summary.get("residues") or {}).get("window")
     wide = f" of {window}" if window else ""
     what = {

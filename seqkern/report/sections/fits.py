@@ -101,8 +101,10 @@ def fits_section(view: View) -> Markup:
     return view.section("fits", "Fits", paragraph(intro), table(caption, columns, rows), listed if names else None)
 
 
-def _uses_all(spec: Mapping[str, Any]) -> bool:
-    """Tell whether a solver, or one that it trains for classes, keeps every training unit by its nature."""
+def _uses_all(spec: Mapping[str, Any] | str) -> bool:
+    """Tell whether a solver, or one that it trains for classes, keeps every training sample by its nature."""
+    if isinstance(spec, str):
+        return spec in USES_ALL
     inner = [part for part in spec.values() if isinstance(part, dict)]
     return spec.get("solver") in USES_ALL or (spec.get("solver") in OF_CLASSES and any(map(_uses_all, inner)))
 

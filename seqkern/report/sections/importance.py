@@ -14,7 +14,7 @@ from seqkern.study.dataset_entries import Importance
 
 
 def importance_section(view: View) -> Markup | None:
-    """Return the logos and the heat map; None where no importance was asked for.
+    """Return the logos and the heat map; None where the study asks for no importance.
 
     Parameters
     ----------

@@ -44,7 +44,9 @@ def interval_rows(view: View) -> Iterator[dict[str, object]]:
         The cells of a row, by the names in `COLUMNS`.
     """
     compared = _compared(view)
-    for method, found in compared.intervals.items() if compared else ():
+    if compared is None:
+        return
+    for method, found in compared.intervals.items():
         for name, one in found.items():
             cells = (view.dataset.name, *method, name, *one, _how(compared, name))
             yield dict(zip(COLUMNS, cells, strict=True))
@@ -71,7 +73,8 @@ def intervals_table(view: View) -> Markup | None:
     rows = [
         [method_name(method, view.dataset.transductive), *map(_cell, own.values())] for method, own in found.items()
     ]
-    ways = dict.fromkeys(WAYS.get(how, how) for how in [_how(compared, name) for name in names])
+    owners = [_how(compared, name) for name in names]
+    ways = dict.fromkeys(WAYS.get(how, how) for how in owners)
     caption = [
         f"{view.dataset.name}: scores with 95 % intervals, by {enumerate_names(ways)}",
         footnote(list(found), view.dataset.transductive),

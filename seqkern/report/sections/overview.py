@@ -25,6 +25,11 @@ LEAST = 3
 class Overview:
     """The headline metric of every method on every data set; there is one for three data sets or more.
 
+    Parameters
+    ----------
+    views : sequence of View
+        The data sets, all ranked by one metric.
+
     Attributes
     ----------
     views : list of View

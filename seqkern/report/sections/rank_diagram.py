@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection
 
 from seqkern.core.markup import Markup, tag
-from seqkern.evaluation.friedman import cliques
+from seqkern.evaluation.friedman import FriedmanTest, cliques
 from seqkern.figures.critical_difference import rank_figure
 from seqkern.figures.names import mark, short
 from seqkern.figures.numbers import number, plural
@@ -24,6 +24,7 @@ def rank_parts(compared: Compared, name: str, transductive: Collection[str] = ()
     Parameters
     ----------
     compared : Compared
+        The methods, compared over tasks or chains.
     name : str
         Of the data set, for captions.
     transductive : collection of str
@@ -34,8 +35,8 @@ def rank_parts(compared: Compared, name: str, transductive: Collection[str] = ()
     list of Markup
         A paragraph, and a figure or a note.
     """
-    test = compared.friedman
-    if test is None:
+    test, difference = compared.friedman, compared.critical_difference
+    if test is None or difference is None:
         return []
     score = metric(compared.key).name
     over = plural(test.tasks, compared.word, compared.words)
@@ -55,59 +56,63 @@ def rank_parts(compared: Compared, name: str, transductive: Collection[str] = ()
     if len(test.methods) > MOST_DRAWN:
         text = f"Of more than {MOST_DRAWN} methods no diagram is drawn; the mean ranks are in comparisons.tsv."
         return [*parts, paragraph(text, class_="note")]
-    sets = groups(compared)
+    sets = groups(test, difference)
     best = compared.methods[min(range(len(test.ranks)), key=lambda i: test.ranks[i])]
     caption = [
         f"{name}: mean rank of each method by {score}, 1 the best; best of all ",
         method_name(best, transductive),
         ". ",
-        diagram_sentence(compared),
+        diagram_sentence(test, difference),
         footnote(compared.methods, transductive),
     ]
     names = [f"{short(kernel, 22)}{mark(kernel, transductive)}, {short(solver, 10)}" for kernel, solver in test.methods]
     label = f"{name}: critical-difference diagram by {score}, {len(names)} methods"
-    svg = rank_figure(names, test.ranks, sets, compared.critical_difference, label)
+    svg = rank_figure(names, test.ranks.tolist(), sets, difference, label)
     return [*parts, tag("figure", svg, tag("figcaption", caption), class_="wide")]
 
 
-def groups(compared: Compared) -> list[list[int]]:
+def groups(test: FriedmanTest, difference: float) -> list[list[int]]:
     """Return sets of methods, as indices, that the diagram joins: all of them where Friedman's test finds nothing.
 
     Parameters
     ----------
-    compared : Compared
-        The methods, compared over tasks or chains.
+    test : FriedmanTest
+        Of all methods.
+    difference : float
+        The critical difference of mean ranks.
 
     Returns
     -------
     list of list of int
-        Places of the methods in ``compared.methods``.
+        Places of the methods in ``test.methods``.
     """
-    if compared.friedman.p > LEVEL:
-        return [compared.friedman.ranks.argsort(kind="stable").tolist()]
-    return cliques(compared.friedman.ranks, compared.critical_difference)
+    if test.p > LEVEL:
+        return [test.ranks.argsort(kind="stable").tolist()]
+    return cliques(test.ranks, difference)
 
 
-def diagram_sentence(compared: Compared) -> str:
+def diagram_sentence(test: FriedmanTest, difference: float) -> str:
     """Return what the bars of the diagram mean.
 
     Parameters
     ----------
-    compared : Compared
-        The methods, compared over tasks or chains.
+    test : FriedmanTest
+        Of all methods.
+    difference : float
+        The critical difference of mean ranks.
 
     Returns
     -------
     str
     """
-    if compared.friedman.p > LEVEL:
+    if test.p > LEVEL:
         return "Friedman's test finds no difference, so that no two methods are told apart, and one bar joins all."
     sentence = (
         f"A bar joins methods whose mean ranks differ by no more than Nemenyi's critical difference, "
-        f"{number(compared.critical_difference, 2)}: they are not told apart. Methods that no bar joins differ beyond "
+        f"{number(difference, 2)}: they are not told apart. Methods that no bar joins differ beyond "
         f"chance (at {LEVEL}, over all pairs together)."
     )
-    if any(len(members) == len(compared.methods) for members in groups(compared)):
+    if any(len(members) == len(test.methods) for members in groups(test, difference)):
         sentence += " Here one bar joins all: the ranks as a whole differ, but of no two methods can it be said."
     return sentence
 
@@ -124,5 +129,10 @@ def shown_p(p: float) -> str:
     -------
     str
         Three decimals, or from 0.001 down ``1.2e-05``.
+
+    Examples
+    --------
+    >>> shown_p(0.0312), shown_p(0.000012)
+    ('0.031', '1.2e-05')
     """
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"

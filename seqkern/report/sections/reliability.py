@@ -79,7 +79,7 @@ def reliability_section(view: View) -> Markup | None:
 
 
 def shown_bins(dataset: DatasetResults, positive: npt.NDArray[np.bool_], p: npt.NDArray[np.float64]) -> list[Bin]:
-    """Return the Bins of two classes; of residues without intervals, which would be those of independent units.
+    """Return the Bins of two classes; of residues without intervals, which would be those of independent samples.
 
     Parameters
     ----------

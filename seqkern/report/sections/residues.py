@@ -1,4 +1,4 @@
-"""The section on data sets whose units are residues: states of whole chains, as people who predict them judge it."""
+"""The section on data sets of residues: states and segments of whole chains, with the field's scores."""
 
 from collections.abc import Sequence
 
@@ -59,7 +59,7 @@ GAPS = " Residues without label are not judged; segments end at them."
 
 
 def residues_section(view: View) -> Markup | None:
-    """Return what is known of states and segments; None where the units are no residues.
+    """Return what is known of states and segments; None where the samples are not residues.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def track_parts(view: View, judged: dict[Method, Judged]) -> list[Markup | None]
     note = None
     if place is None:
         note = paragraph(f"The chain {requested!r} that the configuration names was not tested.", class_="missing")
-        place = data.chosen_chain(one)
+        place = data.median_chain(one)
     track = data.track_of(one, place)
     middle = f" {track.name} is the chain of moderate length whose share of right residues is the median."
     text = [

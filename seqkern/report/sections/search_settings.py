@@ -1,4 +1,4 @@
-"""What the study asked of the inner loop, in words: how it searched, by which rule it chose, what was fitted after."""
+"""The settings of the inner loop, in words: how it searched, by which rule it chose, what was fitted after."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ONE_ERROR = "of those whose score lies within one standard error of the best it 
 
 
 def threshold_rule(dataset: DatasetResults) -> str | None:
-    """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None where none was asked for.
+    """Return the rule that thresholds were chosen by, such as ``sensitivity=0.9``; None where the study sets none.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def search_sentences(view: View) -> str:
 
 
 def unused_sentence(dataset: DatasetResults) -> str | None:
-    """Return that what was asked for cannot be had, as plain text; None where all can.
+    """Return a sentence on settings of the inner loop that the labels do not allow; None where they allow all.
 
     Parameters
     ----------

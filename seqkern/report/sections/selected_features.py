@@ -70,8 +70,7 @@ def _of_method(view: View, kernel: str, solver: str, part: pd.DataFrame, n_split
         text = f" takes {number(sizes.median(), 0)} features in the median {view.word}: no list of them is shown."
         return [paragraph(method_name((kernel, solver)), text)]
     rows = [
-        [row.feature, f"{row.count_} of {n_splits}", number(row.mean, 1)]
-        for row in counted.rename(columns={"count": "count_"}).itertuples(index=False)
+        [row["feature"], f"{row['count']} of {n_splits}", number(row["mean"], 1)] for row in counted.to_dict("records")
     ]
     columns: list[Column | str] = [
         Column("Feature", False),

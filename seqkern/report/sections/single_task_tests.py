@@ -1,4 +1,4 @@
-"""Methods compared on one task, unit by unit: which test, why, and what it says of each pair."""
+"""Methods compared on one task, sample by sample: which test, why, and what it says of each pair."""
 
 from collections.abc import Collection, Mapping
 from functools import partial
@@ -118,6 +118,7 @@ def single_task_parts(contested: Contested, name: str, transductive: Collection[
     Parameters
     ----------
     contested : Contested
+        The methods, compared on one task.
     name : str
         Of the data set, for captions.
     transductive : collection of str
@@ -139,7 +140,7 @@ def single_task_parts(contested: Contested, name: str, transductive: Collection[
 
 
 def pairs_sentence(contested: Contested) -> str:
-    """Return how many pairs differ beyond chance.
+    """Return a sentence on how many pairs differ significantly.
 
     Parameters
     ----------

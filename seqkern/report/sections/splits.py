@@ -16,11 +16,11 @@ from seqkern.study.settings import LeakageSettings
 
 MOST_ROWS = 12
 MOST_PAIRS = 100
-WITHOUT_VALUES = ("similarities", "dissimilarities")  # kinds of data in which equal units cannot be told
+WITHOUT_VALUES = ("similarities", "dissimilarities")  # kinds of data that do not tell which samples are equal
 
 
 def folds_section(view: View) -> Markup:
-    """Return how many units of each class are in each training and test part.
+    """Return how many samples of each class are in each training and test part.
 
     Parameters
     ----------
@@ -140,13 +140,13 @@ def leakage_section(view: View) -> Markup:
     ]
     pairs = [
         [
-            row.test_id,
-            row.train_id,
-            LEAKS.get(row.kind, (row.kind,))[0],
-            *view.place(row.task, row.split),
+            row["test_id"],
+            row["train_id"],
+            LEAKS.get(row["kind"], (row["kind"],))[0],
+            *view.place(row["task"], row["split"]),
             share,
         ]
-        for row, share in zip(leakage.itertuples(), map(number, numbers(leakage["identity"])), strict=True)
+        for row, share in zip(leakage.to_dict("records"), map(number, numbers(leakage["identity"])), strict=True)
     ][:MOST_PAIRS]
     head = [Column(view.data_text(name), False) for name in ("Test sequence", "Training sequence", "Finding")]
     head += view.place_columns()

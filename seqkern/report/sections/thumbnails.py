@@ -45,7 +45,7 @@ def thumbnail(dataset: DatasetResults, kernel: str) -> Thumbnail | None:
 
 
 def sample_order(dataset: DatasetResults, samples: pd.DataFrame) -> tuple[npt.NDArray[np.int64], list[str], str]:
-    """Return (order int64, class of each unit in order, sorted by what); unlabelled samples are left out.
+    """Return (order int64, class of each sample in order, sorted by what); unlabelled samples are left out.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The section on tests between methods: what differs beyond chance, in words that are true, and every pair."""
+"""The section on tests between methods: significant differences in words, and every pair."""
 
 from collections.abc import Collection
 from functools import partial
@@ -64,6 +64,7 @@ def verdicts(compared: Compared, name: str, transductive: Collection[str] = ()) 
     Parameters
     ----------
     compared : Compared
+        The methods, compared over tasks or chains.
     name : str
         Of the data set, for captions.
     transductive : collection of str
@@ -117,7 +118,7 @@ def dependence(compared: Compared) -> str:
 
 
 def _count(compared: Compared | Contested) -> str:
-    """Return how many pairs differ beyond chance."""
+    """Return how many pairs differ significantly."""
     count = sum(map(is_significant, compared.found))
     differ = "differs" if count == 1 else "differ"
     return f"{count or 'none'} {differ} beyond chance (corrected p of at most {LEVEL})"
@@ -165,7 +166,7 @@ def result(compared: Compared, one: Comparison) -> str | list[Markup | str]:
 
 
 def standing(view: View) -> Markup | str:
-    """Return a sentence on what the best method is better than beyond chance; nothing without tests.
+    """Return a sentence on what the best method is significantly better than; nothing without tests.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def weights_section(view: View) -> Markup | None:
                 )
             )
         shared.setdefault((kernel, tuple(rows)), []).append(solver)
-    rows = [
+    lines = [
         [Markup(f"{tag('b', kernel)} with {join(', ', [tag('b', solver) for solver in solvers])}"), *row]
         for (kernel, found), solvers in shared.items()
         for row in found
@@ -87,6 +87,6 @@ def weights_section(view: View) -> Markup | None:
         "weights",
         "Weights of combined kernels",
         paragraph(intro),
-        table(f"{view.dataset.name}: learned weights", columns, rows),
+        table(f"{view.dataset.name}: learned weights", columns, lines),
         paragraph(tag("b", "With caution: "), CAUTION),
     )
