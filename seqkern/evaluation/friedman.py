@@ -13,10 +13,12 @@ Demšar 2006, J. Mach. Learn. Res. 7:1-30: on their use for classifiers.
 """
 
 import math
+from collections.abc import Hashable, Mapping
 from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from seqkern.core.checks import check_choice, check_integer, check_real
@@ -54,8 +56,8 @@ class FriedmanTest(NamedTuple):
         Whether `p` is.
     """
 
-    methods: tuple
-    ranks: np.ndarray
+    methods: tuple[Hashable, ...]
+    ranks: npt.NDArray[np.float64]
     tasks: int
     left_out: int
     statistic: float
@@ -69,23 +71,25 @@ class FriedmanTest(NamedTuple):
 class ControlComparison(NamedTuple):
     """One method against the control: its mean rank less the control's, z, two-sided p, and p corrected."""
 
-    method: object
+    method: Hashable
     difference: float
     z: float
     p: float
     p_corrected: float
 
 
-def friedman(scores, *, higher=True, correct_ties=True):
+def friedman(
+    scores: Mapping[Hashable, npt.ArrayLike], *, higher: bool = True, correct_ties: bool = True
+) -> FriedmanTest:
     """Test whether methods differ over tasks.
 
     Parameters
     ----------
     scores : dict of method to array_like of float, shape (tasks,)
         All in one order of the tasks; NaN where a method has no score: the task is left out.
-    higher : bool
+    higher : bool, default True
         Whether a higher score is better.
-    correct_ties : bool
+    correct_ties : bool, default True
         Whether χ² is divided by 1 − Σ(t³ − t) / (N(k³ − k)) over the t scores of each tie. Demšar's formulas are
         without.
 
@@ -97,6 +101,15 @@ def friedman(scores, *, higher=True, correct_ties=True):
     ------
     LabelError
         For fewer than two methods, numbers of scores that differ, or an infinite one.
+
+    Examples
+    --------
+    >>> scores = {"spectrum": [0.8, 0.7, 0.9, 0.6], "mismatch": [0.9, 0.8, 0.95, 0.7], "oligo": [0.7, 0.75, 0.8, 0.5]}
+    >>> test = friedman(scores)
+    >>> test.ranks
+    array([2.25, 1.  , 2.75])
+    >>> round(test.p, 4), test.exact
+    (0.0417, True)
     """
     ranks, left_out = task_ranks(scores, higher=higher)
     n, k = ranks.shape
@@ -110,15 +123,33 @@ def friedman(scores, *, higher=True, correct_ties=True):
     f = (n - 1) * statistic / room if room > 1e-9 else math.inf
     p_chi2 = float(stats.chi2.sf(statistic, k - 1))
     p_f = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
-    p = _exact_p(ranks)
-    exact = p is not None
-    if not exact:
-        p = max(p_f, least_friedman_p(n, k))
-    return FriedmanTest(tuple(scores), mean, n, left_out, statistic, f, p, p_chi2, p_f, exact)
+    exact = _exact_p(ranks)
+    p = max(p_f, least_friedman_p(n, k)) if exact is None else exact
+    return FriedmanTest(tuple(scores), mean, n, left_out, statistic, f, p, p_chi2, p_f, exact is not None)
 
 
-def task_ranks(scores, *, higher=True):
-    """Return (ranks, left out): float64 (tasks, methods), 1 the best, and the number of tasks without all scores."""
+def task_ranks(scores: Mapping[Hashable, npt.ArrayLike], *, higher: bool = True) -> tuple[npt.NDArray[np.float64], int]:
+    """Return the ranks of methods on each task.
+
+    Parameters
+    ----------
+    scores : dict of method to array_like of float, shape (tasks,)
+        All in one order of the tasks; NaN where a method has no score: the task is left out.
+    higher : bool, default True
+        Whether a higher score is better.
+
+    Returns
+    -------
+    ranks : ndarray of float64, shape (tasks, methods)
+        1 is best; equal scores share their mean rank.
+    left_out : int
+        Tasks without a score of some method.
+
+    Raises
+    ------
+    LabelError
+        For fewer than two methods, numbers of scores that differ, or an infinite one.
+    """
     if len(scores) < 2:
         raise LabelError(f"{len(scores)} methods to compare", remedy="give two or more")
     columns = [np.asarray(values, dtype=np.float64) for values in scores.values()]
@@ -132,13 +163,13 @@ def task_ranks(scores, *, higher=True):
     return stats.rankdata(-table if higher else table, axis=1).reshape(table.shape), int((~known).sum())
 
 
-def _tie_share(ranks):
+def _tie_share(ranks: npt.NDArray[np.float64]) -> float:
     """Return 1 − Σ(t³ − t) / (N(k³ − k)): the variance of the ranks as a share of that without ties."""
     n, k = ranks.shape
     return float(((ranks - (k + 1) / 2) ** 2).sum()) / (n * k * (k * k - 1) / 12)
 
 
-def _exact_p(ranks):
+def _exact_p(ranks: npt.NDArray[np.float64]) -> float | None:
     """Return the share of all orders within tasks whose sums of ranks are as uneven as those seen, or more.
 
     The orders of each task are added to the sums of those before it, equal sums counted together. The methods can be
@@ -165,20 +196,29 @@ def _exact_p(ranks):
     return float(min(1.0, shares[uneven >= (doubled.sum(axis=0) ** 2).sum()].sum()))
 
 
-def least_friedman_p(tasks, methods):
-    """Return the smallest p that Friedman's test can give: the share of orders in which all tasks agree."""
+def least_friedman_p(tasks: int, methods: int) -> float:
+    """Return the smallest p that Friedman's test can give: the share of orders in which all tasks agree.
+
+    Parameters
+    ----------
+    tasks, methods : int
+
+    Returns
+    -------
+    float
+    """
     return math.factorial(methods) ** (1.0 - tasks)
 
 
-def critical_difference(methods, tasks, level=0.05, test="nemenyi"):
+def critical_difference(methods: int, tasks: int, level: float = 0.05, test: str = "nemenyi") -> float:
     """Return by how much two mean ranks must differ: q·sqrt(k(k + 1) / (6N)).
 
     Parameters
     ----------
     methods, tasks : int
         k and N.
-    level : float
-        Share of studies in which some pair of equal methods is told apart.
+    level : float, default 0.05
+        Share of studies in which some pair of equal methods differs significantly.
     test : {"nemenyi", "bonferroni-dunn"}
         ``nemenyi``: of all pairs, q the quantile of the studentised range over √2. ``bonferroni-dunn``: of the
         k − 1 pairs with a control, q the normal quantile at level / (k − 1).
@@ -186,6 +226,16 @@ def critical_difference(methods, tasks, level=0.05, test="nemenyi"):
     Returns
     -------
     float
+
+    Raises
+    ------
+    ParameterError
+        For fewer than two methods, no task, a level outside 0 to 1, or an unknown test.
+
+    Examples
+    --------
+    >>> round(critical_difference(methods=4, tasks=14), 3)  # Demšar 2006, section 3.2.2
+    1.254
     """
     check_integer("methods", methods, 2)
     check_integer("tasks", tasks, 1)
@@ -198,15 +248,17 @@ def critical_difference(methods, tasks, level=0.05, test="nemenyi"):
     return q * math.sqrt(methods * (methods + 1) / (6 * tasks))
 
 
-def compare_to_control(test, control, correction="holm"):
+def compare_to_control(test: FriedmanTest, control: Hashable, correction: str = "holm") -> list[ControlComparison]:
     """Compare each method's mean rank with that of a control.
 
     Parameters
     ----------
     test : FriedmanTest
-    control : object
+        What `friedman` returned.
+    control : hashable
         One of its methods.
     correction : {"holm", "bonferroni-dunn"}
+        Of the p-values, for the number of methods.
 
     Returns
     -------
@@ -216,7 +268,15 @@ def compare_to_control(test, control, correction="holm"):
     Raises
     ------
     ParameterError
-        For an unknown control.
+        For an unknown control or correction.
+
+    Examples
+    --------
+    >>> scores = {"spectrum": [0.8, 0.7, 0.9, 0.6], "mismatch": [0.9, 0.8, 0.95, 0.7], "oligo": [0.7, 0.75, 0.8, 0.5]}
+    >>> for found in compare_to_control(friedman(scores), "spectrum"):
+    ...     print(found.method, found.difference, round(found.p_corrected, 3))
+    mismatch -1.25 0.154
+    oligo 0.5 0.48
     """
     check_choice("correction", correction, ("holm", "bonferroni-dunn"))
     if control not in test.methods:
@@ -231,13 +291,15 @@ def compare_to_control(test, control, correction="holm"):
     return [ControlComparison(method, *map(float, numbers)) for method, *numbers in rows]
 
 
-def cliques(ranks, difference):
+def cliques(ranks: npt.ArrayLike, difference: float) -> list[list[int]]:
     """Return the largest sets of methods whose mean ranks all lie within a critical difference.
 
     Parameters
     ----------
     ranks : array_like of float, shape (methods,)
+        Mean ranks.
     difference : float
+        The critical one.
 
     Returns
     -------
@@ -246,7 +308,8 @@ def cliques(ranks, difference):
     """
     order = np.argsort(ranks, kind="stable")
     ordered = np.asarray(ranks, dtype=np.float64)[order]
-    found, last = [], -1
+    found: list[list[int]] = []
+    last = -1
     for first in range(len(ordered)):
         # a difference that is only just the critical one does not count as more
         end = int(np.searchsorted(ordered, ordered[first] + difference + 1e-9, side="right"))

@@ -3,7 +3,7 @@
 Classes are codes from 0. What is not defined is NaN, never a warning.
 
 These are not scikit-learn's and SciPy's functions: those give the same numbers, but take 15 to 150 times as long on the
-few hundred units of a test part (correlations 2 to 10 times), and importing them takes longer than most evaluations.
+few hundred samples of a test part (correlations 2 to 10 times), and importing them takes longer than most evaluations.
 """
 
 import math
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+import numpy.typing as npt
 
 from seqkern.evaluation.ranking import average_precision, median_rfp, roc_auc, roc_n, sensitivity, specificity
 
@@ -24,31 +24,75 @@ class Summary(NamedTuple):
     n: int
 
 
-def confusion_matrix(labels: ArrayLike, predicted: ArrayLike, n_classes: int | None = None) -> np.ndarray:
-    """Return int64 (n_classes, n_classes): how many units of class i (row) were predicted as j (column).
+def confusion_matrix(
+    labels: npt.ArrayLike, predicted: npt.ArrayLike, n_classes: int | None = None
+) -> npt.NDArray[np.int64]:
+    """Return how many samples of each class were predicted as each class.
 
     Parameters
     ----------
     labels, predicted : array_like of int, shape (n,)
+        True and predicted classes, codes from 0.
     n_classes : int, optional
         By default one more than the highest code.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_classes, n_classes)
+        Row i, column j: samples of class i predicted as j.
+
+    Examples
+    --------
+    >>> confusion_matrix([0, 0, 1, 1, 2], [0, 1, 1, 1, 0])
+    array([[1, 1, 0],
+           [0, 2, 0],
+           [1, 0, 0]])
     """
-    labels, predicted = np.asarray(labels, dtype=np.int64), np.asarray(predicted, dtype=np.int64)
+    true, found = np.asarray(labels, dtype=np.int64), np.asarray(predicted, dtype=np.int64)
     if n_classes is None:
-        n_classes = int(max(labels.max(initial=0), predicted.max(initial=0))) + 1
-    return np.bincount(labels * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
+        n_classes = int(max(true.max(initial=0), found.max(initial=0))) + 1
+    return np.bincount(true * n_classes + found, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
-def accuracy(labels: ArrayLike, predicted: ArrayLike) -> float:
-    """Return the share of units predicted correctly; NaN if there are none."""
-    labels, predicted = np.asarray(labels), np.asarray(predicted)
-    return float(np.mean(labels == predicted)) if len(labels) else math.nan
+def accuracy(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+    """Return the share of samples predicted correctly.
+
+    Parameters
+    ----------
+    labels, predicted : array_like, shape (n,)
+        True and predicted classes.
+
+    Returns
+    -------
+    float
+        NaN without samples.
+
+    Examples
+    --------
+    >>> accuracy(["H", "E", "C", "C"], ["H", "C", "C", "C"])
+    0.75
+    """
+    right = np.asarray(labels) == np.asarray(predicted)
+    return float(np.mean(right)) if len(right) else math.nan
 
 
-def balanced_accuracy(labels: ArrayLike, predicted: ArrayLike) -> float:
+def balanced_accuracy(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     """Return the mean over the classes that occur in `labels` of the share recognised.
 
-    NaN if they hold one class only.
+    Parameters
+    ----------
+    labels, predicted : array_like of int, shape (n,)
+        True and predicted classes, codes from 0.
+
+    Returns
+    -------
+    float
+        NaN if the labels hold one class only.
+
+    Examples
+    --------
+    >>> balanced_accuracy([0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 0])
+    0.75
     """
     confusion = confusion_matrix(labels, predicted)
     sizes = confusion.sum(axis=1)
@@ -56,16 +100,31 @@ def balanced_accuracy(labels: ArrayLike, predicted: ArrayLike) -> float:
     return float(np.mean(np.diag(confusion)[present] / sizes[present])) if present.sum() > 1 else math.nan
 
 
-def matthews_correlation(labels: ArrayLike, predicted: ArrayLike) -> float:
+def matthews_correlation(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
     """Return Matthews' correlation coefficient, for several classes Gorodkin's R_K.
 
     With confusion matrix C, s = ΣC, c = trace C, t and p its row and column sums:
     (c·s − t·p) / sqrt((s² − p·p)(s² − t·t)). For two classes (TP·TN − FP·FN) / sqrt(…).
     0 where all predictions are one class, NaN where all labels are.
 
+    Parameters
+    ----------
+    labels, predicted : array_like of int, shape (n,)
+        True and predicted classes, codes from 0.
+
+    Returns
+    -------
+    float
+        From −1 to 1; NaN if the labels hold one class only.
+
     References
     ----------
     Gorodkin 2004, Comput. Biol. Chem. 28:367-374.
+
+    Examples
+    --------
+    >>> round(matthews_correlation([0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 0]), 4)
+    0.6325
     """
     confusion = confusion_matrix(labels, predicted).astype(np.float64)
     t, p = confusion.sum(axis=1), confusion.sum(axis=0)
@@ -76,39 +135,95 @@ def matthews_correlation(labels: ArrayLike, predicted: ArrayLike) -> float:
     return float((c * s - t @ p) / math.sqrt(spread)) if spread > 0 else 0.0
 
 
-def macro_auc(labels: ArrayLike, decisions: ArrayLike) -> float:
+def macro_auc(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> float:
     """Return the mean over classes of the AUC of each class's decision against all the others.
 
     Parameters
     ----------
     labels : array_like of int, shape (n,)
-    decisions : array_like, shape (n, n_classes)
+        Classes, codes from 0.
+    decisions : array_like of float, shape (n, n_classes)
+        Higher means this class.
 
     Returns
     -------
     float
         Over the classes that occur among `labels`; NaN if that is one only.
+
+    Examples
+    --------
+    >>> labels = [0, 1, 2]
+    >>> macro_auc(labels, [[0.9, 0.1, 0.2], [0.3, 0.2, 0.5], [0.1, 0.4, 0.6]])
+    0.8333333333333334
     """
-    labels, decisions = np.asarray(labels), np.asarray(decisions, dtype=np.float64)
-    areas = [roc_auc(labels == c, decisions[:, c]) for c in range(decisions.shape[1]) if (labels == c).any()]
+    codes, values = np.asarray(labels), np.asarray(decisions, dtype=np.float64)
+    areas = [roc_auc(codes == c, values[:, c]) for c in range(values.shape[1]) if (codes == c).any()]
     return float(np.mean(areas)) if areas else math.nan
 
 
-def rmse(labels: ArrayLike, predicted: ArrayLike) -> float:
-    """Return the root of the mean squared error; NaN for no units."""
-    error = np.asarray(labels, dtype=np.float64) - predicted
+def rmse(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+    """Return the root of the mean squared error.
+
+    Parameters
+    ----------
+    labels, predicted : array_like of float, shape (n,)
+        True and predicted numbers.
+
+    Returns
+    -------
+    float
+        NaN without samples.
+
+    Examples
+    --------
+    >>> rmse([1.0, 2.0, 3.0], [1.0, 2.5, 1.8])
+    0.7505553499465135
+    """
+    error = np.asarray(labels, dtype=np.float64) - np.asarray(predicted)
     return math.sqrt(float(np.mean(error**2))) if len(error) else math.nan
 
 
-def r2(labels: ArrayLike, predicted: ArrayLike) -> float:
-    """Return 1 − Σ(y − f)² / Σ(y − mean y)²; NaN where all labels are equal."""
-    labels = np.asarray(labels, dtype=np.float64)
-    total = float(((labels - labels.mean()) ** 2).sum()) if len(labels) else 0.0
-    return 1.0 - float(((labels - predicted) ** 2).sum()) / total if total > 0 else math.nan
+def r2(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+    """Return the coefficient of determination, 1 − Σ(y − f)² / Σ(y − mean y)².
+
+    Parameters
+    ----------
+    labels, predicted : array_like of float, shape (n,)
+        True and predicted numbers.
+
+    Returns
+    -------
+    float
+        At most 1; NaN where all labels are equal.
+
+    Examples
+    --------
+    >>> r2([1.0, 2.0, 3.0], [1.0, 2.5, 2.5])
+    0.75
+    """
+    y = np.asarray(labels, dtype=np.float64)
+    total = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0
+    return 1.0 - float(((y - np.asarray(predicted)) ** 2).sum()) / total if total > 0 else math.nan
 
 
-def pearson(labels: ArrayLike, predicted: ArrayLike) -> float:
-    """Return the linear correlation; NaN where labels or predictions are all equal."""
+def pearson(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+    """Return the linear correlation.
+
+    Parameters
+    ----------
+    labels, predicted : array_like of float, shape (n,)
+        True and predicted numbers.
+
+    Returns
+    -------
+    float
+        From −1 to 1; NaN below two samples, and where labels or predictions are all equal.
+
+    Examples
+    --------
+    >>> round(pearson([1.0, 2.0, 3.0], [1.0, 2.5, 2.5]), 4)
+    0.866
+    """
     x, y = (np.asarray(values, dtype=np.float64) for values in (labels, predicted))
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
@@ -116,43 +231,94 @@ def pearson(labels: ArrayLike, predicted: ArrayLike) -> float:
     return float(np.clip(x @ y / math.sqrt((x @ x) * (y @ y)), -1.0, 1.0))
 
 
-def spearman(labels: ArrayLike, predicted: ArrayLike) -> float:
-    """Return the correlation of the ranks, equal values sharing their mean rank; NaN as `pearson`."""
+def spearman(labels: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+    """Return the correlation of the ranks, equal values sharing their mean rank.
+
+    Parameters
+    ----------
+    labels, predicted : array_like of float, shape (n,)
+        True and predicted numbers.
+
+    Returns
+    -------
+    float
+        From −1 to 1; NaN as for `pearson`.
+
+    Examples
+    --------
+    >>> round(spearman([1.0, 2.0, 3.0, 4.0], [1.0, 8.0, 9.0, 9.5]), 4)
+    1.0
+    """
     from scipy.stats import rankdata  # only for real labels: costs start-up
 
-    return pearson(rankdata(labels), rankdata(predicted))
+    return pearson(rankdata(np.asarray(labels)), rankdata(np.asarray(predicted)))
 
 
-def codes_of(kind: str, predicted: ArrayLike) -> np.ndarray:
-    """Return predictions of a solver as class codes (binary: 0 and 1) or numbers."""
+def codes_of(kind: str, predicted: npt.ArrayLike) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
+    """Return a solver's predictions as class codes, or as the numbers that they are.
+
+    Parameters
+    ----------
+    kind : {"binary", "multiclass", "real"}
+        Of the labels.
+    predicted : array_like, shape (n,)
+        What a solver predicts; binary: above zero is positive.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Binary: 0 and 1, int64; several classes: codes; real: numbers.
+    """
     return (np.asarray(predicted) > 0).astype(np.int64) if kind == "binary" else np.asarray(predicted)
 
 
-def brier(labels: ArrayLike, probabilities: ArrayLike) -> float:
-    """Return the mean squared difference of probabilities from what happened (1 positive, 0 negative); NaN if empty.
+def brier(labels: npt.ArrayLike, probabilities: npt.ArrayLike) -> float:
+    """Return the mean squared difference of probabilities from what happened.
 
-    Of probabilities of several classes, (n, classes), it is the mean over units of the sum over classes.
-    Brier 1950, Monthly Weather Review 78:1-3. Least is best; a constant probability of the share p of positives
-    gives p(1 − p), constant shares of several classes 1 − Σ p².
+    Of several classes it is the mean over samples of the sum over classes. Least is best; a constant probability of the
+    share p of positives gives p(1 − p), constant shares of several classes 1 − Σ p².
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        Two classes: positive where greater than zero; several: codes from 0.
+    probabilities : array_like of float, shape (n,) or (n, classes)
+        Of the positive class, or of each class.
+
+    Returns
+    -------
+    float
+        NaN without samples.
+
+    References
+    ----------
+    Brier 1950, Monthly Weather Review 78:1-3.
+
+    Examples
+    --------
+    >>> round(brier([1, 1, 0], [0.9, 0.6, 0.2]), 4)
+    0.07
     """
-    probabilities = np.asarray(probabilities, dtype=np.float64)
-    if probabilities.ndim == 2:
-        happened = np.asarray(labels)[:, None] == np.arange(probabilities.shape[1])
-        return float(((probabilities - happened) ** 2).sum(axis=1).mean()) if len(happened) else math.nan
+    p = np.asarray(probabilities, dtype=np.float64)
+    if p.ndim == 2:
+        happened = np.asarray(labels)[:, None] == np.arange(p.shape[1])
+        return float(((p - happened) ** 2).sum(axis=1).mean()) if len(happened) else math.nan
     happened = np.asarray(labels, dtype=np.float64) > 0
-    return float(np.mean((probabilities - happened) ** 2)) if len(happened) else math.nan
+    return float(np.mean((p - happened) ** 2)) if len(happened) else math.nan
 
 
-def scores(kind: str, labels: ArrayLike, decisions: ArrayLike, predicted: ArrayLike) -> dict[str, float]:
+def scores(kind: str, labels: npt.ArrayLike, decisions: npt.ArrayLike, predicted: npt.ArrayLike) -> dict[str, float]:
     """Return every score of one test part.
 
     Parameters
     ----------
     kind : {"binary", "multiclass", "real"}
-    labels : ndarray, shape (n,)
+        Of the labels.
+    labels : array_like, shape (n,)
         Codes from 0 (binary: 1 is positive), or real values.
-    decisions : ndarray, shape (n,), for several classes (n, n_classes)
-    predicted : ndarray, shape (n,)
+    decisions : array_like of float, shape (n,), for several classes (n, n_classes)
+        Higher means the positive class, or this class; of real labels not used.
+    predicted : array_like, shape (n,)
         Codes or real values.
 
     Returns
@@ -161,6 +327,12 @@ def scores(kind: str, labels: ArrayLike, decisions: ArrayLike, predicted: ArrayL
         binary: auc, roc50, median_rfp, average_precision, balanced_accuracy, mcc, sensitivity, specificity
         (of `predicted`), accuracy. multiclass: auc (macro), balanced_accuracy, mcc, accuracy. real: rmse, r2,
         pearson, spearman.
+
+    Examples
+    --------
+    >>> found = scores("binary", [1, 1, 0, 0], [0.9, -0.2, 0.1, -0.7], [1, 0, 1, 0])
+    >>> found["auc"], found["accuracy"], found["sensitivity"]
+    (0.75, 0.5, 0.5)
     """
     if kind == "real":
         return {function.__name__: function(labels, predicted) for function in (rmse, r2, pearson, spearman)}
@@ -187,16 +359,22 @@ def summarise(columns: Mapping[str, Iterable[float | None]]) -> dict[str, Summar
 
     Parameters
     ----------
-    columns : dict of str to array_like
+    columns : dict of str to iterable of float
         One value for each split; NaN and None are undefined.
 
     Returns
     -------
     dict of str to Summary
+        By the names of the columns.
+
+    Examples
+    --------
+    >>> summarise({"auc": [0.5, 0.75, None, 1.0]})
+    {'auc': Summary(mean=0.75, sd=0.25, n=3)}
     """
     result = {}
-    for name, values in columns.items():
-        values = np.array([math.nan if value is None else value for value in values], dtype=np.float64)
+    for name, column in columns.items():
+        values = np.array([math.nan if value is None else value for value in column], dtype=np.float64)
         values = values[~np.isnan(values)]
         result[name] = Summary(
             float(values.mean()) if len(values) else math.nan,

@@ -115,9 +115,9 @@ def roc_curve(labels: npt.ArrayLike, decisions: npt.ArrayLike) -> Roc:
     --------
     >>> curve = roc_curve([1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.1])
     >>> curve.false
-    array([0. , 0. , 0.5, 0.5, 1. ])
+    array([0. , 0. , 0. , 0.5, 0.5, 1. ])
     >>> curve.true.round(2)
-    array([0.  , 0.67, 0.67, 1.  , 1.  ])
+    array([0.  , 0.33, 0.67, 0.67, 1.  , 1.  ])
     """
     positive, decisions = as_binary(labels, decisions)
     if not _both(positive):
