@@ -15,10 +15,10 @@ from seqkern.report import build_report
 from seqkern.report.compared import COLUMNS
 from seqkern.report.comparisons import ranked_order
 from seqkern.report.dataset_results import Method
+from seqkern.report.decision_tables import read_paired_decisions
 from seqkern.report.results import StudyResults
 from seqkern.report.sections.findings import main_finding
 from seqkern.report.tables import Ranking
-from seqkern.report.trials import read_trial
 from seqkern.report.view import View
 from seqkern.report.words import metric
 
@@ -188,9 +188,9 @@ def test_several_studies_and_data_sets_as_tasks(tmp_path, capsys):
 def test_without_a_summary_the_positive_class_is_that_of_higher_decisions(folder):
     study = StudyResults(folder)
     dataset = next(dataset for dataset in study.datasets if dataset.name == "folds")
-    known = read_trial(dataset)
+    known = read_paired_decisions(dataset)
     dataset.tasks = {}
-    guessed = read_trial(dataset)
+    guessed = read_paired_decisions(dataset)
     assert np.array_equal(known.labels, guessed.labels)
     assert np.array_equal(known.decisions[Method("best", "svm")], guessed.decisions[Method("best", "svm")])
 

@@ -265,9 +265,9 @@ def test_the_biased_pass_keeps_whole_rows_for_quantiles_and_the_choices_made():
     X, y = table(d=60)
     spec = {**SELECTED, "n_features": [2, 4], "scaler": {"normalize": "quantile"}, "folds": 3}
     solver = build_solver(spec).fit(X.values, y)
-    settled = solver.settled()
-    assert solver.chosen()["n_features"] == settled.n_features
-    assert solver.chosen()["predictor C"] == 1
+    settled = solver.with_chosen_parameters()
+    assert solver.best_params_["n_features"] == settled.n_features
+    assert solver.best_params_["predictor C"] == 1
     assert settled.n_features == solver.report_["n_features"]
     fixed = settled.without_selection([5, 0, 7]).fit(X.values, y)
     assert list(fixed.selected_columns()) == [5, 0, 7]

@@ -255,7 +255,7 @@ def test_what_does_not_fit_is_refused(name):
         layer(name).fit(scores, chains, y, "ab")
     with pytest.raises(LabelError, match="no residue of class 'c'"):
         layer(name).fit(scores, chains, np.minimum(y, 1), "abc")
-    assert LAYERS.get(name).plain
+    assert LAYERS.get(name).summary
     assert LAYERS.get(name).__doc__
 
 

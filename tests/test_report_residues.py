@@ -14,11 +14,12 @@ from seqkern.cli.main import main
 from seqkern.core.markup import Markup, escape, text_of
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.evaluation.chain_shares import ChainShares
-from seqkern.evaluation.paired_decisions import Trial
+from seqkern.evaluation.paired_decisions import PairedDecisions
 from seqkern.evaluation.residue_results import read_states
 from seqkern.figures.residues import lengths_figure
-from seqkern.report import build_report, trials
+from seqkern.report import build_report, decision_tables
 from seqkern.report.dataset_results import Method
+from seqkern.report.decision_tables import read_paired_decisions
 from seqkern.report.files import read_table
 from seqkern.report.letter_importance import information, letter_order, weights_by_position
 from seqkern.report.residue_data import FEWEST, against_first, chosen_chain, judged_residues
@@ -29,7 +30,6 @@ from seqkern.report.sections.reliability import reliability_section, shown_bins
 from seqkern.report.sections.residues import importance_parts, residues_section, track_parts
 from seqkern.report.sections.selected_features import features_section
 from seqkern.report.sections.splits import folds_section
-from seqkern.report.trials import read_trial
 from seqkern.report.view import View
 
 BLOSUM, WINDOW = Method("blosum", "svm"), Method("window", "svm")
@@ -140,8 +140,10 @@ def test_a_chain_in_several_test_parts_is_one():
     """Its residues of all parts count together; a chain that a method lacks has no share."""
     ids = np.array(["a:x:1", "a:x:2", "b:1", "a:x:1"])
     labels = np.array([0, 1, 1, 0])
-    trial = Trial("multiclass", ids, np.array(["1", "1", "2", "2"]), labels, {}, {"m": np.array([0, 0, -1, 0])}, {})
-    shares = ChainShares(trial)
+    paired = PairedDecisions(
+        "multiclass", ids, np.array(["1", "1", "2", "2"]), labels, {}, {"m": np.array([0, 0, -1, 0])}, {}
+    )
+    shares = ChainShares(paired)
     assert shares.names == ["a:x", "b"]
     np.testing.assert_array_equal(shares.shares(["m"])["m"], [2 / 3, np.nan])
     np.testing.assert_array_equal(shares.interval("m"), [2 / 3, np.nan, np.nan, np.nan])
@@ -330,9 +332,9 @@ def test_probabilities_of_each_state(tmp_path):
 
 
 def test_equal_tables_are_read_as_unequal_ones(folder, dataset, monkeypatch):
-    fast = read_trial(dataset)
-    monkeypatch.setattr(trials, "_all_alike", lambda tables: False)
-    slow = read_trial(dataset)
+    fast = read_paired_decisions(dataset)
+    monkeypatch.setattr(decision_tables, "_all_alike", lambda tables: False)
+    slow = read_paired_decisions(dataset)
     for name in ("ids", "splits", "labels"):
         assert np.array_equal(getattr(fast, name), getattr(slow, name))
     for method in (BLOSUM, WINDOW):

@@ -11,7 +11,7 @@ from seqkern.cli.main import main
 from seqkern.cli.train_residues import REDUCTIONS
 from seqkern.models.loading import load_model
 from seqkern.models.residue_model import ResidueModel
-from seqkern.residues import reductions, residue_units
+from seqkern.residues import reductions, residue_samples
 from seqkern.sequences.fasta import read_fasta
 from seqkern.simulate import simulate
 
@@ -93,7 +93,7 @@ def test_a_saved_model_decides_as_its_parts(home, models):
     model = models["layers"]
     assert isinstance(model, ResidueModel)
     residues, decided = model.decide(chains)
-    windows, expected = residue_units(chains, 7)
+    windows, expected = residue_samples(chains, 7)
     np.testing.assert_array_equal(residues.place, expected.place)
     again = model.layers.decide(model.windows.decision(windows), expected)
     np.testing.assert_array_equal(decided.scores, again.scores)

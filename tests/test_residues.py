@@ -7,7 +7,7 @@ import pytest
 
 from seqkern.core.errors import ConfigError, ParameterError, SequenceError
 from seqkern.profiles.psiblast import _in_columns, _in_fields
-from seqkern.residues import STATES, Residues, residue_units
+from seqkern.residues import STATES, Residues, residue_samples
 from seqkern.residues.reductions import REDUCTIONS, reduce_states
 from seqkern.residues.states import LEFT_OUT, add_states, read_letters_and_states, state_classes, with_states
 from seqkern.sequences.alphabets import MASK
@@ -23,7 +23,7 @@ def chains(strings=CHAINS, texts=TEXTS, **tracks):
 
 
 def test_windows_reach_beyond_both_ends_of_chains_shorter_than_they_are():
-    X, residues = residue_units(chains(), 7)
+    X, residues = residue_samples(chains(), 7)
     assert len(X) == len(residues) == sum(map(len, CHAINS))
     expected = [("***" + chain + "***")[i : i + 7] for chain in CHAINS for i in range(len(chain))]
     assert X.strings() == expected
@@ -36,7 +36,7 @@ def test_windows_reach_beyond_both_ends_of_chains_shorter_than_they_are():
 
 def test_profiles_of_windows_are_zero_beyond_the_ends():
     track = np.random.default_rng(1).random((sum(map(len, CHAINS)), 20)).astype(np.float32)
-    X, residues = residue_units(chains(pssm=track), 5)
+    X, residues = residue_samples(chains(pssm=track), 5)
     assert set(residues.chains.tracks) == {STATES}
     for i in range(len(X)):
         codes, rows = X.codes[X.starts[i] : X.stops[i]], X.tracks["pssm"][X.starts[i] : X.stops[i]]
@@ -47,12 +47,12 @@ def test_profiles_of_windows_are_zero_beyond_the_ends():
 @pytest.mark.parametrize("window", [0, 2, 14, 7.0])
 def test_a_window_that_has_no_middle_is_refused(window):
     with pytest.raises(ParameterError, match="window="):
-        residue_units(chains(), window)
+        residue_samples(chains(), window)
 
 
 def test_an_even_window_is_told_the_next_odd_ones():
     with pytest.raises(ParameterError, match="window=14 is even, so no residue is in the middle; take 13 or 15"):
-        residue_units(chains(), 14)
+        residue_samples(chains(), 14)
 
 
 @pytest.mark.parametrize("rows", [slice(None), [0, 7, 8, 23, 22, 3], slice(4, 20, 3), []])
@@ -85,7 +85,7 @@ def test_residues_come_back_from_their_state_and_damage_is_found():
 
 def test_windows_that_overlap_are_kept_once_and_come_back():
     track = np.random.default_rng(2).random((sum(map(len, CHAINS)), 20)).astype(np.float32)
-    X, _ = residue_units(chains(pssm=track), 7)
+    X, _ = residue_samples(chains(pssm=track), 7)
     for rows in (slice(None), slice(3, 20, 4), [5, 5, 2], []):
         part = X.take(rows)
         header, arrays = part.state()

@@ -12,7 +12,6 @@ import tracemalloc
 import numpy as np
 import pytest
 from conftest import ROOT
-from seqkern.sequences._lines import lines
 
 from seqkern.cli.main import main
 from seqkern.core.errors import FileError, LetterError, ModelError, ParameterError, SequenceError
@@ -21,6 +20,7 @@ from seqkern.kernels import build_kernel
 from seqkern.models.loading import load_model
 from seqkern.models.scan import Scanner, position_scorer
 from seqkern.models.training import train_model
+from seqkern.sequences._lines import lines
 from seqkern.sequences.alphabets import DNA, PROTEIN, as_alphabet
 from seqkern.sequences.cutting import cut_windows
 from seqkern.sequences.labels import make_labels

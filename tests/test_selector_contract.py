@@ -300,7 +300,7 @@ def test_bad_parameters(name):
 @pytest.mark.parametrize("name", SELECTORS.classes)
 def test_is_described(name):
     cls = SELECTORS.get(name)
-    assert cls.plain.endswith(".")
+    assert cls.summary.endswith(".")
     assert set(cls.targets) <= {"binary", "multiclass", "real"}
     assert "n_features" in cls.parameter_names()
     assert "Parameters\n" in cls.__doc__

@@ -377,7 +377,7 @@ def test_not_a_number(solver, value):
     assert "row 5" in one_line(info)
 
 
-@each([solver for solver in EXAMPLES if not solver.takes_sparse])
+@each([solver for solver in EXAMPLES if not solver.accepts_sparse])
 def test_a_sparse_matrix_is_refused(solver):
     solver, problem = fitted(solver)
     for call in (

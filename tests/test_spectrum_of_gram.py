@@ -66,20 +66,20 @@ def test_of_a_large_matrix_it_is_estimated(shift, dtype, tmp_path):
     np.save(path, K.astype(dtype))
     stored = np.load(path, mmap_mode="r")
     values = np.linalg.eigvalsh(K)
-    found = spectrum(stored, exact_units=300)
+    found = spectrum(stored, exact_rows=300)
     assert not found.exact
     assert found.n == 400
     np.testing.assert_allclose([found.smallest, found.largest], values[[0, -1]], rtol=1e-3)
     assert found.negative_share == pytest.approx(-values[values < 0].sum() / np.abs(values).sum(), abs=0.05)
     assert found.n_negative == pytest.approx((values < 0).sum(), abs=20)
-    assert found == spectrum(stored, exact_units=300)
+    assert found == spectrum(stored, exact_rows=300)
 
 
 @pytest.mark.parametrize("K", [low_rank(300, 4), np.eye(300), -np.eye(300), np.zeros((300, 300))])
 def test_an_estimate_of_few_different_eigenvalues(K):
     K = (K + K.T) / 2
     values = np.linalg.eigvalsh(K)
-    found = spectrum(K, exact_units=100)
+    found = spectrum(K, exact_rows=100)
     np.testing.assert_allclose([found.smallest, found.largest], values[[0, -1]], atol=1e-10)
     assert (found.smallest < 0) == (K[0, 0] < 0)
 
@@ -87,20 +87,20 @@ def test_an_estimate_of_few_different_eigenvalues(K):
 def test_an_estimate_does_not_miss_a_single_negative_eigenvalue():
     K = np.eye(400)
     K[0, 0] = -2.0  # not in the sample
-    found = spectrum(K, exact_units=50)
+    found = spectrum(K, exact_rows=50)
     assert found.smallest == pytest.approx(-2)
     assert found.n_negative == 1
     assert found.negative_share == pytest.approx(2 / 401)
-    assert spectrum(-np.eye(400), exact_units=50).negative_share == 1
+    assert spectrum(-np.eye(400), exact_rows=50).negative_share == 1
 
 
-@pytest.mark.parametrize("exact_units", [100, 10])
+@pytest.mark.parametrize("exact_rows", [100, 10])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_what_is_no_number_is_refused(value, exact_units):
+def test_what_is_no_number_is_refused(value, exact_rows):
     K = symmetric(40)
     K[3, 5] = K[5, 3] = value
     with pytest.raises(GramError, match="not a finite number"):
-        spectrum(K, exact_units=exact_units)
+        spectrum(K, exact_rows=exact_rows)
 
 
 def test_what_is_not_symmetric_is_refused():
@@ -113,12 +113,12 @@ def test_what_is_not_symmetric_is_refused():
 def test_said_in_one_line():
     text = str(spectrum(np.diag([-1.0, 2.0, 1.0])))
     assert text == "smallest eigenvalue -1, largest 2; 1 of 3 negative, 25 % of the mass"
-    assert "smallest eigenvalue about" in str(spectrum(symmetric(30), exact_units=20))
+    assert "smallest eigenvalue about" in str(spectrum(symmetric(30), exact_rows=20))
 
 
 def test_written_and_read(tmp_path):
-    for exact_units in (100, 10):
-        found = spectrum(symmetric(20), exact_units=exact_units)
+    for exact_rows in (100, 10):
+        found = spectrum(symmetric(20), exact_rows=exact_rows)
         write_spectrum(tmp_path / "spectrum.tsv", found)
         again = read_spectrum(tmp_path / "spectrum.tsv")
         assert again.exact == found.exact

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from seqkern.core.markup import text_of
-from seqkern.evaluation.paired_decisions import Trial
-from seqkern.report.compared import Compared, Contested
+from seqkern.evaluation.paired_decisions import PairedDecisions
+from seqkern.report.compared import Compared, SingleTaskTests
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.single_task_tests import test_sentences as sentences
 from seqkern.report.sections.verdicts import result
@@ -21,11 +21,13 @@ def flat(found):
 
 def single(kind, labels, decisions, predicted=None):
     n = len(labels)
-    return Trial(kind, np.arange(n).astype(str), np.repeat("1", n), labels, decisions, predicted or decisions, {})
+    return PairedDecisions(
+        kind, np.arange(n).astype(str), np.repeat("1", n), labels, decisions, predicted or decisions, {}
+    )
 
 
 def halves(differences):
-    """A Contested by AUC whose ten differences are these."""
+    """A SingleTaskTests by AUC whose ten differences are these."""
     names = [f"{repeat}.{half}" for repeat in range(1, 6) for half in (1, 2)]
     ids = np.array([f"u{2 * i + h}" for _ in range(5) for h in (0, 1) for i in range(6)])
     labels = np.tile(np.arange(6) % 2, 10)
@@ -34,8 +36,10 @@ def halves(differences):
         B: {(name, "auc"): 0.7 for name in names},
     }
     zero = np.zeros(60)
-    trial = Trial("binary", ids, np.repeat(names, 6), labels, {A: zero, B: zero}, {A: labels, B: labels}, scores)
-    return Contested(trial, "auc", [A, B])
+    paired = PairedDecisions(
+        "binary", ids, np.repeat(names, 6), labels, {A: zero, B: zero}, {A: labels, B: labels}, scores
+    )
+    return SingleTaskTests(paired, "auc", [A, B])
 
 
 def test_f_without_a_direction_says_that_they_differ():
@@ -66,8 +70,8 @@ def test_ranks_of_errors_show_medians_and_a_mean_that_contradicts():
     rng = np.random.default_rng(0)
     few_large, even = np.full(60, 0.5), 0.6 + rng.uniform(0, 0.2, 60)
     few_large[:8] = 20
-    contested = Contested(single("real", np.zeros(60), {A: few_large, B: even}), "absolute_error", [B, A])
-    text = flat({"absolute_error": contested})
+    task_tests = SingleTaskTests(single("real", np.zeros(60), {A: few_large, B: even}), "absolute_error", [B, A])
+    text = flat({"absolute_error": task_tests})
     median, means = np.median(even), (few_large.mean(), even.mean())
     assert f"A with x is better than B with x 0.500 : {median:.3f} smaller error on 52 of 60, larger on 8" in text
     assert f"; but the mean points the other way ({means[0]:.3f} against {means[1]:.3f})" in text
@@ -95,17 +99,17 @@ def test_contrary_says_nothing_where_averages_agree():
 
 def test_perfect_against_constant_says_how_p_was_found():
     y = np.repeat([1, 0], 20)
-    contested = Contested(single("binary", y, {A: np.zeros(40), B: 1.0 * y}, {A: y, B: y}), "auc", [B, A])
-    text = flat({"auc": contested})
+    task_tests = SingleTaskTests(single("binary", y, {A: np.zeros(40), B: 1.0 * y}, {A: y, B: y}), "auc", [B, A])
+    text = flat({"auc": task_tests})
     assert "B with x is better than A with x 1.000 : 0.500 p by exchange of the two methods' ranks, since the" in text
-    assert contested.test == "delong"
+    assert task_tests.test == "delong"
 
 
 def test_few_of_a_class_and_several_metrics_are_told():
     rng = np.random.default_rng(1)
     y = (np.arange(40) < 6).astype(int)
-    trial = single("binary", y, {A: rng.normal(size=40), B: rng.normal(size=40)}, {A: y, B: 1 - y})
-    found = {key: Contested(trial, key, [A, B]) for key in ("auc", "accuracy")}
+    paired = single("binary", y, {A: rng.normal(size=40), B: rng.normal(size=40)}, {A: y, B: 1 - y})
+    found = {key: SingleTaskTests(paired, key, [A, B]) for key in ("auc", "accuracy")}
     assert "With so few test units of a class p is somewhat too small" in sentences(found["auc"])
     assert "With so few" not in sentences(found["accuracy"])
     assert "p is corrected for the pairs of methods, not for the 2 metrics compared" in flat(found)

@@ -84,7 +84,7 @@ def _title(study, name):
 
 
 def _compared(dataset, args, several):
-    """Return ({metric: Compared or Contested}, why there is none) of a data set."""
+    """Return ({metric: Compared or SingleTaskTests}, why there is none) of a data set."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.errors import LabelError, ParameterError
 
@@ -109,14 +109,14 @@ def _found(dataset, args):
     # loaded when the verb runs: its help needs none of it
     from seqkern.report.compare_input import Evaluated
     from seqkern.report.comparisons import compare_on_task, compare_tasks, why_untested
+    from seqkern.report.decision_tables import read_paired_decisions
     from seqkern.report.tables import Ranking
-    from seqkern.report.trials import read_trial
     from seqkern.report.words import averaged_over
 
     ranking = Ranking(dataset)
     if isinstance(dataset, Evaluated):  # the methods of a study share their folds
         for task in dict.fromkeys(dataset.metrics["task"]):
-            read_trial(dataset, task)
+            read_paired_decisions(dataset, task)
     if len(ranking.order) < 2:
         return {}, _too_few(ranking, dataset)
     control = _control(ranking.order, args.control)

@@ -3,7 +3,7 @@
 `data_entry` is a study's entry, typed and checked; `dataset` the data set on disk, `making` turns the one into
 the other: `entries` reads FASTA, tables and simulated data, `public` finds public data sets by name and `adapters`
 reads their formats, `label_sources` finds the labels, `families` sets the tasks of the Liao-Noble protocol,
-`site_windows` cuts windows around sites, `residue_units` around residues.
+`site_windows` cuts windows around sites, `residue_samples` around residues.
 """
 
 import lazy_loader

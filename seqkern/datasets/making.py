@@ -11,7 +11,7 @@ from seqkern.core.errors import LabelError
 from seqkern.datasets.data_entry import DataEntry
 from seqkern.datasets.dataset import Dataset, Task
 from seqkern.datasets.label_sources import PROTOCOL, labels_of_columns
-from seqkern.datasets.residue_units import cut_residues
+from seqkern.datasets.residue_samples import cut_residues
 from seqkern.residues import STATES
 from seqkern.sequences.labels import UNLABELLED, Labels
 

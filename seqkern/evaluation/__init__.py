@@ -3,9 +3,9 @@
 `ranking.py` holds ROC curves and what is read off them, `metrics.py` the other scores, `states.py` those of states of
 residues (segment overlap). Intervals and tests on one task are in `significance.py` (DeLong), `bootstrap.py` and
 `paired.py` (McNemar, 5×2cv), tests over many tasks in `comparison.py` (Wilcoxon with Holm) and `friedman.py`;
-`contests.py` chooses the test that the folds allow, `trial.py` says where they allow none, and `chain_shares.py` counts
-chains where units are residues.
-`selection.py` is the inner loop, `held_out.py` what is fitted to decisions about held-out units: probabilities,
+`single_task_tests.py` chooses the test that the folds allow, `paired_decisions.py` says where they allow none, and
+`chain_shares.py` counts chains where samples are residues.
+`selection.py` is the inner loop, `held_out.py` what is fitted to decisions about held-out samples: probabilities,
 thresholds, and layers after the solver. `fold_tables.py` writes what `seqkern report` reads; the outer folds are run by
 `seqkern.models.crossval`.
 """

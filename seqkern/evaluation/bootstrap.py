@@ -2,8 +2,9 @@
 
 For ROC-n and average precision, for which there is no simple formula of the variance; for the AUC too, which checks
 DeLong's. Samples are drawn within each class of each test part, so that every draw has the classes' sizes. A draw is a
-row of how often each sample was drawn: sums over samples with equal decisions then give the score of many draws at once. The same seed gives the same draws. SciPy's `bootstrap` takes up to three times as long for
-the BCa intervals, and cannot draw n − 1 of n samples, as the test does.
+row of how often each sample was drawn: sums over samples with equal decisions then give the score of many draws at
+once. The same seed gives the same draws. SciPy's `bootstrap` takes up to three times as long for the BCa intervals, and
+cannot draw n − 1 of n samples, as the test does.
 
 References
 ----------
@@ -140,7 +141,7 @@ def bootstrap_test(
     seed: int = 0,
     folds: npt.ArrayLike | None = None,
 ) -> ScoreComparison:
-    """Test whether two decisions on the same samples have the same score: t is their difference over its standard error.
+    """Test whether two decisions on the same samples score the same: t is their difference over its standard error.
 
     The standard error is that over the draws, which are the same for both. Of n samples of a class in a part n − 1 are
     drawn: n would give a variance that is too small by (n − 1)/n. The degrees of freedom are n − 1 of the smallest
@@ -164,7 +165,7 @@ def bootstrap_test(
     Returns
     -------
     ScoreComparison
-        p = 1 where the scores are equal in every draw; NaN if a class has fewer than two samples in some part that holds
+        p = 1 where the scores are equal in every draw; NaN if a class has one sample only in some part that holds
         both, if no part does, or where a difference is the same in every draw.
 
     Raises
@@ -234,7 +235,7 @@ class Sample:
 
     @property
     def freedom(self) -> int:
-        """Samples of the smallest class of any part, less one: that small classes vary too little adds up over parts."""
+        """Samples of the smallest class of any part, less one: small classes vary too little, which adds up."""
         return min(map(len, self.strata)) - 1
 
     def whole(self) -> npt.NDArray[np.float64]:

@@ -13,17 +13,17 @@ import numpy.typing as npt
 from scipy import stats
 
 from seqkern.evaluation.bootstrap import ScoreInterval
-from seqkern.evaluation.paired_decisions import Trial, has_value
+from seqkern.evaluation.paired_decisions import PairedDecisions, has_value
 
 
 class ChainShares:
-    """Which share of each tested chain's residues the methods of a Trial have right.
+    """Which share of each tested chain's residues the methods of a PairedDecisions have right.
 
     A chain in several test parts counts once, with its residues of all of them.
 
     Parameters
     ----------
-    trial : Trial
+    paired : PairedDecisions
         Of residues, whose ids are ``chain:position``.
 
     Attributes
@@ -32,10 +32,10 @@ class ChainShares:
         Of the chains, in order of appearance.
     """
 
-    def __init__(self, trial: Trial) -> None:
-        self.trial = trial
+    def __init__(self, paired: PairedDecisions) -> None:
+        self.paired = paired
         place: dict[str, int] = {}
-        owners = (name.rpartition(":")[0] for name in trial.ids.tolist())
+        owners = (name.rpartition(":")[0] for name in paired.ids.tolist())
         self._chain = np.array([place.setdefault(owner, len(place)) for owner in owners], dtype=np.int64)
         self.names = list(place)
 
@@ -43,9 +43,9 @@ class ChainShares:
     def _counts(self) -> dict[Hashable, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
         """Dict of method to (right residues, residues) of each chain, int64 (chains,) each."""
         found = {}
-        for method, predicted in self.trial.predicted.items():
+        for method, predicted in self.paired.predicted.items():
             rows = has_value(predicted)
-            right = rows & (predicted == self.trial.labels)
+            right = rows & (predicted == self.paired.labels)
             found[method] = self._per_chain(right), self._per_chain(rows)
         return found
 
@@ -59,7 +59,7 @@ class ChainShares:
         Parameters
         ----------
         methods : iterable
-            Methods of the Trial.
+            Methods of the PairedDecisions.
 
         Returns
         -------
@@ -75,7 +75,7 @@ class ChainShares:
         Parameters
         ----------
         method : hashable
-            One of the Trial.
+            One of the PairedDecisions.
 
         Returns
         -------

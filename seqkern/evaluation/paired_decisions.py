@@ -30,7 +30,7 @@ FEW_DRAWN = (
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class PairedDecisions:
     """What several methods decided on the test units of one task.
 
     Attributes

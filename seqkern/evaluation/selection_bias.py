@@ -43,10 +43,10 @@ def biased_scores(honest, parts, y, labels, test, threshold=None):
     # the honest fits of the same solver say what there is to say
     with ignoring_unconverged(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        columns = honest.settled().fit(both, np.concatenate(y)).selected_columns()
-        solver = honest.settled().without_selection(columns)
+        columns = honest.with_chosen_parameters().fit(both, np.concatenate(y)).selected_columns()
+        solver = honest.with_chosen_parameters().without_selection(columns)
         if solver is None:
-            solver = honest.settled()
+            solver = honest.with_chosen_parameters()
             if len(columns):
                 F_train, F_test = F_train[:, columns], F_test[:, columns]
             else:  # nothing was selected: a constant column

@@ -229,7 +229,7 @@ METHODS: dict[str, tuple[Callable[..., list[NamedSplit]], bool]] = {
 }
 
 
-def units_together(labels: Labels, X: Data, window: Window | None = None) -> Indices | None:
+def rows_together(labels: Labels, X: Data, window: Window | None = None) -> Indices | None:
     """Return the groups that no fold within a set may divide, or None: those given, and loci where places are known.
 
     Windows nearer to one another than their length, on whichever strand, are one locus. A sample without a chromosome
@@ -252,11 +252,11 @@ def units_together(labels: Labels, X: Data, window: Window | None = None) -> Ind
     Examples
     --------
     >>> from seqkern import SequenceSet
-    >>> from seqkern.folds.methods import units_together
+    >>> from seqkern.folds.methods import rows_together
     >>> from seqkern.sequences.labels import make_labels
     >>> X = SequenceSet.from_strings(["CAGGTAAGT"] * 3, "dna", ids=["a", "b", "c"])
     >>> labels = make_labels(X.ids, ["yes", "no", "yes"], chromosome=["chr1"] * 3, position=[100, 104, 900])
-    >>> units_together(labels, X).tolist()
+    >>> rows_together(labels, X).tolist()
     [0, 0, 1]
     """
     loci = None

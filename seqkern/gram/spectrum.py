@@ -14,9 +14,9 @@ from seqkern.core.errors import GramError
 from seqkern.core.tsv import read_tsv, write_tsv
 from seqkern.gram.matrix import SLICE_ROWS
 
-EXACT_UNITS = 4000
+EXACT_ROWS = 4000
 """Of matrices up to this size all eigenvalues are computed: about four CPU seconds and 400 MB at most."""
-SAMPLED_UNITS = 2000
+SAMPLED_ROWS = 2000
 LANCZOS_STEPS = 100
 SEED = 1
 
@@ -60,14 +60,14 @@ class Spectrum:
         return f"{ends}; {about}{self.n_negative} of {self.n} negative, {share}"
 
 
-def spectrum(K, *, exact_units=EXACT_UNITS):
+def spectrum(K, *, exact_rows=EXACT_ROWS):
     """Return the Spectrum of a symmetric matrix.
 
     Parameters
     ----------
     K : ndarray or memmap of float64 or float32, shape (n, n)
         Of what is stored as float32, eigenvalues smaller than that rounding can make are zero.
-    exact_units : int
+    exact_rows : int
         Up to this n all eigenvalues are computed. Of larger matrices the memory holds a row block and a sub-matrix of
         this size at most.
 
@@ -89,10 +89,10 @@ def spectrum(K, *, exact_units=EXACT_UNITS):
         raise GramError(f"a matrix {K.shape} has no eigenvalues", remedy="give a square one")
     n = len(K)
     with threadpool_limits(limits=1):
-        if n <= exact_units:
+        if n <= exact_rows:
             values = _eigenvalues(K)
             return _summary(n, values, values[0] if n else 0.0, values[-1] if n else 0.0, exact=True)
-        return _estimated(K, min(SAMPLED_UNITS, exact_units))
+        return _estimated(K, min(SAMPLED_ROWS, exact_rows))
 
 
 def write_spectrum(path, found):

@@ -46,7 +46,7 @@ class SumKernel(PartParameters, CompositeKernel):
     """
 
     name = "sum"
-    plain = "Adds the similarities that several kernels see."
+    summary = "Adds the similarities that several kernels see."
 
     parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are added.")
     weights: list[float] | None = numbers(
@@ -209,7 +209,7 @@ class ProductKernel(PartParameters, CompositeKernel):
     """
 
     name = "product"
-    plain = "Multiplies the similarities that several kernels see."
+    summary = "Multiplies the similarities that several kernels see."
     words_vary = True
 
     parts: list[Kernel] = component("kernel", several=True, kw_only=False, doc="The kernels that are multiplied.")
@@ -272,7 +272,7 @@ class PartKernel(CompositeKernel):
     """
 
     name = "part"
-    plain = "Looks at one part of each sequence only."
+    summary = "Looks at one part of each sequence only."
 
     base: Kernel = component("kernel", kw_only=False, doc="A kernel on sequences.")
     start: int | None = integer(

@@ -193,7 +193,7 @@ class Kernel(Operators, GramTransformer, Parameters):
     """
 
     name: ClassVar[str | None] = None
-    plain: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
     accepts: ClassVar[str] = "sequences"
     tracks: ClassVar[tuple[str, ...]] = ()
     data_dependent: ClassVar[bool] = False
@@ -554,12 +554,12 @@ class Kernel(Operators, GramTransformer, Parameters):
             )
         payload = self._prepare(X, None if like is None else like.payload)
         raw = payload.diagonal()
-        counts = self._touched(X, raw, getattr(payload, "counts", {}))
+        counts = self._count_policies(X, raw, getattr(payload, "counts", {}))
         if not self.normalize:
             return Prepared(payload, raw, raw, alphabet, counts)
         return Prepared(payload, np.where(raw > 0, raw, 0.0), np.where(raw > 0, 1.0, 0.0), alphabet, counts)
 
-    def _touched(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
+    def _count_policies(self, X: Any, raw: npt.NDArray[np.float64], counts: dict[str, int]) -> dict[str, int]:
         """Return what the policies touch in `X`, a dict of counts, those of the parts included.
 
         Raises SequenceError for a record whose K(x, x), in `raw`, does not let it be normalised, unless it may be zero.
@@ -607,7 +607,7 @@ class Kernel(Operators, GramTransformer, Parameters):
         self.check_implicit()
         X = self.coerce(X)
         raw = self._implicit(X)
-        counts = self._touched(X, raw.squares, raw.counts)
+        counts = self._count_policies(X, raw.squares, raw.counts)
         out = normalised(raw) if self.normalize else raw
         out.counts = counts
         return out

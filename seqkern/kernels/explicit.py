@@ -77,7 +77,7 @@ def normalised_vectors(kernel: Kernel, X: Any, vectors: Any, counts: dict[str, i
     else:
         squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     squares = np.asarray(squares, dtype=np.float64).reshape(-1)
-    touched = kernel._touched(X, squares, {})
+    touched = kernel._count_policies(X, squares, {})
     if counts is not None:
         counts.update(touched)
     if not kernel.normalize:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 
-class Latest:
+class OneEntryCache:
     """The latest result that was made from a set of sequences.
 
     Sequences are explained one after the other, or piece by piece, against the same support set. The result is kept

@@ -34,7 +34,7 @@ class Layer(Parameters):
     """
 
     name: ClassVar[str | None] = None
-    plain: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
     calibrated: ClassVar[bool] = False
     needs_chains: ClassVar[bool] = True
     decides: ClassVar[bool] = False

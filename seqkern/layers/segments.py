@@ -75,7 +75,9 @@ class SegmentLayer(Layer):
     """
 
     name = "segments"
-    plain = "The states of a chain are chosen together, so that no segment is shorter than those of the training part."
+    summary = (
+        "The states of a chain are chosen together, so that no segment is shorter than those of the training part."
+    )
     calibrated = True
     decides = True
 

@@ -62,7 +62,7 @@ class StructureLayer(Layer):
     """
 
     name = "structure"
-    plain = "A second machine decides each residue anew, by the first one's scores of it and of its neighbours."
+    summary = "A second machine decides each residue anew, by the first one's scores of it and of its neighbours."
 
     window: int = integer(default=21, low=1, doc="Residues that are looked at, an odd number.")
     position_weights: str | list[float] = numbers(

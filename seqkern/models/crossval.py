@@ -35,7 +35,7 @@ from seqkern.models.watch import Watch
 from seqkern.sequences.labels import Labels
 from seqkern.solvers.base import ConstantColumnWarning
 
-EXACT_UNITS = 1500
+EXACT_ROWS = 1500
 """Of larger training parts the spectrum is estimated: else it would take longer than training."""
 
 
@@ -119,7 +119,7 @@ class _FoldWatch(Watch):
         if not learns:
             return
         self.lap("kernel")
-        found = spectrum(values.train, exact_units=EXACT_UNITS)
+        found = spectrum(values.train, exact_rows=EXACT_ROWS)
         self.lap("spectrum")
         kind = "all" if found.exact else "estimated"
         self.eigenvalues = dict(zip(SPECTRUM_COLUMNS, (found.smallest, found.negative_share, kind), strict=True))
@@ -128,7 +128,7 @@ class _FoldWatch(Watch):
 def _choices(fitted: FittedMethod) -> Any:
     """Return the rows of what was chosen and learned."""
     learned = fitted.part.learned | ({} if fitted.layers is None else fitted.layers.learned())
-    return choice_rows(fitted.choice, fitted.data.sources, fitted.solver.chosen(), fitted.threshold, learned)
+    return choice_rows(fitted.choice, fitted.data.sources, fitted.solver.best_params_, fitted.threshold, learned)
 
 
 def _fit_row(fitted: FittedMethod, eigenvalues: dict[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class FeatureModel(Model):
 
     def _vectors(self, X: "Units") -> Any:
         """Return the features of some units that the solver takes; FeatureBlocks where it takes all of them so."""
-        if self.solver.takes_blocks:
+        if self.solver.accepts_blocks:
             blocks = self.kernel.feature_blocks(X)
             if blocks.sparse is None and np.array_equal(self.features, np.arange(blocks.shape[1])):
                 return blocks

@@ -163,6 +163,6 @@ def feature_form(specs: Sequence[Any]) -> dict[str, bool]:
     """Return how a FeatureSource is to give features to all solvers of a grid, its parameters as a dict."""
     solvers = [build_solver(spec) for spec in specs]
     return {
-        "sparse": all(solver.takes_sparse for solver in solvers),
-        "blocks": all(solver.takes_blocks for solver in solvers),
+        "sparse": all(solver.accepts_sparse for solver in solvers),
+        "blocks": all(solver.accepts_blocks for solver in solvers),
     }

@@ -11,7 +11,7 @@ from seqkern.core.errors import ModelError
 from seqkern.kernels.base import Kernel
 from seqkern.layers.chain import Decided, Layers, as_columns
 from seqkern.models.model import Model
-from seqkern.residues import Residues, check_window, residue_units
+from seqkern.residues import Residues, check_window, residue_samples
 from seqkern.residues.confidence import confidence
 from seqkern.sequences.alphabets import Alphabet
 from seqkern.sequences.sequence_set import SequenceSet
@@ -86,7 +86,7 @@ class ResidueModel:
         ModelError, SequenceError
             As `Model.decision`.
         """
-        windows, residues = residue_units(chains, self.window)
+        windows, residues = residue_samples(chains, self.window)
         if self.layers is not None:
             return residues, self.layers.decide(self.windows.decision(windows, n_threads=n_threads), residues)
         decisions, predicted, probabilities = self.windows.decide(windows, n_threads=n_threads)

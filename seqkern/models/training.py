@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.errors import LabelError, ModelError
 from seqkern.evaluation.held_out import neighbours
-from seqkern.folds.methods import units_together
+from seqkern.folds.methods import rows_together
 from seqkern.gram import compute_gram
 from seqkern.gram.spectrum import spectrum
 from seqkern.gram.transforms.base import GramTransform
@@ -194,10 +194,10 @@ def _training_data(
 
 
 def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> np.ndarray | None:
-    """Return the groups of units that stay in one fold: as `units_together`, and of residues those of a chain."""
+    """Return the groups of units that stay in one fold: as `rows_together`, and of residues those of a chain."""
     if residues is not None and labels.groups is None:
         return residues.record.astype(str)
-    return units_together(labels, X, window)
+    return rows_together(labels, X, window)
 
 
 class _Training(Watch):

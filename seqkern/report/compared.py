@@ -12,10 +12,10 @@ import numpy.typing as npt
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.chain_shares import ChainShares
 from seqkern.evaluation.comparison import Comparison, compare_all, least_p
-from seqkern.evaluation.contests import TESTS, Contest, contests
 from seqkern.evaluation.friedman import FriedmanTest, critical_difference, friedman
 from seqkern.evaluation.intervals import FORMULAS, metrics_with_interval, score_interval
-from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, Trial
+from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, PairedDecisions
+from seqkern.evaluation.single_task_tests import TESTS, PairTest, pair_tests
 from seqkern.report.dataset_results import Method
 from seqkern.report.words import metric
 
@@ -40,13 +40,13 @@ class _Table:
         The metric.
     methods : list of Method
         The best first.
-    found : list of Comparison or Contest
+    found : list of Comparison or PairTest
     control : Method or None
     """
 
     key: str
     methods: list[Method]
-    found: Sequence[Comparison | Contest]
+    found: Sequence[Comparison | PairTest]
     control: Method | None
 
     @property
@@ -191,12 +191,12 @@ class ComparedChains(Compared):
         self.intervals = {method: {key: shares.interval(method)} for method in methods}
 
 
-class Contested(_Table):
+class SingleTaskTests(_Table):
     """Methods compared on one task, sample by sample.
 
     Parameters
     ----------
-    trial : Trial
+    paired : PairedDecisions
         Decisions of all methods on the task.
     key : str
         The metric.
@@ -215,26 +215,28 @@ class Contested(_Table):
         Test units and test parts.
     fewest : int or None
         Units of the smaller class, for two classes.
-    trial : Trial
+    paired : PairedDecisions
     """
 
-    def __init__(self, trial: Trial, key: str, order: Iterable[Method], control: Method | None = None) -> None:
-        self.key, self.control, self.shape, self.trial = key, control, trial.shape, trial
-        self.methods = [method for method in order if method in trial.predicted]
-        self.found: list[Contest] = contests(
-            _ordered(trial, self.methods), key, higher=metric(key).higher, control=control
+    def __init__(
+        self, paired: PairedDecisions, key: str, order: Iterable[Method], control: Method | None = None
+    ) -> None:
+        self.key, self.control, self.shape, self.paired = key, control, paired.shape, paired
+        self.methods = [method for method in order if method in paired.predicted]
+        self.found: list[PairTest] = pair_tests(
+            _ordered(paired, self.methods), key, higher=metric(key).higher, control=control
         )
-        self.test = "five_by_two_f" if self.shape == FIVE_BY_TWO else TESTS[trial.kind][key]
-        self.units, self.parts = len(np.unique(trial.ids)), len(np.unique(trial.splits))
-        self.fewest = int(trial.sizes().sum(axis=0).min()) if trial.kind == "binary" else None
+        self.test = "five_by_two_f" if self.shape == FIVE_BY_TWO else TESTS[paired.kind][key]
+        self.units, self.parts = len(np.unique(paired.ids)), len(np.unique(paired.splits))
+        self.fewest = int(paired.sizes().sum(axis=0).min()) if paired.kind == "binary" else None
 
     @cached_property
     def intervals(self) -> dict[Method, dict[str, ScoreInterval]]:
         """Dict of method to {metric: ScoreInterval}, of all metrics that have intervals here."""
-        names = list(metrics_with_interval(self.trial))
-        if len(self.trial.ids) * len(self.methods) > MOST_DRAWN:
+        names = list(metrics_with_interval(self.paired))
+        if len(self.paired.ids) * len(self.methods) > MOST_DRAWN:
             names = [name for name in names if name in FORMULAS]
-        return {m: {name: score_interval(self.trial, m, name) for name in names} for m in self.methods if names}
+        return {m: {name: score_interval(self.paired, m, name) for name in names} for m in self.methods if names}
 
     def rows(self, dataset: str) -> Iterator[dict[str, object]]:
         """Return the rows of ``comparisons.tsv``, as dicts.
@@ -257,12 +259,12 @@ class Contested(_Table):
             yield _names(dataset, self.key, one, one.test) | {name: getattr(one, name) for name in shared}
 
 
-def methods_of(one: Comparison | Contest) -> tuple[Method, Method]:
+def methods_of(one: Comparison | PairTest) -> tuple[Method, Method]:
     """Return the two methods that were compared.
 
     Parameters
     ----------
-    one : Comparison or Contest
+    one : Comparison or PairTest
         What the test of two methods found.
 
     Returns
@@ -272,41 +274,41 @@ def methods_of(one: Comparison | Contest) -> tuple[Method, Method]:
     return cast("tuple[Method, Method]", one[:2])
 
 
-def _names(dataset: str, key: str, one: Comparison | Contest, test: str) -> dict[str, object]:
+def _names(dataset: str, key: str, one: Comparison | PairTest, test: str) -> dict[str, object]:
     """Return the cells that name a comparison."""
     first, second = methods_of(one)
     names: dict[str, object] = dict(zip(COLUMNS, (dataset, key, *first, *second), strict=False))
     return names | {"test": test}
 
 
-def _ordered(trial: Trial, methods: Sequence[Method]) -> Trial:
-    """Return the Trial with its methods in this order."""
-    predicted = {method: trial.predicted[method] for method in methods}
-    decisions = {method: trial.decisions[method] for method in methods if method in trial.decisions}
-    return replace(trial, predicted=predicted, decisions=decisions)
+def _ordered(paired: PairedDecisions, methods: Sequence[Method]) -> PairedDecisions:
+    """Return the PairedDecisions with its methods in this order."""
+    predicted = {method: paired.predicted[method] for method in methods}
+    decisions = {method: paired.decisions[method] for method in methods if method in paired.decisions}
+    return replace(paired, predicted=predicted, decisions=decisions)
 
 
-def lead(one: Comparison | Contest) -> int:
+def lead(one: Comparison | PairTest) -> int:
     """Return 1 where the first of two methods is ahead in what was tested, −1 where the second is, else 0.
 
     Parameters
     ----------
-    one : Comparison or Contest
+    one : Comparison or PairTest
         What the test of two methods found.
 
     Returns
     -------
     int
     """
-    return one.lead if isinstance(one, Contest) else int(np.sign(one.test.effect))
+    return one.lead if isinstance(one, PairTest) else int(np.sign(one.test.effect))
 
 
-def directed(one: Comparison | Contest) -> bool:
+def directed(one: Comparison | PairTest) -> bool:
     """Tell whether a test says which of two methods is ahead, not only that they differ.
 
     Parameters
     ----------
-    one : Comparison or Contest
+    one : Comparison or PairTest
         What the test of two methods found.
 
     Returns
@@ -316,12 +318,12 @@ def directed(one: Comparison | Contest) -> bool:
     return getattr(one, "directed", True)
 
 
-def is_significant(one: Comparison | Contest) -> bool:
+def is_significant(one: Comparison | PairTest) -> bool:
     """Tell whether two methods differ significantly.
 
     Parameters
     ----------
-    one : Comparison or Contest
+    one : Comparison or PairTest
         What the test of two methods found.
 
     Returns

@@ -10,12 +10,12 @@ import numpy as np
 
 from seqkern.core.errors import LabelError, unknown_name
 from seqkern.evaluation.chain_shares import ChainShares
-from seqkern.evaluation.contests import metrics_with_test
-from seqkern.evaluation.paired_decisions import Trial
-from seqkern.report.compared import LEAST_RANKED, Compared, ComparedChains, Contested
+from seqkern.evaluation.paired_decisions import PairedDecisions
+from seqkern.evaluation.single_task_tests import metrics_with_test
+from seqkern.report.compared import LEAST_RANKED, Compared, ComparedChains, SingleTaskTests
 from seqkern.report.dataset_results import DatasetResults, Method
+from seqkern.report.decision_tables import read_paired_decisions
 from seqkern.report.tables import Ranking, unit_scores
-from seqkern.report.trials import read_trial
 from seqkern.report.words import metric
 
 LEAST = 6  # with fewer tasks not even one that is always better can be told from chance
@@ -111,8 +111,8 @@ def compare_on_task(
     keys: Collection[str] | None = None,
     control: Method | None = None,
     task: str | None = None,
-) -> dict[str, Compared | Contested]:
-    """Return {metric: Contested} on one task: by the headline metric, and with the AUC by accuracy.
+) -> dict[str, Compared | SingleTaskTests]:
+    """Return {metric: SingleTaskTests} on one task: by the headline metric, and with the AUC by accuracy.
 
     Of residues {metric: ComparedChains}, by the share of them that are right. Empty for fewer than two methods with
     decisions, and where by default there is no metric with a valid test.
@@ -134,7 +134,7 @@ def compare_on_task(
 
     Returns
     -------
-    dict of str to Compared or Contested
+    dict of str to Compared or SingleTaskTests
         By metric.
 
     Raises
@@ -142,29 +142,29 @@ def compare_on_task(
     ParameterError
         For a metric that has no test here.
     """
-    trial = read_trial(dataset, task) if len(ranking.order) > 1 else None
-    if trial is None or len(trial.predicted) < 2:
+    paired = read_paired_decisions(dataset, task) if len(ranking.order) > 1 else None
+    if paired is None or len(paired.predicted) < 2:
         return {}
     if dataset.residues:
-        return _compare_chains(trial, ranking, keys or [ranking.headline], control)
+        return _compare_chains(paired, ranking, keys or [ranking.headline], control)
     if keys is None:
-        known = metrics_with_test(trial)
+        known = metrics_with_test(paired)
         wanted = (ranking.headline, BOTH.get(ranking.headline))
         keys = [name for name in wanted if name is not None and name in known] or known[:1]
-    return {key: Contested(trial, key, ranked_order(ranking, key), control) for key in keys}
+    return {key: SingleTaskTests(paired, key, ranked_order(ranking, key), control) for key in keys}
 
 
 def _compare_chains(
-    trial: Trial, ranking: Ranking, keys: Collection[str], control: Method | None
-) -> dict[str, Compared | Contested]:
+    paired: PairedDecisions, ranking: Ranking, keys: Collection[str], control: Method | None
+) -> dict[str, Compared | SingleTaskTests]:
     """Return {metric: ComparedChains}; the headline metric of residues, such as Q3, is their accuracy."""
     same = (ranking.headline, "accuracy")
-    found: dict[str, Compared | Contested] = {}
+    found: dict[str, Compared | SingleTaskTests] = {}
     for key in keys:
         if key not in same:
             raise unknown_name("metric to compare chains by", key, same)
-        methods = [method for method in ranked_order(ranking, key) if method in trial.predicted]
-        found[key] = ComparedChains(ChainShares(trial), methods, key, control)
+        methods = [method for method in ranked_order(ranking, key) if method in paired.predicted]
+        found[key] = ComparedChains(ChainShares(paired), methods, key, control)
     return found
 
 
@@ -187,8 +187,8 @@ def why_untested(dataset: DatasetResults, ranking: Ranking, task: str | None = N
     LabelError or None
         What makes every test invalid, for use in a message.
     """
-    trial = read_trial(dataset, task) if len(ranking.order) > 1 and not dataset.residues else None
-    return trial.untestable("accuracy") if trial is not None and len(trial.predicted) > 1 else None
+    paired = read_paired_decisions(dataset, task) if len(ranking.order) > 1 and not dataset.residues else None
+    return paired.untestable("accuracy") if paired is not None and len(paired.predicted) > 1 else None
 
 
 def compare_datasets(

@@ -5,7 +5,7 @@ from typing import Any
 
 from seqkern.core.markup import Markup, details
 from seqkern.figures.html_table import Column, table
-from seqkern.report.compared import Compared, Contested
+from seqkern.report.compared import Compared, SingleTaskTests
 from seqkern.report.view import method_name
 from seqkern.report.words import metric
 
@@ -14,7 +14,7 @@ MOST_PAIRS = 500
 
 
 def pair_tables(
-    compared: Compared | Contested,
+    compared: Compared | SingleTaskTests,
     name: str,
     columns: list[Column | str],
     cells: Callable[[Any], list[object]],
@@ -26,7 +26,7 @@ def pair_tables(
 
     Parameters
     ----------
-    compared : Compared or Contested
+    compared : Compared or SingleTaskTests
         The methods, compared over tasks or chains.
     name : str
         Of the data set, for captions.

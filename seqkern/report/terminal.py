@@ -7,16 +7,16 @@ from typing import TypeVar
 from seqkern.core.markup import text_of
 from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.comparison import Comparison, SignedRank, least_p
-from seqkern.evaluation.contests import Contest, metrics_with_test
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval
-from seqkern.report.compared import LEVEL, Compared, ComparedChains, Contested, is_significant, lead, methods_of
+from seqkern.evaluation.single_task_tests import PairTest, metrics_with_test
+from seqkern.report.compared import LEVEL, Compared, ComparedChains, SingleTaskTests, is_significant, lead, methods_of
 from seqkern.report.dataset_results import Method
 from seqkern.report.sections.rank_diagram import groups, shown_p
 from seqkern.report.sections.single_task_tests import (
     caveat,
-    contest_notes,
     pairs_sentence,
     several_metrics,
+    test_notes,
     test_sentences,
 )
 from seqkern.report.sections.verdicts import dependence
@@ -24,7 +24,7 @@ from seqkern.report.verdict_words import contrary, verdict
 from seqkern.report.words import metric
 
 WIDTH = 100
-Pair = TypeVar("Pair", Comparison, Contest)
+Pair = TypeVar("Pair", Comparison, PairTest)
 VERBS = {
     "better": "is better than",
     "worse": "is better than",
@@ -55,12 +55,12 @@ def method_text(method: Method) -> str:
     return f"{method.kernel} with {method.solver}"
 
 
-def comparison_lines(found: Mapping[str, Compared | Contested], title: str) -> list[str]:
+def comparison_lines(found: Mapping[str, Compared | SingleTaskTests], title: str) -> list[str]:
     """Return the lines about one data set.
 
     Parameters
     ----------
-    found : dict of str to Compared or Contested
+    found : dict of str to Compared or SingleTaskTests
         What was compared, by metric.
     title : str
         The heading.
@@ -71,35 +71,35 @@ def comparison_lines(found: Mapping[str, Compared | Contested], title: str) -> l
         Lines without line ends.
     """
     first = next(iter(found.values()))
-    if isinstance(first, Contested):
+    if isinstance(first, SingleTaskTests):
         shape = SHAPES[first.shape].format(first.parts)
         head = f"{title}: {len(first.methods)} methods on {first.units} test units, {shape}"
     else:
         head = f"{title}: {len(first.methods)} methods on {first.tasks} {first.words}"
     lines = [head, "=" * len(head)]
     for one in found.values():
-        lines += ["", *(_contested(one) if isinstance(one, Contested) else _compared(one))]
-    notes = [caveat(first) if isinstance(first, Contested) else "", several_metrics(found)]
+        lines += ["", *(_single_task_tests(one) if isinstance(one, SingleTaskTests) else _compared(one))]
+    notes = [caveat(first) if isinstance(first, SingleTaskTests) else "", several_metrics(found)]
     note = " ".join(filter(None, notes))
     return [*lines, "", *_wrapped(note)] if note else lines
 
 
-def _contested(contested: Contested) -> list[str]:
+def _single_task_tests(task_tests: SingleTaskTests) -> list[str]:
     """Return the lines about methods on one task."""
-    text = text_of(pairs_sentence(contested))
-    rows = [_contest_row(contested, one) for one in _shown(contested, contested.found)]
-    lines = _wrapped(f"By {metric(contested.key).name}. {test_sentences(contested)} {text}")
-    return [*lines, "", *_intervals(contested), *_table(rows), *_macro_auc(contested)]
+    text = text_of(pairs_sentence(task_tests))
+    rows = [_test_row(task_tests, one) for one in _shown(task_tests, task_tests.found)]
+    lines = _wrapped(f"By {metric(task_tests.key).name}. {test_sentences(task_tests)} {text}")
+    return [*lines, "", *_intervals(task_tests), *_table(rows), *_macro_auc(task_tests)]
 
 
-def _macro_auc(contested: Contested) -> list[str]:
+def _macro_auc(task_tests: SingleTaskTests) -> list[str]:
     """Return the lines about the mean AUC of several classes where there is no test of it; else none."""
-    trial = contested.trial
-    if trial.kind != "multiclass" or "auc" in metrics_with_test(trial):
+    paired = task_tests.paired
+    if paired.kind != "multiclass" or "auc" in metrics_with_test(paired):
         return []
     means = {}
-    for method in contested.methods:
-        values = [value for (_, name), value in trial.scores.get(method, {}).items() if name == "auc"]
+    for method in task_tests.methods:
+        values = [value for (_, name), value in paired.scores.get(method, {}).items() if name == "auc"]
         if values:
             means[method] = sum(values) / len(values)
     order = sorted(means, key=lambda method: means[method], reverse=True)
@@ -107,12 +107,12 @@ def _macro_auc(contested: Contested) -> list[str]:
     return ["", *_wrapped(f"Macro AUC, of which there is no test: {text}.")] if order else []
 
 
-def _intervals(contested: Contested) -> list[str]:
+def _intervals(task_tests: SingleTaskTests) -> list[str]:
     """Return a line for each method: its score, with a 95 % interval; none where the score has no interval."""
-    if contested.key not in metrics_with_interval(contested.trial):
+    if task_tests.key not in metrics_with_interval(task_tests.paired):
         return []
-    trial, higher = contested.trial, metric(contested.key).higher
-    scored = {method: score_interval(trial, method, contested.key) for method in contested.methods}
+    paired, higher = task_tests.paired, metric(task_tests.key).higher
+    scored = {method: score_interval(paired, method, task_tests.key) for method in task_tests.methods}
     return _scored(scored, higher)
 
 
@@ -147,19 +147,19 @@ def _compared(compared: Compared) -> list[str]:
     return [*_wrapped(text), "", *intervals, *_table(rows), *_ranked(compared)]
 
 
-def _pairs(table: Compared | Contested) -> str:
+def _pairs(table: Compared | SingleTaskTests) -> str:
     """Return ``3 pairs`` or ``1 pair``."""
     return f"{len(table.found)} pair{'s' * (len(table.found) != 1)}"
 
 
-def _shown(table: Compared | Contested, found: Sequence[Pair]) -> Sequence[Pair]:
+def _shown(table: Compared | SingleTaskTests, found: Sequence[Pair]) -> Sequence[Pair]:
     """Return the comparisons that are printed: the best method (or the control) with each other, or all if few."""
     if table.control is not None or len(found) <= 10:
         return found
     return [one for one in found if one.first == table.methods[0]]
 
 
-def _contest_row(table: Contested, one: Contest) -> list[str]:
+def _test_row(table: SingleTaskTests, one: PairTest) -> list[str]:
     """Return the cells of one pair on one task, the method that is ahead first."""
     ahead = one if lead(one) >= 0 else one.turned()
     values, rest = _on_task(table, ahead)
@@ -178,7 +178,7 @@ def _comparison_row(table: Compared, one: Comparison) -> list[str]:
 
 
 def _cells(
-    one: Comparison | Contest, methods: tuple[Method, Method], values: Sequence[float], rest: str, p: float
+    one: Comparison | PairTest, methods: tuple[Method, Method], values: Sequence[float], rest: str, p: float
 ) -> list[str]:
     """Return the cells of a row: what is true, by how much, and how sure it is."""
     first, second = map(method_text, methods)
@@ -186,9 +186,9 @@ def _cells(
     return [first, VERBS[verdict(one)], second, scores, rest, _p("p", p), _p("Holm", one.p_holm)]
 
 
-def _on_task(table: Contested, one: Contest) -> tuple[tuple[float, float], str]:
-    """Return the two scores and what else is known of a Contest."""
-    found = [contest_notes(table, one)]
+def _on_task(table: SingleTaskTests, one: PairTest) -> tuple[tuple[float, float], str]:
+    """Return the two scores and what else is known of a PairTest."""
+    found = [test_notes(table, one)]
     if one.low == one.low:
         found.insert(0, f"by {one.difference:.3f} ({one.low:.3f} to {one.high:.3f})")
     elif one.test == "five_by_two_f":

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 from seqkern.evaluation.comparison import Comparison
-from seqkern.evaluation.contests import Contest
+from seqkern.evaluation.single_task_tests import PairTest
 from seqkern.report.compared import directed, is_significant, lead
 from seqkern.report.words import metric
 
 
-def verdict(one: Comparison | Contest) -> str:
+def verdict(one: Comparison | PairTest) -> str:
     """Return ``"better"`` or ``"worse"`` (the first method than the second), ``"differs"`` or ``"not told apart"``.
 
     Parameters
     ----------
-    one : Comparison or Contest
+    one : Comparison or PairTest
         What the test of two methods found.
 
     Returns

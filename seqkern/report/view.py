@@ -7,7 +7,7 @@ from seqkern.core.markup import Markup, join, tag
 from seqkern.figures.html_table import Column
 from seqkern.figures.names import mark
 from seqkern.report.chain_counts import chain_counts
-from seqkern.report.compared import Compared, Contested
+from seqkern.report.compared import Compared, SingleTaskTests
 from seqkern.report.comparisons import compare_on_task, compare_tasks
 from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.outcomes import Outcome, outcome
@@ -150,8 +150,8 @@ class View:
         return chain_counts(self.dataset)
 
     @cached_property
-    def comparisons(self) -> Mapping[str, Compared | Contested]:
-        """Dict of metric to Compared over the tasks, or Contested on the only one, the headline metric first.
+    def comparisons(self) -> Mapping[str, Compared | SingleTaskTests]:
+        """Dict of metric to Compared over the tasks, or SingleTaskTests on the only one, the headline metric first.
 
         Of residues it is ComparedChains on the only one.
 

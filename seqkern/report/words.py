@@ -260,7 +260,7 @@ def class_sentence(registry: Registry, name: str) -> str:
         cls: Any = registry.get(name)
     except SeqkernError:
         return ""
-    text = cls.plain or (cls.__doc__ or "").strip().split("\n\n")[0].replace("`", "")
+    text = cls.summary or (cls.__doc__ or "").strip().split("\n\n")[0].replace("`", "")
     return " ".join(text.split())
 
 

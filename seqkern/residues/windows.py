@@ -9,7 +9,7 @@ from seqkern.sequences.alphabets import MASK
 from seqkern.sequences.sequence_set import SequenceSet
 
 
-def residue_units(chains: SequenceSet, window: int) -> tuple[SequenceSet, Residues]:
+def residue_samples(chains: SequenceSet, window: int) -> tuple[SequenceSet, Residues]:
     """Return every residue of each chain as a sample: its window, and where it stands.
 
     Parameters
@@ -35,10 +35,10 @@ def residue_units(chains: SequenceSet, window: int) -> tuple[SequenceSet, Residu
     --------
     >>> import numpy as np
     >>> from seqkern import SequenceSet
-    >>> from seqkern.residues import residue_units
+    >>> from seqkern.residues import residue_samples
     >>> chains = SequenceSet.from_strings(["MKVLA"], "protein", ids=["1abc"])
     >>> chains = chains.replace(tracks={"states": np.frombuffer(b"CEEEC", dtype=np.uint8)})
-    >>> windows, residues = residue_units(chains, window=3)
+    >>> windows, residues = residue_samples(chains, window=3)
     >>> windows.strings(), bytes(residues.states()).decode()
     (['*MK', 'MKV', 'KVL', 'VLA', 'LA*'], 'CEEEC')
     """

@@ -20,14 +20,14 @@ def checked_matrix(solver, K, reset):
     """
     if isinstance(K, Implicit):
         return _checked_implicit(solver, K, reset)
-    if isinstance(K, FeatureBlocks) and not solver.takes_blocks:
+    if isinstance(K, FeatureBlocks) and not solver.accepts_blocks:
         raise GramError(
             f"solver {solver.name!r} takes no features in blocks",
             remedy="give K.block(0, len(K)), or choose a solver that takes them: primal_svc",
         )
-    if isinstance(K, FeatureBlocks) or solver.takes_unread(K):
+    if isinstance(K, FeatureBlocks) or solver.accepts_unread(K):
         return _checked_unread(solver, K, reset)
-    if is_sparse(K) and not solver.takes_sparse:
+    if is_sparse(K) and not solver.accepts_sparse:
         raise GramError(
             f"solver {solver.name!r} takes no sparse matrix",
             remedy="give K.toarray(), or choose a solver that takes one: linear_svc",
@@ -41,7 +41,7 @@ def checked_matrix(solver, K, reset):
     # imported here: scikit-learn costs a second of start-up, which decisions about a kernel's matrix need not pay
     from seqkern.solvers.conversion import check_width, convert_matrix
 
-    matrix = convert_matrix(solver, K, reset, solver.takes_sparse)
+    matrix = convert_matrix(solver, K, reset, solver.accepts_sparse)
     _check_finite(matrix)
     check_width(solver, K, reset)
     return matrix

@@ -43,9 +43,9 @@ class Solver(Stored, Estimator):
     targets : tuple of {"binary", "multiclass", "real", "none"}
         The kinds of label that it learns; with ``"none"``, it can be fitted without labels, and `_fit` then
         gets None for them.
-    takes_groups : bool
+    accepts_groups : bool
         Whether `_fit` takes groups, which it keeps together where it divides the training part: ``_fit(K, y, groups)``.
-    takes_blocks : bool
+    accepts_blocks : bool
         Whether it takes features as FeatureBlocks (seqkern/kernels/feature_blocks.py), computed when asked for.
     selects : bool
         Whether of features it takes few, which are listed whatever they are called; else they are only where they are
@@ -61,12 +61,12 @@ class Solver(Stored, Estimator):
     """
 
     name: ClassVar[str | None] = None
-    plain = ""
+    summary = ""
     input = "gram"
     needs_semidefinite = False
     targets: ClassVar[tuple[str, ...]] = ()
-    takes_groups = False
-    takes_blocks = False
+    accepts_groups = False
+    accepts_blocks = False
     selects = True
 
     # ---- what a solver writes ----------------------------------------------------------------------------
@@ -96,11 +96,11 @@ class Solver(Stored, Estimator):
         raise NotImplementedError
 
     @property
-    def takes_sparse(self):
+    def accepts_sparse(self):
         """Whether `fit` takes a sparse matrix of features."""
         return self.input == "implicit"
 
-    def takes_unread(self, K):
+    def accepts_unread(self, K):
         """Return whether `fit` takes `K` as it is, without a check that reads it: by default nothing."""
         return False
 
@@ -162,11 +162,12 @@ class Solver(Stored, Estimator):
         """
         return None
 
-    def chosen(self):
+    @property
+    def best_params_(self):
         """Return what `fit` chose by itself, a dict of a parameter's name to its value."""
         return {}
 
-    def settled(self):
+    def with_chosen_parameters(self):
         """Return a new solver, not fitted, with what `fit` chose by itself as its parameters."""
         return clone(self)
 
@@ -219,7 +220,7 @@ class Solver(Stored, Estimator):
         y : array_like, shape (n,), optional
             Needed unless ``"none"`` is among the solver's `targets`.
         groups : array_like, shape (n,), optional
-            Records of one group stay together where a solver of `takes_groups` divides the training part; others
+            Records of one group stay together where a solver of `accepts_groups` divides the training part; others
             do not look at them.
 
         Returns
@@ -241,7 +242,7 @@ class Solver(Stored, Estimator):
             If it did not converge, or fits within it did not.
         """
         K, target = self.checked_data(K, y, groups)
-        report = self._fit(K, target, groups) if self.takes_groups else self._fit(K, target)
+        report = self._fit(K, target, groups) if self.accepts_groups else self._fit(K, target)
         size = len(self.support_)
         self.report_ = {**report, "n_support": size, "support_share": size / self.n_features_in_}
         if not report["converged"]:
@@ -311,7 +312,7 @@ class Solver(Stored, Estimator):
         """Tell scikit-learn that cross-validation must slice rows and columns of a Gram matrix."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.input == "gram"
-        tags.input_tags.sparse = self.takes_sparse
+        tags.input_tags.sparse = self.accepts_sparse
         return tags
 
     def _not_converged(self):

@@ -37,7 +37,7 @@ class FilteredSVC(BinarySolver):
     """
 
     name = "filtered"
-    plain = "One-class machines leave out training rows unlike their class; a binary solver learns the rest."
+    summary = "One-class machines leave out training rows unlike their class; a binary solver learns the rest."
     needs_semidefinite = True
 
     binary: Solver = component("solver", kw_only=False, doc="It takes a Gram matrix.")

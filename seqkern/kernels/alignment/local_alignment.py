@@ -61,7 +61,7 @@ class LocalAlignmentKernel(AlignmentKernel):
     """
 
     name = "local_alignment"
-    plain = "Adds up how well two sequences match in all their local alignments, the better ones counting more."
+    summary = "Adds up how well two sequences match in all their local alignments, the better ones counting more."
 
     beta: float = real(
         default=0.5, low=1e-6, high=1e6, kw_only=False, doc="The larger, the more the best alignments count."

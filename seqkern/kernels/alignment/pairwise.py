@@ -39,7 +39,7 @@ class PairwiseKernel(CompositeKernel):
     """
 
     name = "pairwise"
-    plain = "Describes a sequence by its similarity to every training sequence."
+    summary = "Describes a sequence by its similarity to every training sequence."
     data_dependent = True
     positive_semidefinite = True
 

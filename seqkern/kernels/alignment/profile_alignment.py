@@ -58,7 +58,7 @@ class ProfileAlignmentKernel(ProfileTracks, SequenceKernel):
     """
 
     name = "profile_alignment"
-    plain = "Aligns two families' letters position by position, and scores where they agree."
+    summary = "Aligns two families' letters position by position, and scores where they agree."
     profile_tracks = ("profile", "pssm")
     positive_semidefinite = False
 

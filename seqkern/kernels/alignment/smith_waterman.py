@@ -52,7 +52,7 @@ class SmithWatermanKernel(AlignmentKernel):
     """
 
     name = "smith_waterman"
-    plain = "Scores the best alignment of a part of one sequence with a part of the other."
+    summary = "Scores the best alignment of a part of one sequence with a part of the other."
 
     matrix: str | list[list[float]] = text(
         default="BLOSUM62",

@@ -18,7 +18,7 @@ from seqkern.kernels.hmm.building import build_profile, check_alphabet
 from seqkern.kernels.hmm.markov import MarkovChain
 from seqkern.kernels.hmm.profile_hmm import ProfileHMM
 from seqkern.kernels.hmm.reading import read_profiles
-from seqkern.kernels.one_entry_cache import Latest
+from seqkern.kernels.one_entry_cache import OneEntryCache
 from seqkern.kernels.planner import Workload
 from seqkern.kernels.products import _product
 from seqkern.kernels.products.product import FeatureKernel, Term, TermBlocks
@@ -32,7 +32,7 @@ STEPS_COST = 1.7  # how many times more with transitions
 WORD_NS = 40.0
 SCORE_NS = 3.0  # a score: written, scaled, put where products read it
 GUESSED_COLUMNS = 200
-LATEST = Latest()  # features of the support set
+CACHE = OneEntryCache()  # features of the support set
 
 
 class FisherKernel(FeatureKernel):
@@ -69,7 +69,7 @@ class FisherKernel(FeatureKernel):
     """
 
     name = "fisher"
-    plain = "Compares how two sequences would change a model of the positive examples, if it learned from them."
+    summary = "Compares how two sequences would change a model of the positive examples, if it learned from them."
 
     model: str = choice(
         default="profile",
@@ -265,7 +265,7 @@ class FisherKernel(FeatureKernel):
 
         What rests on steps is shared equally by all letters.
         """
-        features = LATEST.get(support, self.identity(), lambda: self.features(support))
+        features = CACHE.get(support, self.identity(), lambda: self.features(support))
         weights = np.zeros(features.shape[1])
         for value, coefficient in zip(features, coefficients, strict=True):
             weights += coefficient * value

@@ -52,7 +52,7 @@ class GappedKmerKernel(SubsetFeatures, HammingKernel):
     """
 
     name = "gapped_kmer"
-    plain = "Counts the words with gaps that two sequences share: k letters out of l in a row."
+    summary = "Counts the words with gaps that two sequences share: k letters out of l in a row."
     length_name = "l"
 
     l: int = integer(default=10, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the l-mers.")  # noqa: E741

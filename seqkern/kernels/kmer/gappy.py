@@ -35,7 +35,7 @@ class GappyKernel(InexactKernel):
     """
 
     name = "gappy"
-    plain = "Counts the k-letter words that two sequences share, allowing gaps inside a window of g letters."
+    summary = "Counts the k-letter words that two sequences share, allowing gaps inside a window of g letters."
     length_name = "g"
 
     g: int = integer(default=6, low=1, high=LARGEST_K, kw_only=False, doc="Residues of a window.")

@@ -42,7 +42,7 @@ class GappyPairKernel(PairKernel):
     """
 
     name = "gappy_pair"
-    plain = "Counts the pairs of short words, up to m letters apart, that two sequences share."
+    summary = "Counts the pairs of short words, up to m letters apart, that two sequences share."
 
     m: int = integer(default=1, low=0, kw_only=False, doc="Most residues between the two.")
     annotation: str | None = text(

@@ -22,7 +22,7 @@ from seqkern.kernels.kmer.kmer_kernel import KmerKernel
 from seqkern.kernels.kmer.kmers import MOST_CODES, Counted, Occurrences, check_code_space, check_lengths, find_windows
 from seqkern.kernels.kmer.neighbourhoods import Lists, Rule, Windows, decode
 from seqkern.kernels.kmer.trie import MOST_FEATURES, TrieBlock, trie_cost
-from seqkern.kernels.one_entry_cache import Latest
+from seqkern.kernels.one_entry_cache import OneEntryCache
 from seqkern.kernels.planner import SAMPLE_RECORDS, WINDOW_BYTES, Cost, Workload
 from seqkern.kernels.products import _fold
 from seqkern.kernels.products.dense import WIDEST, DenseBlock
@@ -34,7 +34,7 @@ from seqkern.sequences.sequence_set import SequenceSet
 SAMPLE_WINDOWS, LEAST_SAMPLE, SAMPLE_FEATURES = 2048, 64, 1 << 18
 LEAST_FEATURES = 1e-6
 LISTED_SHARE = 0.8  # of the longest lists: how long they become is only estimated
-LATEST = Latest()
+CACHE = OneEntryCache()
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class InexactKernel(KmerKernel):
 
     def _learned(self, support: SequenceSet) -> Counted:
         """Return the Counted of the features of the support."""
-        return LATEST.get(support, self.identity(), lambda: self._counts(support, self.k))
+        return CACHE.get(support, self.identity(), lambda: self._counts(support, self.k))
 
     def _attribute(
         self, X: SequenceSet, support: SequenceSet, coefficients: npt.NDArray[np.float64]

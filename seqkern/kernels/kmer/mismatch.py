@@ -54,7 +54,7 @@ class MismatchKernel(HammingKernel):
     """
 
     name = "mismatch"
-    plain = "Counts the k-letter words that two sequences share, allowing up to m letters to differ."
+    summary = "Counts the k-letter words that two sequences share, allowing up to m letters to differ."
 
     k: int | list[int] = integer(
         default=5,

@@ -45,7 +45,7 @@ class OligoKernel(KmerKernel):
     """
 
     name = "oligo"
-    plain = "Counts the short words that two sequences share, the less the farther apart their positions are."
+    summary = "Counts the short words that two sequences share, the less the farther apart their positions are."
     words_vary = True
 
     k: int | list[int] = integer(

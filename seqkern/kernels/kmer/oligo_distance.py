@@ -29,7 +29,7 @@ class OligoDistanceKernel(PairKernel):
     """
 
     name = "oligo_distance"
-    plain = "Counts the pairs of short words that two sequences share, for each distance between the two."
+    summary = "Counts the pairs of short words that two sequences share, for each distance between the two."
 
     max_distance: int = integer(
         default=50,

@@ -57,7 +57,7 @@ class ProfileKernel(ProfileTracks, InexactKernel):
     """
 
     name = "profile"
-    plain = "Counts the short words that the families of two sequences share, as their profiles tell."
+    summary = "Counts the short words that the families of two sequences share, as their profiles tell."
     fewer_features = "choose a smaller sigma, or a smaller k"
 
     k: int = integer(default=5, low=1, high=LARGEST_K, kw_only=False, doc="Length of the k-mers.")

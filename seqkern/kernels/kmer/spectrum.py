@@ -48,7 +48,7 @@ class SpectrumKernel(KmerKernel):
     """
 
     name = "spectrum"
-    plain = "Counts the k-letter words that two sequences share."
+    summary = "Counts the k-letter words that two sequences share."
 
     k: int | list[int] = integer(
         default=3,

@@ -44,7 +44,7 @@ class SubstitutionKernel(InexactKernel):
     """
 
     name = "substitution"
-    plain = "Counts the k-letter words that two sequences share, allowing letters that often replace each other."
+    summary = "Counts the k-letter words that two sequences share, allowing letters that often replace each other."
 
     k: int = integer(default=4, low=1, high=LARGEST_K, kw_only=False, doc="Length of the k-mers.")
     sigma: float = real(

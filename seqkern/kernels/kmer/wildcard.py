@@ -31,7 +31,7 @@ class WildcardKernel(SubsetFeatures, HammingKernel):
     """
 
     name = "wildcard"
-    plain = "Counts the k-letter words that two sequences share, with up to m letters that match anything."
+    summary = "Counts the k-letter words that two sequences share, with up to m letters that match anything."
 
     k: int = integer(default=5, low=1, high=LARGEST_LENGTH, kw_only=False, doc="Length of the k-mers.")
     m: int = integer(default=1, low=0, high="k", kw_only=False, doc="Wildcards allowed.")

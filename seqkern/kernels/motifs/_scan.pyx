@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from .. import _product
+from seqkern.kernels.products import _product
 
 cdef extern from "_hits.h" nogil:
     ctypedef struct motif_hit:

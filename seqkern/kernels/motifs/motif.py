@@ -51,7 +51,7 @@ class MotifKernel(FeatureKernel):
     """
 
     name = "motif"
-    plain = "Counts the known motifs that two sequences share, each a pattern of letters or a weight matrix."
+    summary = "Counts the known motifs that two sequences share, each a pattern of letters or a weight matrix."
     missing_file_remedy = "check the path, or put patterns in brackets"
     last_parameters = (
         *("normalize", "presence", "reverse_complement", "p_value", "score_share", "pseudocount"),

@@ -56,7 +56,9 @@ class GenericStringKernel(ScaleParameter, SequenceKernel):
     """
 
     name = "generic_string"
-    plain = "Compares short words of two sequences by what their letters are like, the less the farther they are apart."
+    summary = (
+        "Compares short words of two sequences by what their letters are like, the less the farther they are apart."
+    )
     scale_parameter = "descriptors"
     missing_file_remedy = "check the path, or choose a substitution matrix, properties or one_hot"
     least_block_rows = LEAST_BLOCK_ROWS

@@ -45,7 +45,7 @@ class LocalityImprovedKernel(SequenceKernel):
     """
 
     name = "locality_improved"
-    plain = "Compares two sequences position by position: matches close to each other count more than scattered ones."
+    summary = "Compares two sequences position by position: matches close to each other count more than scattered ones."
     equal_lengths = True
     delta = 0.0
 
@@ -195,7 +195,7 @@ class CodonImprovedKernel(LocalityImprovedKernel):
     """
 
     name = "codon_improved"
-    plain = "Compares two sequences position by position, and one codon to the left and right."
+    summary = "Compares two sequences position by position, and one codon to the left and right."
 
     delta: float = real(default=0.5, low=0, kw_only=False, doc="δ, what a match a codon away counts.")
 

@@ -48,7 +48,7 @@ class SalzbergKernel(FeatureKernel):
     """
 
     name = "salzberg"
-    plain = "Compares where, and how much, two sequences look like the one or the other class, letter by letter."
+    summary = "Compares where, and how much, two sequences look like the one or the other class, letter by letter."
     data_dependent = True
     equal_lengths = True
 

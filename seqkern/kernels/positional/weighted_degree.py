@@ -39,7 +39,9 @@ class WeightedDegreeKernel(DegreeExplanations, SequenceKernel):
     """
 
     name = "weighted_degree"
-    plain = "Compares two sequences position by position: the longer the stretches on which they agree, the more alike."
+    summary = (
+        "Compares two sequences position by position: the longer the stretches on which they agree, the more alike."
+    )
     equal_lengths = True
     has_weights_at_positions = True
 
@@ -232,7 +234,7 @@ class ShiftedWeightedDegreeKernel(WeightedDegreeKernel):
     """
 
     name = "shifted_weighted_degree"
-    plain = "Compares two sequences position by position, and a few positions to the left and right."
+    summary = "Compares two sequences position by position, and a few positions to the left and right."
 
     shift: int | list[int] = integer(
         default=10,

@@ -65,7 +65,7 @@ class StringKernel(SequenceKernel):
     """
 
     name = "string"
-    plain = "Counts the letters that two sequences share in the same order, the less the more they are apart."
+    summary = "Counts the letters that two sequences share in the same order, the less the more they are apart."
 
     n: int | None = integer(default=4, low=1, optional=True, kw_only=False, doc="Length of u; None for any.")
     decay: float = real(

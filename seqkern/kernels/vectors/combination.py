@@ -44,7 +44,7 @@ class CombinationKernel(SumKernel):
     """
 
     name = "combination"
-    plain = "Adds the similarities that several kernels see, with weights learned from the training part."
+    summary = "Adds the similarities that several kernels see, with weights learned from the training part."
 
     parts: list[Kernel] = component(
         "kernel",

@@ -41,7 +41,7 @@ class NystroemKernel(ApproximateKernel):
     """
 
     name = "nystroem"
-    plain = "Compares with some landmarks instead of with all training examples."
+    summary = "Compares with some landmarks instead of with all training examples."
     data_dependent = True
     made_again = (*ApproximateKernel.made_again, "_columns")
 

@@ -44,7 +44,7 @@ class PrecomputedKernel(Kernel):
     """
 
     name = "precomputed"
-    plain = "The similarities that were given."
+    summary = "The similarities that were given."
     accepts = "similarities"
     positive_semidefinite = False
 

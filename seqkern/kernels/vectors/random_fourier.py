@@ -28,7 +28,7 @@ class RandomFourierKernel(ApproximateKernel):
     """
 
     name = "random_fourier"
-    plain = "Compares by random waves, which together fall off with the distance like a bell curve."
+    summary = "Compares by random waves, which together fall off with the distance like a bell curve."
     made_again = (*ApproximateKernel.made_again, "_drawn")
 
     base: Kernel = component(

@@ -66,7 +66,7 @@ class LinearKernel(Kernel):
     """
 
     name = "linear"
-    plain = "The dot product of two vectors of numbers."
+    summary = "The dot product of two vectors of numbers."
     accepts = "features"
 
     normalize: bool = changed(default=False, doc="Whether to divide by ‖x‖ ‖y‖: the cosine.")
@@ -176,7 +176,7 @@ class PolynomialKernel(_KernelOfKernel):
     """Polynomial of a kernel: (gamma · K(x, y) + coef0)^degree."""
 
     name = "polynomial"
-    plain = "Looks at combinations of features, not only at single ones."
+    summary = "Looks at combinations of features, not only at single ones."
 
     degree: int = integer(default=2, low=1, doc="The power.")
     gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")
@@ -213,7 +213,7 @@ class RBFKernel(_KernelOfKernel):
     """Radial basis function of a kernel's distances: exp(−gamma · ‖x − y‖²)."""
 
     name = "rbf"
-    plain = "Similar where the distance is small, falling off like a bell curve."
+    summary = "Similar where the distance is small, falling off like a bell curve."
 
     gamma: float | str = real(
         default=1.0,
@@ -299,7 +299,7 @@ class SigmoidKernel(_KernelOfKernel):
     """Sigmoid of a kernel: tanh(gamma · K(x, y) + coef0). Not positive semi-definite."""
 
     name = "sigmoid"
-    plain = "The similarity of a neural network's hidden layer."
+    summary = "The similarity of a neural network's hidden layer."
     positive_semidefinite = False
 
     gamma: float = real(default=1.0, low=0, open_low=True, doc="Factor of K.")

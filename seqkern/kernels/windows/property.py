@@ -49,7 +49,7 @@ class PropertyKernel(ScaleParameter, WindowVectorKernel):
     """
 
     name = "property"
-    plain = "Compares proteins by what their letters are like: how greasy, charged, large or polar, and where."
+    summary = "Compares proteins by what their letters are like: how greasy, charged, large or polar, and where."
 
     form: str = choice(default=WINDOW, choices=(WINDOW, COVARIANCE), kw_only=False, doc="What φ(x) holds, as above.")
     scales: str | list[str] = text(

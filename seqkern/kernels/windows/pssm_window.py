@@ -35,7 +35,7 @@ class PSSMWindowKernel(ProfileTracks, WindowVectorKernel):
     """
 
     name = "pssm_window"
-    plain = "Compares, position by position, which letters the families of two proteins have around a residue."
+    summary = "Compares, position by position, which letters the families of two proteins have around a residue."
     profile_tracks = ("pssm",)
 
     scaling: str = choice(

@@ -32,7 +32,7 @@ class WindowKernel(WindowVectorKernel):
     """
 
     name = "window"
-    plain = "Compares, position by position, the letters around a residue."
+    summary = "Compares, position by position, the letters around a residue."
 
     encoding: str = text(
         default=ONE_HOT,

@@ -7,7 +7,7 @@ from seqkern.evaluation.bootstrap import ScoreInterval
 from seqkern.evaluation.intervals import FORMULAS
 from seqkern.figures.html_table import Column, table
 from seqkern.figures.numbers import number
-from seqkern.report.compared import ComparedChains, Contested
+from seqkern.report.compared import ComparedChains, SingleTaskTests
 from seqkern.report.view import View, method_name
 from seqkern.report.words import enumerate_names, footnote, metric
 
@@ -19,13 +19,13 @@ WAYS = {
 COLUMNS = ("dataset", "kernel", "solver", "metric", "value", "se", "low", "high", "how")
 
 
-def _compared(view: View) -> ComparedChains | Contested | None:
+def _compared(view: View) -> ComparedChains | SingleTaskTests | None:
     """Return what holds the intervals of a data set with one task; None where there is nothing."""
     first = next(iter(view.comparisons.values()), None)
-    return first if isinstance(first, (ComparedChains, Contested)) else None
+    return first if isinstance(first, (ComparedChains, SingleTaskTests)) else None
 
 
-def _how(compared: ComparedChains | Contested, name: str) -> str:
+def _how(compared: ComparedChains | SingleTaskTests, name: str) -> str:
     """Return whose the intervals of a metric are."""
     return BY_CHAIN if isinstance(compared, ComparedChains) else FORMULAS.get(name, "bootstrap")
 

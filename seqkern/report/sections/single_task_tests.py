@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 from functools import partial
 
 from seqkern.core.markup import Markup, tag
-from seqkern.evaluation.contests import CLEAR_HALVES, Contest
+from seqkern.evaluation.single_task_tests import CLEAR_HALVES, PairTest
 from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
-from seqkern.report.compared import LEVEL, Compared, Contested, is_significant, lead
+from seqkern.report.compared import LEVEL, Compared, SingleTaskTests, is_significant, lead
 from seqkern.report.pair_tables import pair_tables
 from seqkern.report.sections.rank_diagram import shown_p
 from seqkern.report.verdict_words import contrary, verdict
@@ -57,52 +57,52 @@ HALVES = (
 CAVEATS = {"single": TRAINED, "folds": FOLDS, "five_by_two": HALVES}
 
 
-def test_sentences(contested: Contested) -> str:
+def test_sentences(task_tests: SingleTaskTests) -> str:
     """Return what the test asks, as plain text.
 
     Parameters
     ----------
-    contested : Contested
+    task_tests : SingleTaskTests
         The methods, compared on one task.
 
     Returns
     -------
     str
     """
-    text = f"{TESTS[contested.test]} asks {ASKS[contested.test]}."
+    text = f"{TESTS[task_tests.test]} asks {ASKS[task_tests.test]}."
     text = text[0].upper() + text[1:]
-    if contested.test == "five_by_two_f":
+    if task_tests.test == "five_by_two_f":
         text += DIRECTION
-    if contested.parts > 1 and contested.test in ("delong", "bootstrap"):
+    if task_tests.parts > 1 and task_tests.test in ("delong", "bootstrap"):
         text += " Units are ranked within each test part, and the parts' scores averaged."
-    if contested.test == "delong" and contested.fewest is not None and contested.fewest < FEW:
+    if task_tests.test == "delong" and task_tests.fewest is not None and task_tests.fewest < FEW:
         text += FEW_OF_A_CLASS
-    if contested.key == "average_precision" and contested.test == "bootstrap":
+    if task_tests.key == "average_precision" and task_tests.test == "bootstrap":
         text += DRAWN
     return text + " p is corrected by Holm's method for the number of pairs."
 
 
-def caveat(contested: Contested) -> str:
+def caveat(task_tests: SingleTaskTests) -> str:
     """Return what the p of these tests leaves out, as plain text; empty where nothing is to be said.
 
     Parameters
     ----------
-    contested : Contested
+    task_tests : SingleTaskTests
         The methods, compared on one task.
 
     Returns
     -------
     str
     """
-    return CAVEATS.get(contested.shape, "")
+    return CAVEATS.get(task_tests.shape, "")
 
 
-def several_metrics(found: Mapping[str, Compared | Contested]) -> str:
+def several_metrics(found: Mapping[str, Compared | SingleTaskTests]) -> str:
     """Return that p is not corrected for metrics, as plain text; empty for one metric.
 
     Parameters
     ----------
-    found : dict of str to Compared or Contested
+    found : dict of str to Compared or SingleTaskTests
         What was compared, by metric.
 
     Returns
@@ -112,12 +112,12 @@ def several_metrics(found: Mapping[str, Compared | Contested]) -> str:
     return METRICS.format(len(found)) if len(found) > 1 else ""
 
 
-def single_task_parts(contested: Contested, name: str, transductive: Collection[str] = ()) -> list[Markup]:
-    """Return paragraphs and tables about one Contested.
+def single_task_parts(task_tests: SingleTaskTests, name: str, transductive: Collection[str] = ()) -> list[Markup]:
+    """Return paragraphs and tables about one SingleTaskTests.
 
     Parameters
     ----------
-    contested : Contested
+    task_tests : SingleTaskTests
         The methods, compared on one task.
     name : str
         Of the data set, for captions.
@@ -129,42 +129,42 @@ def single_task_parts(contested: Contested, name: str, transductive: Collection[
     list of Markup
         Paragraphs, and tables of pairs.
     """
-    interval = [Column("95 % interval")] if _has_interval(contested) else []
+    interval = [Column("95 % interval")] if _has_interval(task_tests) else []
     columns: list[Column | str] = [Column("Result", False), "difference", *interval, "p", "p after Holm"]
-    by, cells = f" by {metric(contested.key).name}", partial(_cells, contested)
+    by, cells = f" by {metric(task_tests.key).name}", partial(_cells, task_tests)
     return [
-        paragraph(test_sentences(contested)),
-        paragraph(pairs_sentence(contested), footnote(contested.methods, transductive)),
-        *pair_tables(contested, name, columns, cells, transductive=transductive, by=by),
+        paragraph(test_sentences(task_tests)),
+        paragraph(pairs_sentence(task_tests), footnote(task_tests.methods, transductive)),
+        *pair_tables(task_tests, name, columns, cells, transductive=transductive, by=by),
     ]
 
 
-def pairs_sentence(contested: Contested) -> str:
+def pairs_sentence(task_tests: SingleTaskTests) -> str:
     """Return a sentence on how many pairs differ significantly.
 
     Parameters
     ----------
-    contested : Contested
+    task_tests : SingleTaskTests
         The methods, compared on one task.
 
     Returns
     -------
     str
     """
-    count = sum(map(is_significant, contested.found))
+    count = sum(map(is_significant, task_tests.found))
     differ = "differs" if count == 1 else "differ"
-    pairs, score = plural(len(contested.found), "pair"), metric(contested.key).name
+    pairs, score = plural(len(task_tests.found), "pair"), metric(task_tests.key).name
     return (
         f"Of {pairs} of methods, {count or 'none'} {differ} in {score} beyond chance (corrected p of at most {LEVEL})."
     )
 
 
-def contest_values(one: Contest) -> str:
+def pair_test_values(one: PairTest) -> str:
     """Return the two scores that a test compared: ``"0.912 against 0.870"``.
 
     Parameters
     ----------
-    one : Contest
+    one : PairTest
         What the test of two methods found.
 
     Returns
@@ -175,14 +175,14 @@ def contest_values(one: Contest) -> str:
     return f"{medians}{number(one.value)} against {number(one.other_value)}"
 
 
-def contest_notes(contested: Contested, one: Contest) -> str:
+def test_notes(task_tests: SingleTaskTests, one: PairTest) -> str:
     """Return what else a test found, as plain text: counts, what was left out, why there is no p; may be empty.
 
     Parameters
     ----------
-    contested : Contested
+    task_tests : SingleTaskTests
         The methods, compared on one task.
-    one : Contest
+    one : PairTest
         What the test of two methods found.
 
     Returns
@@ -198,7 +198,7 @@ def contest_notes(contested: Contested, one: Contest) -> str:
     }
     text = notes.get(one.test, "")
     if one.test == "signed_rank" and is_significant(one):
-        text += contrary(contested.key, lead(one), (one.mean, one.other_mean), (one.value, one.other_value))
+        text += contrary(task_tests.key, lead(one), (one.mean, one.other_mean), (one.value, one.other_value))
     found = [text] if text else []
     if one.left_out:
         found.append(f"{one.left_out} without decisions of both left out")
@@ -207,7 +207,7 @@ def contest_notes(contested: Contested, one: Contest) -> str:
     return "; ".join(found)
 
 
-def _why_no_p(one: Contest) -> str:
+def _why_no_p(one: PairTest) -> str:
     """Return why a pair has no p."""
     if one.test != "five_by_two_f":
         return "too few units of a class in a test part have decisions of both"
@@ -216,22 +216,22 @@ def _why_no_p(one: Contest) -> str:
     return "the difference is the same on both halves of each repeat"
 
 
-def _cells(contested: Contested, one: Contest) -> list[object]:
+def _cells(task_tests: SingleTaskTests, one: PairTest) -> list[object]:
     """Return the cells of one pair: result, difference, its interval, both p-values."""
-    word, notes = verdict(one), contest_notes(contested, one)
-    result = [tag("b", word) if is_significant(one) else word, ": ", Markup(contest_values(one))]
+    word, notes = verdict(one), test_notes(task_tests, one)
+    result = [tag("b", word) if is_significant(one) else word, ": ", Markup(pair_test_values(one))]
     result += [", ", notes] if notes else []
     interval = []
-    if _has_interval(contested):
+    if _has_interval(task_tests):
         interval = [number(None) if one.low != one.low else Markup(f"{number(one.low)} to {number(one.high)}")]
     corrected = exponent(one.p_holm)
     strong = tag("strong", corrected) if is_significant(one) else corrected
     return [result, number(one.difference), *interval, exponent(one.p), strong]
 
 
-def _has_interval(contested: Contested) -> bool:
+def _has_interval(task_tests: SingleTaskTests) -> bool:
     """Tell whether the test gives an interval of the difference."""
-    return contested.test in ("delong", "bootstrap")
+    return task_tests.test in ("delong", "bootstrap")
 
 
 def exponent(p: float) -> Markup:

@@ -7,7 +7,7 @@ from seqkern.core.markup import Markup, tag
 from seqkern.evaluation.comparison import MOST_EXACT, Comparison
 from seqkern.figures.html_table import Column
 from seqkern.figures.numbers import number, plural
-from seqkern.report.compared import LEVEL, Compared, ComparedChains, Contested, is_significant, lead
+from seqkern.report.compared import LEVEL, Compared, ComparedChains, SingleTaskTests, is_significant, lead
 from seqkern.report.comparisons import why_untested
 from seqkern.report.pair_tables import pair_tables
 from seqkern.report.sections.intervals import intervals_table
@@ -39,10 +39,10 @@ def comparisons_section(view: View) -> Markup | None:
         The section; None where there is nothing to show.
     """
     name, title = view.dataset.name, "Which methods are better than others"
-    contested = [one for one in view.comparisons.values() if isinstance(one, Contested)]
-    if contested:
-        tables = [single_task_parts(one, name, view.dataset.transductive) for one in contested]
-        notes = f"{caveat(contested[0])} {several_metrics(view.comparisons)} {EVERY}"
+    task_tests = [one for one in view.comparisons.values() if isinstance(one, SingleTaskTests)]
+    if task_tests:
+        tables = [single_task_parts(one, name, view.dataset.transductive) for one in task_tests]
+        notes = f"{caveat(task_tests[0])} {several_metrics(view.comparisons)} {EVERY}"
         return view.section("comparisons", title, *tables, intervals_table(view), paragraph(notes, class_="note"))
     compared = view.comparisons.get(view.ranking.headline)
     if not isinstance(compared, Compared):
@@ -117,7 +117,7 @@ def dependence(compared: Compared) -> str:
     return f"Where {compared.words} share test units they are not independent, and p is too small."
 
 
-def _count(compared: Compared | Contested) -> str:
+def _count(compared: Compared | SingleTaskTests) -> str:
     """Return how many pairs differ significantly."""
     count = sum(map(is_significant, compared.found))
     differ = "differs" if count == 1 else "differ"

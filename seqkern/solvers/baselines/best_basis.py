@@ -69,10 +69,12 @@ class BestBasis(AnyClassSolver):
     """
 
     name = "best_basis"
-    plain = "Least squares on the subset of features that is best by a criterion, with intervals for the coefficients."
+    summary = (
+        "Least squares on the subset of features that is best by a criterion, with intervals for the coefficients."
+    )
     input = "features"
-    takes_blocks = True
-    takes_groups = True
+    accepts_blocks = True
+    accepts_groups = True
 
     search: str = choice(
         default="brute_force",

@@ -58,9 +58,9 @@ class GOR(AnyClassSolver):
     """
 
     name = "gor"
-    plain = "GOR: adds up what each letter in a window, or each pair of them, tells about the class of its centre."
+    summary = "GOR: adds up what each letter in a window, or each pair of them, tells about the class of its centre."
     input = "features"
-    takes_blocks = True
+    accepts_blocks = True
     selects = False
 
     letters: int = integer(

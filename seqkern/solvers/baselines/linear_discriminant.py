@@ -53,9 +53,9 @@ class LinearDiscriminant(AnyClassSolver):
     """
 
     name = "linear_discriminant"
-    plain = "Fisher's linear discriminant: the direction in which class means are far apart and each class is narrow."
+    summary = "Fisher's linear discriminant: the direction in which class means are far apart and each class is narrow."
     input = "features"
-    takes_blocks = True
+    accepts_blocks = True
     selects = False
 
     shrinkage: float | str | None = real(

@@ -48,9 +48,9 @@ class LPMachine(BinarySolver):
     """
 
     name = "lp_machine"
-    plain = "Linear-programming machine: a soft margin with few features, by the sum of the absolute weights."
+    summary = "Linear-programming machine: a soft margin with few features, by the sum of the absolute weights."
     input = "features"
-    takes_blocks = True
+    accepts_blocks = True
 
     C: float = cost("Cost of a margin error. The weights are all zero if it is small.")
     max_units: int = integer(

@@ -102,7 +102,7 @@ class KernelNeighbors(Neighbors, ClassSolver):
     """
 
     name = "kernel_neighbors"
-    plain = "Nearest neighbours: the majority among the k most similar training records, by kernel distance."
+    summary = "Nearest neighbours: the majority among the k most similar training records, by kernel distance."
     targets = ("binary", "multiclass")
 
     @classmethod
@@ -199,7 +199,7 @@ class KernelNeighborsRegressor(Neighbors, RealSolver):
     """
 
     name = "kernel_neighbors_regressor"
-    plain = "Nearest neighbours for real labels: the mean over the k most similar training records."
+    summary = "Nearest neighbours for real labels: the mean over the k most similar training records."
 
     def _fit(self, K, y):
         """Remember the training rows, and predict each from the others."""

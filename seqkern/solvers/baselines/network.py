@@ -56,11 +56,11 @@ class Network(AnyClassSolver):
     """
 
     name = "network"
-    plain = "Neural network with one hidden layer, stopped when it no longer improves on training groups left out."
+    summary = "Neural network with one hidden layer, stopped when it no longer improves on training groups left out."
     input = "features"
-    takes_blocks = True
+    accepts_blocks = True
     selects = False
-    takes_groups = True
+    accepts_groups = True
 
     hidden: int = integer(default=10, low=1, doc="Hidden units.")
     alpha: float = real(default=0.01, low=0, doc="Penalty of squared weights.")

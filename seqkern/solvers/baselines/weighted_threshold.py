@@ -50,7 +50,7 @@ class WeightedThreshold(OfBinary, BinarySolver):  # type: ignore[override]  # co
     """
 
     name = "weighted_threshold"
-    plain = "Moves a machine's threshold to where false positives and false negatives cost least in training."
+    summary = "Moves a machine's threshold to where false positives and false negatives cost least in training."
 
     binary: Solver = component("solver", kw_only=False, doc="The binary solver; it learns all training rows.")
     false_positive: float = real(default=1.0, low=0, open_low=True, doc="What a false positive costs.")

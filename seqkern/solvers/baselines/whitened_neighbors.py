@@ -54,9 +54,9 @@ class WhitenedNeighbors(AnyClassSolver):
     """
 
     name = "whitened_neighbors"
-    plain = "Nearest neighbours: the majority among the k most similar training records, features whitened before."
+    summary = "Nearest neighbours: the majority among the k most similar training records, features whitened before."
     input = "features"
-    takes_blocks = True
+    accepts_blocks = True
     selects = False
 
     n_neighbors: int = integer(default=15, low=1, doc="k, less than the number of training rows.")

@@ -50,7 +50,7 @@ class KernelFisher(KernelExpansion, BinarySolver):
     """
 
     name = "kernel_fisher"
-    plain = "Kernel Fisher discriminant: a direction in which class means are far apart and each class is narrow."
+    summary = "Kernel Fisher discriminant: a direction in which class means are far apart and each class is narrow."
 
     epsilon: float = real(
         default=0.01, low=0, open_low=True, doc="ε: the larger, the closer to the direction between the means."

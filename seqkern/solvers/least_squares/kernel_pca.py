@@ -43,7 +43,7 @@ class KernelPCA(TransformerMixin, Solver):
     """
 
     name = "kernel_pca"
-    plain = "Kernel principal component analysis: shows records along the directions in which they differ most."
+    summary = "Kernel principal component analysis: shows records along the directions in which they differ most."
     targets = ("none",)
 
     n_components: int | None = integer(

@@ -57,7 +57,7 @@ class LSSVC(KernelExpansion, BinarySolver):
     """
 
     name = "lssvc"
-    plain = "Least-squares support vector machine: like an SVM, but errors cost their square."
+    summary = "Least-squares support vector machine: like an SVM, but errors cost their square."
 
     C: float = cost(
         "Cost of a squared error. The γ of Suykens & Vandewalle and the ν of Mangasarian & Musicant are 2C."
@@ -126,7 +126,7 @@ class LSSVR(KernelExpansion, RealSolver):
     """
 
     name = "lssvr"
-    plain = "Least-squares support vector regression: ridge regression on a kernel, errors cost their square."
+    summary = "Least-squares support vector regression: ridge regression on a kernel, errors cost their square."
 
     C: float = cost("Cost of a squared error.")
 

@@ -47,7 +47,7 @@ class SphericalSVC(KernelExpansion, BinarySolver):
     """
 
     name = "spherical_svc"
-    plain = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
+    summary = "Support vector machine on sphered data: its margin does not depend on the scale of the features."
     needs_semidefinite = True
 
     C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)

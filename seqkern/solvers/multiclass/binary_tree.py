@@ -48,7 +48,7 @@ class BinaryTree(BinaryMachines):
     """
 
     name = "binary_tree"
-    plain = "One class is told from the rest, then a second one from what is left, and so on."
+    summary = "One class is told from the rest, then a second one from what is left, and so on."
 
     binary: Solver = component(
         "solver",

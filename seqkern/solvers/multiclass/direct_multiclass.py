@@ -57,7 +57,7 @@ class DirectMulticlass(ClassSolver):
     """
 
     name = "direct_multiclass"
-    plain = "One support vector machine for all classes at once: each row's own class must win by a margin."
+    summary = "One support vector machine for all classes at once: each row's own class must win by a margin."
     needs_semidefinite = True
     targets = ("multiclass",)
 

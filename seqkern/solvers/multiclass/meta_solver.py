@@ -15,14 +15,14 @@ class OfBinary:
         return getattr(self.binary, "input", "gram")
 
     @property
-    def takes_sparse(self) -> bool:
+    def accepts_sparse(self) -> bool:
         """Whether the binary solver takes a sparse matrix of features."""
-        return getattr(self.binary, "takes_sparse", False)
+        return getattr(self.binary, "accepts_sparse", False)
 
     @property
-    def takes_blocks(self) -> bool:
+    def accepts_blocks(self) -> bool:
         """Whether the binary solver takes features in blocks."""
-        return getattr(self.binary, "takes_blocks", False)
+        return getattr(self.binary, "accepts_blocks", False)
 
     @property
     def selects(self) -> bool:
@@ -35,9 +35,9 @@ class OfBinary:
         return getattr(self.binary, "needs_semidefinite", False)
 
     @property
-    def takes_groups(self) -> bool:
+    def accepts_groups(self) -> bool:
         """Whether the binary solver takes groups."""
-        return getattr(self.binary, "takes_groups", False)
+        return getattr(self.binary, "accepts_groups", False)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.binary, Solver) or "binary" not in self.binary.targets:

@@ -42,7 +42,7 @@ class OneAgainstRest(BinaryMachines):
     """
 
     name = "one_against_rest"
-    plain = "One machine for each class against all others; the largest decision wins."
+    summary = "One machine for each class against all others; the largest decision wins."
 
     binary: Solver = component(
         "solver",

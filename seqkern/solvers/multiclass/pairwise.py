@@ -82,7 +82,7 @@ class PairwiseVoting(MachinesOfPairs):
     """
 
     name = "pairwise_voting"
-    plain = "One machine for each pair of classes; the class that wins most of its pairs is predicted."
+    summary = "One machine for each pair of classes; the class that wins most of its pairs is predicted."
 
     binary: Solver = component(
         "solver",
@@ -257,7 +257,7 @@ class DecisionDAG(MachinesOfPairs):
     """
 
     name = "decision_dag"
-    plain = "One machine for each pair of classes; each decision rules one class out, until one is left."
+    summary = "One machine for each pair of classes; each decision rules one class out, until one is left."
 
     binary: Solver = component(
         "solver",

@@ -49,11 +49,11 @@ class PotentialSVM(Solver):
         return "features" if self.kernel == "features" else "gram"
 
     @property
-    def takes_sparse(self):
+    def accepts_sparse(self):
         """Features may be sparse, and are standardised without becoming dense."""
         return self.input == "features"
 
-    def takes_unread(self, K):
+    def accepts_unread(self, K):
         """Return whether `K` is a large memory map, which is read by parts, or a LinearOperator."""
         return stays_outside(K, self.cache_size)
 
@@ -175,7 +175,7 @@ class PSVC(PotentialSVM, BinarySolver):
     """
 
     name = "psvc"
-    plain = "Potential support vector machine: selects few support features; epsilon sets how few."
+    summary = "Potential support vector machine: selects few support features; epsilon sets how few."
 
 
 class PSVR(PotentialSVM, RealSolver):
@@ -185,4 +185,4 @@ class PSVR(PotentialSVM, RealSolver):
     """
 
     name = "psvr"
-    plain = "Potential support vector machine for real labels: selects few support features; epsilon sets how few."
+    summary = "Potential support vector machine for real labels: selects few support features; epsilon sets how few."

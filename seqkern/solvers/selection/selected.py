@@ -73,10 +73,10 @@ class SelectedClassifier(ClassSolver):
     """
 
     name = "selected"
-    plain = "Selects features (genes) that tell the classes apart, and learns from these alone."
+    summary = "Selects features (genes) that tell the classes apart, and learns from these alone."
     input = "features"
     targets = ("binary", "multiclass")
-    takes_groups = True
+    accepts_groups = True
 
     selector: Selector = component(
         "selector", kw_only=False, list_parameter=True, doc="Its own number of features is replaced."
@@ -166,12 +166,13 @@ class SelectedClassifier(ClassSolver):
             return None
         return self.rows_.T @ linear[0] if self.machine_.input == "gram" else np.asarray(linear[0])
 
-    def chosen(self) -> dict[str, Any]:
+    @property
+    def best_params_(self) -> dict[str, Any]:
         """Return the number of features, and the predictor's parameters as ``predictor nu`` and the like."""
         predictor = {f"predictor {key}": value for key, value in self.report_["predictor"].items() if key != "solver"}
         return {"n_features": self.report_["n_features"], **predictor}
 
-    def settled(self) -> Self:
+    def with_chosen_parameters(self) -> Self:
         """Return a new solver with the number of features and the predictor that `fit` chose."""
         n_features, predictor = self.report_["n_features"], build_solver(self.report_["predictor"])
         return clone(self).set_params(n_features=n_features, predictor=predictor)

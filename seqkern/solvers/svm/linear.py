@@ -42,7 +42,7 @@ class LinearSVC(BinarySolver):
     """
 
     name = "linear_svc"
-    plain = "Support vector machine without a Gram matrix, for many sequences: the same machine as csvc."
+    summary = "Support vector machine without a Gram matrix, for many sequences: the same machine as csvc."
     input = "implicit"
 
     C: float = cost("Cost of a margin error.")

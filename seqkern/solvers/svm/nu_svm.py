@@ -42,7 +42,7 @@ class NuSVC(LibsvmMachine, BinarySolver):
     """
 
     name = "nusvc"
-    plain = "Support vector machine in which nu bounds the share of training errors."
+    summary = "Support vector machine in which nu bounds the share of training errors."
 
     nu: float = real(
         default=0.3,

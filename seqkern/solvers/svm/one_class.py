@@ -42,7 +42,7 @@ class OneClassSVM(LibsvmMachine, BinarySolver):
     """
 
     name = "one_class_svm"
-    plain = "One-class support vector machine: learns the positives alone, and where they end."
+    summary = "One-class support vector machine: learns the positives alone, and where they end."
     targets = ("binary", "none")
 
     nu: float = real(

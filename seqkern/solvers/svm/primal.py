@@ -47,10 +47,10 @@ class PrimalSVC(AnyClassSolver):
     """
 
     name = "primal_svc"
-    plain = "Support vector machine with squared errors on features, for hundreds of thousands of records."
+    summary = "Support vector machine with squared errors on features, for hundreds of thousands of records."
     input = "features"
-    takes_sparse = True
-    takes_blocks = True
+    accepts_sparse = True
+    accepts_blocks = True
     selects = False
 
     C: float = cost("Cost of a squared error.")

@@ -33,7 +33,7 @@ class CSVC(LibsvmMachine, BinarySolver):
     """
 
     name = "csvc"
-    plain = "Support vector machine: the widest margin between two classes, with a price C for errors."
+    summary = "Support vector machine: the widest margin between two classes, with a price C for errors."
 
     C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)
     class_weight: dict | str | None = class_weights()

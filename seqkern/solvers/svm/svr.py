@@ -35,7 +35,7 @@ class SVR(LibsvmMachine, RealSolver):
     """
 
     name = "svr"
-    plain = "Support vector regression: a smooth function, errors up to epsilon cost nothing."
+    summary = "Support vector regression: a smooth function, errors up to epsilon cost nothing."
 
     C: float = cost("Cost of an error beyond ε; infinite for none.", infinite=True)
     epsilon: float = real(default=0.1, low=0, doc="ε, in units of y: errors up to it cost nothing.")
@@ -107,7 +107,7 @@ class NuSVR(LibsvmMachine, RealSolver):
     """
 
     name = "nusvr"
-    plain = "Support vector regression in which nu bounds the share of errors that count."
+    summary = "Support vector regression in which nu bounds the share of errors that count."
 
     C: float = cost("Cost of an error beyond ε.")
     nu: float = real(

@@ -57,7 +57,7 @@ class Selector(Parameters, SelectorMixin, BaseEstimator):
     """
 
     name: ClassVar[str | None] = None
-    plain: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
     targets: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
     n_features: int | None = integer(

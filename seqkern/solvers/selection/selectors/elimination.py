@@ -36,7 +36,7 @@ class RecursiveEliminationSelector(Selector):
     """
 
     name = "recursive_elimination"
-    plain = "Trains a support vector machine again and again, each time without the features of least weight."
+    summary = "Trains a support vector machine again and again, each time without the features of least weight."
 
     C: float = real(default=1.0, low=0, open_low=True, doc="Cost of a margin error.")
     step: float = real(

@@ -39,7 +39,7 @@ class PearsonSelector(Selector):
     """
 
     name = "pearson"
-    plain = "Correlation of each feature with the label."
+    summary = "Correlation of each feature with the label."
     targets = ("binary", "multiclass", "real")
 
     def _fit(self, X, y):
@@ -73,7 +73,7 @@ class TSelector(Selector):
     """
 
     name = "t"
-    plain = "Difference of the class means in units of its standard error."
+    summary = "Difference of the class means in units of its standard error."
 
     equal_variance: bool = flag(default=False, doc="Whether the classes share one variance.")
 
@@ -121,7 +121,7 @@ class GolubSelector(Selector):
     """
 
     name = "golub"
-    plain = "Golub's signal-to-noise ratio: difference of the class means over the sum of the spreads."
+    summary = "Golub's signal-to-noise ratio: difference of the class means over the sum of the spreads."
 
     def _fit(self, X, y):
         """Return the ratio of each column."""
@@ -157,7 +157,7 @@ class FisherSelector(Selector):
     """
 
     name = "fisher"
-    plain = "Fisher's criterion: squared difference of the class means over the sum of the variances."
+    summary = "Fisher's criterion: squared difference of the class means over the sum of the variances."
 
     def _fit(self, X, y):
         """Return the criterion of each column."""
@@ -194,7 +194,7 @@ class WilcoxonSelector(Selector):
     """
 
     name = "wilcoxon"
-    plain = "Rank-sum statistic: whether a feature's values are ordered by class."
+    summary = "Rank-sum statistic: whether a feature's values are ordered by class."
 
     def _fit(self, X, y):
         """Return √H of each column."""
@@ -229,7 +229,7 @@ class MutualInformationSelector(Selector):
     """
 
     name = "mutual_information"
-    plain = "How much a feature, cut into a few levels, tells of the class."
+    summary = "How much a feature, cut into a few levels, tells of the class."
 
     bins: int = integer(default=3, low=2, doc="The score of few bins is the more reliable for few samples.")
 

@@ -11,7 +11,7 @@ from seqkern.solvers.selection.selectors.base import Selector
 class GivenSelector(Selector):
     """Choose given features, in the order given; it has no name in configs."""
 
-    plain = "Features that were chosen before."
+    summary = "Features that were chosen before."
     targets = ("binary", "multiclass", "real")
 
     columns: Any = anything(kw_only=False, doc="The best first.")

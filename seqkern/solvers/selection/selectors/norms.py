@@ -35,7 +35,7 @@ class OneNormSelector(Selector):
     """
 
     name = "one_norm"
-    plain = "A linear support vector machine whose sum of absolute weights is small, so that few are not zero."
+    summary = "A linear support vector machine whose sum of absolute weights is small, so that few are not zero."
 
     C: float = real(default=1.0, low=0, open_low=True, doc="A small one leaves few weights.")
 
@@ -85,7 +85,7 @@ class ZeroNormSelector(Selector):
     """
 
     name = "zero_norm"
-    plain = "Multiplies features by the weights of a support vector machine, again and again, until few are left."
+    summary = "Multiplies features by the weights of a support vector machine, again and again, until few are left."
 
     C: float = real(default=100.0, low=0, open_low=True, doc="A large one is the hard margin of the original.")
     max_iter: int = integer(

@@ -47,7 +47,7 @@ class PSVMFeatureSelector(Selector):
     """
 
     name = "psvm"
-    plain = "The potential support vector machine: features that explain the labels together, without redundant ones."
+    summary = "The potential support vector machine: features that explain the labels together, without redundant ones."
     targets = ("binary", "multiclass", "real")
 
     n_features: int | None = changed(

@@ -47,7 +47,7 @@ class R2W2Selector(Selector):
     """
 
     name = "r2w2"
-    plain = "Shrinks features so that a support vector machine's bound on its error is small."
+    summary = "Shrinks features so that a support vector machine's bound on its error is small."
 
     C: float = real(default=100.0, low=0, open_low=True, doc="Cost of an error: a large one is the hard margin.")
     max_iter: int = integer(

@@ -35,7 +35,7 @@ class ReliefSelector(Selector):
     """
 
     name = "relief"
-    plain = "Prefers features that differ between near units of different classes."
+    summary = "Prefers features that differ between near units of different classes."
 
     n_neighbors: int = integer(default=10, low=1, doc="How many neighbours in each class are looked at.")
 

@@ -66,7 +66,7 @@ class ForwardSelector(LeastSquaresSearch):
     """
 
     name = "forward"
-    plain = "Adds one feature at a time, the one with which a linear machine errs least."
+    summary = "Adds one feature at a time, the one with which a linear machine errs least."
 
     n_features: int | None = changed(
         default=None,
@@ -129,7 +129,7 @@ class BackwardSelector(LeastSquaresSearch):
     """
 
     name = "backward"
-    plain = "Leaves out one feature after the other, those that a linear machine misses least."
+    summary = "Leaves out one feature after the other, those that a linear machine misses least."
 
     step: float = real(
         default=0.1,

@@ -7,7 +7,7 @@ import numpy as np
 
 from seqkern.core.errors import ConfigError
 from seqkern.datasets.data_entry import ResidueOptions
-from seqkern.residues import STATES, Residues, residue_units
+from seqkern.residues import STATES, Residues, residue_samples
 from seqkern.residues.reductions import reduce_states
 from seqkern.residues.states import state_classes
 
@@ -50,7 +50,7 @@ def cut_residues(material: "Material", wanted: ResidueOptions) -> tuple["Materia
         chains = chains.compact()
         states = reduce_states(chains.tracks[STATES], chains.stops, wanted.reduction, material.file)
         chains = chains.replace(tracks={**chains.tracks, STATES: states})
-    windows, residues = residue_units(chains, wanted.window)
+    windows, residues = residue_samples(chains, wanted.window)
     states = residues.states()
     names = np.array(["" if code == 0 else chr(code) for code in range(256)])
     columns = {"group": np.array(chains.ids)} | {key: np.asarray(values) for key, values in columns.items()}

@@ -1,4 +1,4 @@
-"""The decisions of all methods on one task, sample by sample, as the tests of `evaluation.contests` take them."""
+"""The decisions of all methods on one task, sample by sample, as `evaluation.single_task_tests` takes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import FileError, LabelError
-from seqkern.evaluation.paired_decisions import Trial
+from seqkern.evaluation.paired_decisions import PairedDecisions
 from seqkern.report.dataset_results import DatasetResults, Method
 from seqkern.report.files import numbers
 from seqkern.report.positive import positive_class
@@ -23,8 +23,8 @@ Tables: TypeAlias = "dict[Method, pd.DataFrame]"
 """Decisions of each method on one task."""
 
 
-def read_trial(dataset: DatasetResults, task: str | None = None) -> Trial | None:
-    """Return the Trial of a data set's task; None where no method has decisions.
+def read_paired_decisions(dataset: DatasetResults, task: str | None = None) -> PairedDecisions | None:
+    """Return the PairedDecisions of a data set's task; None where no method has decisions.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def read_trial(dataset: DatasetResults, task: str | None = None) -> Trial | None
 
     Returns
     -------
-    Trial or None
+    PairedDecisions or None
         The samples in the order of the tables, and codes for classes.
 
     Raises
@@ -73,7 +73,7 @@ def read_trial(dataset: DatasetResults, task: str | None = None) -> Trial | None
         if dataset.kind != "multiclass":
             decisions[method] = _spread(table["decision"].to_numpy(float), rows[method], len(ids))
     scores = _scores(dataset, task)
-    return Trial(dataset.kind, ids, splits, coded(names), decisions, predicted, scores)
+    return PairedDecisions(dataset.kind, ids, splits, coded(names), decisions, predicted, scores)
 
 
 def _all_alike(tables: Tables) -> bool:

@@ -6,11 +6,11 @@ from naive import encode, random_strings
 from seqkern.kernels import build_kernel
 from seqkern.kernels.additive import attributions
 from seqkern.kernels.kmer import inexact
-from seqkern.kernels.one_entry_cache import Latest
+from seqkern.kernels.one_entry_cache import OneEntryCache
 
 
 def test_the_same_set_and_key_give_the_same_result():
-    latest, made = Latest(), []
+    latest, made = OneEntryCache(), []
 
     def make():
         made.append(object())
@@ -27,7 +27,7 @@ def test_the_same_set_and_key_give_the_same_result():
 
 
 def test_nothing_is_kept_of_a_set_that_is_gone():
-    latest = Latest()
+    latest = OneEntryCache()
     X, Y = encode(["ACGT"]), encode(["ACGT"])
     latest.get(X, "a", list)
     latest.get(Y, "a", list)

@@ -4,8 +4,8 @@ One test part, or folds that test each unit once: DeLong's test of the AUC withi
 the bootstrap for other scores of a ranking, and the signed-rank test of the errors of predicted numbers. Where z is
 not defined, since the estimated variance of an existing difference is 0, ranks are exchanged instead. Five times two
 halves: Alpaydin's F, of any score. Where test parts overlap in another way, or are too small, there is no valid test,
-and none is made (`Trial.untestable`): a paired t-test over resamples would find differences that are not there, and so
-would a test of the decisions of leave-one-out.
+and none is made (`PairedDecisions.untestable`): a paired t-test over resamples would find differences that are not
+there, and so would a test of the decisions of leave-one-out.
 
 Over the folds of a cross-validation each p is that of the classifiers that were trained. It leaves out how they would
 vary with other training parts, and can be somewhat too small.
@@ -38,7 +38,7 @@ CLEAR_HALVES = 9
 """Of ten halves on which one method must be ahead for F to say that it is better, not only that they differ."""
 
 
-class Contest(NamedTuple):
+class PairTest(NamedTuple):
     """Two methods, the test that compared them, and what it found.
 
     Attributes
@@ -106,23 +106,23 @@ class Contest(NamedTuple):
         )
 
 
-def metrics_with_test(trial):
+def metrics_with_test(paired):
     """Return the metrics that can be compared on this task, those compared by default first; empty if none."""
-    if trial.shape == REPEATED:
+    if paired.shape == REPEATED:
         return ()
-    if trial.shape != FIVE_BY_TWO:
-        return tuple(metric for metric in TESTS[trial.kind] if not trial.untestable(metric))
-    found = dict.fromkeys(metric for table in trial.scores.values() for _, metric in table)
+    if paired.shape != FIVE_BY_TWO:
+        return tuple(metric for metric in TESTS[paired.kind] if not paired.untestable(metric))
+    found = dict.fromkeys(metric for table in paired.scores.values() for _, metric in table)
     first = [name for name in ("auc", "accuracy", "rmse") if name in found]
     return tuple(dict.fromkeys([*first, *found]))
 
 
-def contests(trial, metric, *, higher=True, control=None, seed=0):
+def pair_tests(paired, metric, *, higher=True, control=None, seed=0):
     """Compare every pair of methods on one task, or a control with every other.
 
     Parameters
     ----------
-    trial : Trial
+    paired : PairedDecisions
     metric : str
         One of `metrics_with_test`.
     higher : bool
@@ -134,7 +134,7 @@ def contests(trial, metric, *, higher=True, control=None, seed=0):
 
     Returns
     -------
-    list of Contest
+    list of PairTest
         Holm's correction is over all of them.
 
     Raises
@@ -144,115 +144,115 @@ def contests(trial, metric, *, higher=True, control=None, seed=0):
     LabelError
         If the test parts overlap, or are too small, so that there is no valid test.
     """
-    if (trial.shape == REPEATED or metric in TESTS[trial.kind]) and (error := trial.untestable(metric)):
+    if (paired.shape == REPEATED or metric in TESTS[paired.kind]) and (error := paired.untestable(metric)):
         raise error
-    known = metrics_with_test(trial)
+    known = metrics_with_test(paired)
     if metric not in known:
         error = unknown_name("metric to compare by here", metric, known)
-        if trial.kind == "multiclass" and metric == "auc":
+        if paired.kind == "multiclass" and metric == "auc":
             error = ParameterError("DeLong's test of the AUC is for two classes", remedy="choose accuracy")
         raise error
-    pairs = pairs_of(trial.predicted, control)
-    if trial.shape == FIVE_BY_TWO:
-        found = [_five_by_two(trial, metric, higher, *pair) for pair in pairs]
+    pairs = pairs_of(paired.predicted, control)
+    if paired.shape == FIVE_BY_TWO:
+        found = [_five_by_two(paired, metric, higher, *pair) for pair in pairs]
     else:
-        found = _on_units(trial, metric, pairs, seed)
-    corrected = holm([contest.p for contest in found])
-    return [contest._replace(p_holm=float(p)) for contest, p in zip(found, corrected, strict=True)]
+        found = _tested_once(paired, metric, pairs, seed)
+    corrected = holm([tested.p for tested in found])
+    return [tested._replace(p_holm=float(p)) for tested, p in zip(found, corrected, strict=True)]
 
 
-def _five_by_two(trial, metric, higher, first, second):
-    """Return the Contest of Alpaydin's F."""
+def _five_by_two(paired, metric, higher, first, second):
+    """Return the PairTest of Alpaydin's F."""
     names = [[(f"{repeat}.{half}", metric) for half in (1, 2)] for repeat in range(1, 6)]
-    scores = [trial.scores.get(method, {}) for method in (first, second)]
+    scores = [paired.scores.get(method, {}) for method in (first, second)]
     tables = [np.array([[table.get(name, math.nan) for name in row] for row in names]) for table in scores]
     test = five_by_two_f(tables[0] - tables[1])
     values = [float(table.mean()) for table in tables]
-    own = len(np.unique(trial.ids))
+    own = len(np.unique(paired.ids))
     lead = _sign(test.difference if higher else -test.difference)
     gains = np.round(tables[0] - tables[1], 12) * (1 if higher else -1)
     counts = [int(np.sum(signs)) for signs in (gains > 0, gains == 0, gains < 0)]
     numbers = test.difference, math.nan, math.nan, lead, *counts, test.statistic, test.p
-    return Contest(first, second, "five_by_two_f", own, 0, *values, *numbers)
+    return PairTest(first, second, "five_by_two_f", own, 0, *values, *numbers)
 
 
-def _on_units(trial, metric, pairs, seed):
-    """Return the Contests of a test of units that are tested once."""
-    test = TESTS[trial.kind][metric]
+def _tested_once(paired, metric, pairs, seed):
+    """Return the PairTest of a test of units that are tested once."""
+    test = TESTS[paired.kind][metric]
     if test == "delong":
-        return _delong(trial, pairs, seed)
+        return _delong(paired, pairs, seed)
     compare = {"mcnemar": _mcnemar, "signed_rank": _signed_rank}.get(test)
     if compare is not None:
-        return [compare(trial, *pair) for pair in pairs]
-    return [_bootstrap(trial, metric, seed, *pair) for pair in pairs]
+        return [compare(paired, *pair) for pair in pairs]
+    return [_bootstrap(paired, metric, seed, *pair) for pair in pairs]
 
 
-def _common(trial, first, second):
+def _common(paired, first, second):
     """Return which rows both methods have a decision for."""
-    values = trial.decisions if trial.decisions else trial.predicted
+    values = paired.decisions if paired.decisions else paired.predicted
     return has_value(values[first]) & has_value(values[second])
 
 
-def _delong(trial, pairs, seed):
-    """Return DeLong's Contests: of the methods with all decisions from one covariance, of others pair by pair."""
-    whole = [method for method, values in trial.decisions.items() if has_value(values).all()]
+def _delong(paired, pairs, seed):
+    """Return DeLong's PairTest: of the methods with all decisions from one covariance, of others pair by pair."""
+    whole = [method for method, values in paired.decisions.items() if has_value(values).all()]
     if whole:
-        areas, covariance = delong_covariance(trial.labels, [trial.decisions[m] for m in whole], trial.splits)
+        areas, covariance = delong_covariance(paired.labels, [paired.decisions[m] for m in whole], paired.splits)
     place = {method: i for i, method in enumerate(whole)}
     found = []
     for first, second in pairs:
-        rows = np.ones(len(trial.labels), dtype=bool)
+        rows = np.ones(len(paired.labels), dtype=bool)
         if first in place and second in place:
             test = delong_pair(areas, covariance, place[first], place[second])
         else:
-            rows = _common(trial, first, second)
-            parts = [values[rows] for values in (trial.decisions[first], trial.decisions[second])]
-            test = delong_pair(*delong_covariance(trial.labels[rows], parts, trial.splits[rows]), 0, 1)
-        found.append(_ranking_contest(trial, first, second, "auc", rows, test, Z95, seed))
+            rows = _common(paired, first, second)
+            parts = [values[rows] for values in (paired.decisions[first], paired.decisions[second])]
+            test = delong_pair(*delong_covariance(paired.labels[rows], parts, paired.splits[rows]), 0, 1)
+        found.append(_ranking_test(paired, first, second, "auc", rows, test, Z95, seed))
     return found
 
 
-def _bootstrap(trial, metric, seed, first, second):
-    """Return the Contest of a bootstrap test."""
-    rows = _common(trial, first, second)
-    decisions = [trial.decisions[method][rows] for method in (first, second)]
-    test = bootstrap_test(trial.labels[rows], *decisions, metric, seed=seed, folds=trial.splits[rows])
-    if not trial.can_draw(rows):
+def _bootstrap(paired, metric, seed, first, second):
+    """Return the PairTest of a bootstrap test."""
+    rows = _common(paired, first, second)
+    decisions = [paired.decisions[method][rows] for method in (first, second)]
+    test = bootstrap_test(paired.labels[rows], *decisions, metric, seed=seed, folds=paired.splits[rows])
+    if not paired.can_draw(rows):
         test = test._replace(se=math.nan, t=math.nan, p=math.nan)
-    return _ranking_contest(trial, first, second, metric, rows, test, stats.t.ppf(0.975, test.df), seed)
+    return _ranking_test(paired, first, second, metric, rows, test, stats.t.ppf(0.975, test.df), seed)
 
 
-def _ranking_contest(trial, first, second, metric, rows, test, quantile, seed):
-    """Return the Contest of a test that has a standard error, or of the exchange of ranks where that is 0."""
-    name, ends, p = TESTS[trial.kind][metric], (math.nan, math.nan), test.p
+def _ranking_test(paired, first, second, metric, rows, test, quantile, seed):
+    """Return the PairTest of a test that has a standard error, or of the exchange of ranks where that is 0."""
+    name, ends, p = TESTS[paired.kind][metric], (math.nan, math.nan), test.p
     if test.se > 0:
         ends = test.difference - quantile * test.se, test.difference + quantile * test.se
     elif test.se == 0 and math.isnan(p):
-        name, decisions = "exchange", [trial.decisions[method][rows] for method in (first, second)]
-        p = exchange_test(trial.labels[rows], *decisions, metric, seed=seed, folds=trial.splits[rows])
+        name, decisions = "exchange", [paired.decisions[method][rows] for method in (first, second)]
+        p = exchange_test(paired.labels[rows], *decisions, metric, seed=seed, folds=paired.splits[rows])
     units = int(rows.sum())
     ratio = test.difference / test.se if test.se > 0 else 0.0 if test.p == 1 else math.nan
     numbers = test.first, test.second, test.difference, *ends, _sign(test.difference), None, None, None, ratio, p
-    return Contest(first, second, name, units, len(rows) - units, *numbers)
+    return PairTest(first, second, name, units, len(rows) - units, *numbers)
 
 
-def _mcnemar(trial, first, second):
-    """Return the Contest of McNemar's mid-p test; the units of all folds together, each tested once."""
-    rows = _common(trial, first, second)
-    labels = trial.labels[rows]
-    predicted = [trial.predicted[method][rows] for method in (first, second)]
+def _mcnemar(paired, first, second):
+    """Return the PairTest of McNemar's mid-p test; the units of all folds together, each tested once."""
+    rows = _common(paired, first, second)
+    labels = paired.labels[rows]
+    predicted = [paired.predicted[method][rows] for method in (first, second)]
     test = mcnemar(labels, *predicted)
     shares = [float(np.mean(values == labels)) if len(labels) else math.nan for values in predicted]
     counts = test.wins, test.n - test.wins - test.losses, test.losses
     ends = math.nan, math.nan
     numbers = *shares, test.difference, *ends, _sign(test.wins - test.losses), *counts, test.statistic, test.p
-    return Contest(first, second, "mcnemar", test.n, len(rows) - test.n, *numbers)
+    return PairTest(first, second, "mcnemar", test.n, len(rows) - test.n, *numbers)
 
 
-def _signed_rank(trial, first, second):
-    """Return the Contest of the signed-rank test of absolute errors; the difference is the median of the pairs'."""
-    rows = _common(trial, first, second)
-    errors = [np.abs(trial.predicted[method][rows] - trial.labels[rows]) for method in (first, second)]
+def _signed_rank(paired, first, second):
+    """Return the PairTest of the signed-rank test of absolute errors; the difference is the median of the pairs'."""
+    rows = _common(paired, first, second)
+    errors = [np.abs(paired.predicted[method][rows] - paired.labels[rows]) for method in (first, second)]
     test = signed_rank_test(*errors, higher=False)
     values, means = (
         [float(mean(error)) if len(error) else math.nan for error in errors] for mean in (np.median, np.mean)
@@ -260,7 +260,7 @@ def _signed_rank(trial, first, second):
     counts = test.wins, test.ties, test.losses
     ends = math.nan, math.nan
     numbers = *values, test.median, *ends, _sign(test.effect), *counts, test.statistic, test.p, math.nan, *means
-    return Contest(first, second, "signed_rank", test.tasks, len(rows) - test.tasks, *numbers)
+    return PairTest(first, second, "signed_rank", test.tasks, len(rows) - test.tasks, *numbers)
 
 
 def _sign(value):

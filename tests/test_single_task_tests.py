@@ -10,15 +10,15 @@ from scipy.stats import binomtest
 from seqkern.core.errors import LabelError, ParameterError
 from seqkern.evaluation import delong_interval, delong_test, holm, signed_rank_test
 from seqkern.evaluation.bootstrap import bootstrap_interval, bootstrap_test
-from seqkern.evaluation.contests import contests, metrics_with_test
 from seqkern.evaluation.intervals import metrics_with_interval, score_interval, wilson
 from seqkern.evaluation.paired import five_by_two_f, mcnemar
-from seqkern.evaluation.paired_decisions import Trial
+from seqkern.evaluation.paired_decisions import PairedDecisions
+from seqkern.evaluation.single_task_tests import metrics_with_test, pair_tests
 
 HALVES = [f"{repeat}.{half}" for repeat in range(1, 6) for half in (1, 2)]
 
 
-def trial(splits, kind="binary", seed=0, skills=(2, 1, 0), ids=None, scores=None):
+def paired(splits, kind="binary", seed=0, skills=(2, 1, 0), ids=None, scores=None):
     """Made-up decisions of three methods: a row for each entry of `splits`."""
     rng = np.random.default_rng(seed)
     splits = np.array(splits, dtype=str)
@@ -35,7 +35,9 @@ def trial(splits, kind="binary", seed=0, skills=(2, 1, 0), ids=None, scores=None
             "real": decisions[name],
         }[kind]
     ids = np.arange(n).astype(str) if ids is None else np.array(ids, dtype=str)
-    return Trial(kind, ids, splits, labels, {} if kind == "multiclass" else decisions, predicted, scores or {})
+    return PairedDecisions(
+        kind, ids, splits, labels, {} if kind == "multiclass" else decisions, predicted, scores or {}
+    )
 
 
 def five_by_two(n=12):
@@ -47,39 +49,39 @@ def five_by_two(n=12):
 
 
 def test_the_shape_of_the_folds():
-    assert trial(["1"] * 20).shape == "single"
-    assert trial(["1", "2"] * 10).shape == "folds"
+    assert paired(["1"] * 20).shape == "single"
+    assert paired(["1", "2"] * 10).shape == "folds"
     splits, ids = five_by_two()
-    assert trial(splits, ids=ids).shape == "five_by_two"
+    assert paired(splits, ids=ids).shape == "five_by_two"
     # the same names, but units tested twice in one repeat; other names; one repeat missing
     moved = np.concatenate([ids[:6], ids[:6], ids[12:]])
-    assert trial(splits, ids=moved).shape == "repeated"
-    assert trial([name.replace(".", "-") for name in splits], ids=ids).shape == "repeated"
-    assert trial(splits[:-12], ids=ids[:-12]).shape == "repeated"
+    assert paired(splits, ids=moved).shape == "repeated"
+    assert paired([name.replace(".", "-") for name in splits], ids=ids).shape == "repeated"
+    assert paired(splits[:-12], ids=ids[:-12]).shape == "repeated"
 
 
 def test_of_one_test_part_delong_and_mcnemar():
-    one = trial(["1"] * 60)
+    one = paired(["1"] * 60)
     assert metrics_with_test(one)[:2] == ("auc", "accuracy")
-    found = contests(one, "auc")
-    assert [contest[:3] for contest in found] == [("a", "b", "delong"), ("a", "c", "delong"), ("b", "c", "delong")]
-    for contest in found:
-        test = delong_test(one.labels, one.decisions[contest.first], one.decisions[contest.second])
-        assert (contest.value, contest.other_value, contest.p) == pytest.approx((test.first, test.second, test.p))
-        assert contest.high - contest.difference == pytest.approx(1.96 * test.se, rel=1e-4)
-        assert contest.lead == np.sign(test.difference)
-    assert [contest.p_holm for contest in found] == pytest.approx(holm([contest.p for contest in found]))
-    for contest in contests(one, "accuracy"):
-        test = mcnemar(one.labels, one.predicted[contest.first], one.predicted[contest.second])
-        assert (contest.wins, contest.losses, contest.p) == (test.wins, test.losses, test.p)
-        assert contest.wins + contest.ties + contest.losses == contest.units == 60
-        assert contest.value - contest.other_value == pytest.approx(contest.difference)
+    found = pair_tests(one, "auc")
+    assert [tested[:3] for tested in found] == [("a", "b", "delong"), ("a", "c", "delong"), ("b", "c", "delong")]
+    for tested in found:
+        test = delong_test(one.labels, one.decisions[tested.first], one.decisions[tested.second])
+        assert (tested.value, tested.other_value, tested.p) == pytest.approx((test.first, test.second, test.p))
+        assert tested.high - tested.difference == pytest.approx(1.96 * test.se, rel=1e-4)
+        assert tested.lead == np.sign(test.difference)
+    assert [tested.p_holm for tested in found] == pytest.approx(holm([tested.p for tested in found]))
+    for tested in pair_tests(one, "accuracy"):
+        test = mcnemar(one.labels, one.predicted[tested.first], one.predicted[tested.second])
+        assert (tested.wins, tested.losses, tested.p) == (test.wins, test.losses, test.p)
+        assert tested.wins + tested.ties + tested.losses == tested.units == 60
+        assert tested.value - tested.other_value == pytest.approx(tested.difference)
 
 
 def test_over_folds_rankings_are_compared_within_each():
-    folds = trial(np.arange(90) % 3)
+    folds = paired(np.arange(90) % 3)
     for metric, test in (("auc", delong_test), ("roc50", bootstrap_test), ("average_precision", bootstrap_test)):
-        (found,) = contests(folds, metric, control="b")[1:]
+        (found,) = pair_tests(folds, metric, control="b")[1:]
         options = {} if test is delong_test else {"score": metric}
         naive = test(folds.labels, folds.decisions["b"], folds.decisions["c"], folds=folds.splits, **options)
         assert (found.difference, found.p) == pytest.approx((naive.difference, naive.p))
@@ -87,16 +89,16 @@ def test_over_folds_rankings_are_compared_within_each():
 
 @pytest.mark.parametrize("kind", ["binary", "multiclass", "real"])
 def test_leave_one_out_is_not_tested(kind):
-    alone = trial(np.arange(40), kind)
+    alone = paired(np.arange(40), kind)
     assert alone.apart
     assert metrics_with_test(alone) == metrics_with_interval(alone) == ()
     metric = {"real": "absolute_error"}.get(kind, "accuracy")
     with pytest.raises(LabelError, match=r"as by leave-one-out: .* useless methods would seem to differ; use folds"):
-        contests(alone, metric)
+        pair_tests(alone, metric)
 
 
 def test_parts_of_one_class_are_not_ranked_together():
-    mixed = trial(np.arange(90) % 3)
+    mixed = paired(np.arange(90) % 3)
     apart = replace(mixed, splits=np.where(mixed.labels == 1, "p", mixed.splits))
     assert apart.apart
     assert metrics_with_test(apart) == ()
@@ -106,23 +108,23 @@ def test_parts_of_one_class_are_not_ranked_together():
     some = replace(mixed, splits=some)
     assert metrics_with_test(some) == metrics_with_interval(some) == ("accuracy",)
     with pytest.raises(LabelError, match="decisions of different classifiers cannot be ranked together"):
-        contests(some, "auc")
+        pair_tests(some, "auc")
     # of a single test part with one class there is no such bias
     assert metrics_with_test(replace(mixed, splits=np.repeat("1", 90), labels=np.ones(90, dtype=int))) == ("accuracy",)
 
 
 def test_few_units_of_a_class_are_not_drawn_again():
-    few = trial(["1"] * 40)
+    few = paired(["1"] * 40)
     labels = np.arange(40) < 9
     few = replace(few, labels=labels.astype(int))
     assert metrics_with_test(few) == ("auc", "accuracy")
     assert set(metrics_with_interval(few)) == {"auc", "accuracy"}
     with pytest.raises(LabelError, match="fewer than 10 units of a class, too few for the bootstrap, which"):
-        contests(few, "roc50")
+        pair_tests(few, "roc50")
     # enough in all, but not where both methods have decisions
     enough = replace(few, labels=(np.arange(40) < 12).astype(int))
     enough.decisions["b"][:3] = np.nan
-    ab, ac, _ = contests(enough, "roc50")
+    ab, ac, _ = pair_tests(enough, "roc50")
     assert math.isnan(ab.p)
     assert math.isnan(ab.low)
     assert ac.p == ac.p
@@ -132,11 +134,11 @@ def test_few_units_of_a_class_are_not_drawn_again():
 
 def test_a_perfect_method_is_told_from_a_constant_one():
     y = np.repeat([1, 0], 20)
-    base = trial(["1"] * 40)
+    base = paired(["1"] * 40)
     decisions = {"perfect": y * 1.0, "constant": np.zeros(40), "scaled": y * 3.0}
     whole = replace(base, labels=y, decisions=decisions, predicted=dict.fromkeys(decisions, y))
     for metric in ("auc", "roc50", "average_precision"):
-        found, same, other = contests(whole, metric)
+        found, same, other = pair_tests(whole, metric)
         assert (found.test, found.lead) == ("exchange", 1)
         assert math.isnan(found.statistic)
         assert math.isnan(found.low)
@@ -147,21 +149,21 @@ def test_a_perfect_method_is_told_from_a_constant_one():
 
 
 def test_a_control_is_compared_with_each_other_and_corrected_for_these():
-    one = trial(["1"] * 60)
-    found = contests(one, "auc", control="c")
-    assert [contest[:2] for contest in found] == [("c", "a"), ("c", "b")]
-    assert [contest.p_holm for contest in found] == pytest.approx(holm([contest.p for contest in found]))
+    one = paired(["1"] * 60)
+    found = pair_tests(one, "auc", control="c")
+    assert [tested[:2] for tested in found] == [("c", "a"), ("c", "b")]
+    assert [tested.p_holm for tested in found] == pytest.approx(holm([tested.p for tested in found]))
     with pytest.raises(ParameterError, match="control 'd'"):
-        contests(one, "auc", control="d")
+        pair_tests(one, "auc", control="d")
 
 
 def test_units_that_one_method_lacks_are_left_out_of_its_pairs():
-    whole = trial(["1"] * 60)
+    whole = paired(["1"] * 60)
     whole.decisions["b"][:10], whole.predicted["b"][:10] = np.nan, -1
     for metric in ("auc", "accuracy", "roc50"):
-        ab, ac, _ = contests(whole, metric)
+        ab, ac, _ = pair_tests(whole, metric)
         assert (ab.units, ab.left_out, ac.units, ac.left_out) == (50, 10, 60, 0)
-    (ab, *_) = contests(whole, "auc")
+    (ab, *_) = pair_tests(whole, "auc")
     naive = delong_test(whole.labels[10:], whole.decisions["a"][10:], whole.decisions["b"][10:])
     assert ab.p == pytest.approx(naive.p)
 
@@ -171,15 +173,15 @@ def test_five_by_two_takes_the_scores_of_the_halves():
     rng = np.random.default_rng(3)
     scores = {name: {(half, "auc"): rng.random() for half in HALVES} for name in "abc"}
     scores["c"].pop(("2.1", "auc"))
-    halves = trial(splits, ids=ids, scores=scores)
+    halves = paired(splits, ids=ids, scores=scores)
     assert metrics_with_test(halves) == ("auc",)
-    ab, ac, _ = contests(halves, "auc")
+    ab, ac, _ = pair_tests(halves, "auc")
     table = np.array([scores["a"][half, "auc"] - scores["b"][half, "auc"] for half in HALVES]).reshape(5, 2)
     test = five_by_two_f(table)
     assert (ab.difference, ab.statistic, ab.p) == pytest.approx(test)
     assert (ab.test, ab.units, ab.lead) == ("five_by_two_f", 12, np.sign(test.difference))
     assert math.isnan(ac.p)
-    lower = contests(halves, "auc", higher=False)[0]
+    lower = pair_tests(halves, "auc", higher=False)[0]
     assert (lower.lead, lower.p) == (-ab.lead, ab.p)
     assert (ab.wins, ab.ties, ab.losses) == ((table > 0).sum(), 0, (table < 0).sum())
     assert (lower.wins, lower.losses) == (ab.losses, ab.wins)
@@ -193,13 +195,13 @@ def test_f_names_the_better_only_where_nearly_all_halves_agree(ahead, directed):
         "b": {(half, "auc"): 0.7 for half in HALVES},
         "c": {},
     }
-    found = contests(trial(splits, ids=ids, scores=scores), "auc")[0]
+    found = pair_tests(paired(splits, ids=ids, scores=scores), "auc")[0]
     assert found.directed == found.turned().directed == directed
 
 
 def test_real_labels_by_their_absolute_errors():
-    real = trial(["1"] * 50, "real", skills=(1, 1, 0))
-    (found,) = contests(real, "absolute_error", control="c")[:1]
+    real = paired(["1"] * 50, "real", skills=(1, 1, 0))
+    (found,) = pair_tests(real, "absolute_error", control="c")[:1]
     assert (found.mean, found.turned().other_mean) == (found.mean,) * 2
     errors = [np.abs(real.decisions[name] - real.labels) for name in "ca"]
     test = signed_rank_test(*errors, higher=False)
@@ -210,24 +212,24 @@ def test_real_labels_by_their_absolute_errors():
 
 
 def test_several_classes_by_the_units_that_are_right():
-    many = trial(["1"] * 80, "multiclass")
+    many = paired(["1"] * 80, "multiclass")
     assert metrics_with_test(many) == ("accuracy",)
-    found = contests(many, "accuracy")[1]
+    found = pair_tests(many, "accuracy")[1]
     assert found.value == pytest.approx(np.mean(many.predicted["a"] == many.labels))
     assert found.lead == 1
     with pytest.raises(ParameterError, match="for two classes; choose accuracy"):
-        contests(many, "auc")
+        pair_tests(many, "auc")
 
 
 def test_what_has_no_valid_test_is_refused():
     with pytest.raises(LabelError, match=r"overlap.*five_by_two"):
-        contests(trial(["1"] * 10 + ["2"] * 10, ids=[*range(10), *range(5, 15)]), "auc")
+        pair_tests(paired(["1"] * 10 + ["2"] * 10, ids=[*range(10), *range(5, 15)]), "auc")
     with pytest.raises(ParameterError, match="unknown metric to compare by here 'mcc'"):
-        contests(trial(["1"] * 20), "mcc")
+        pair_tests(paired(["1"] * 20), "mcc")
 
 
 def test_each_score_has_its_interval():
-    folds = trial(np.arange(90) % 3)
+    folds = paired(np.arange(90) % 3)
     assert metrics_with_interval(folds) == ("auc", "roc50", "average_precision", "accuracy")
     d, y, splits = folds.decisions["a"], folds.labels, folds.splits
     assert score_interval(folds, "a", "auc") == pytest.approx(delong_interval(y, d, folds=splits))
@@ -245,16 +247,14 @@ def test_each_score_has_its_interval():
     )
     assert math.isnan(wilson(0, 0).score)
     splits, ids = five_by_two()
-    assert metrics_with_interval(trial(splits, ids=ids)) == ()
-    assert metrics_with_interval(trial(["1"] * 9, "real")) == ()
+    assert metrics_with_interval(paired(splits, ids=ids)) == ()
+    assert metrics_with_interval(paired(["1"] * 9, "real")) == ()
 
 
 def test_turned_round_it_says_the_same():
     for metric in ("auc", "accuracy"):
-        one = contests(trial(["1"] * 60), metric)[0]
-        other = contests(trial(["1"] * 60), metric, control="b")[0]
+        one = pair_tests(paired(["1"] * 60), metric)[0]
+        other = pair_tests(paired(["1"] * 60), metric, control="b")[0]
         assert one.turned()[:3] == other[:3]
-        numbers = [
-            [math.nan if value is None else value for value in contest[3:17]] for contest in (one.turned(), other)
-        ]
+        numbers = [[math.nan if value is None else value for value in tested[3:17]] for tested in (one.turned(), other)]
         assert numbers[0] == pytest.approx(numbers[1], nan_ok=True)
