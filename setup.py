@@ -23,7 +23,7 @@ def extensions():
         yield Extension(
             ".".join(source.with_suffix("").parts),
             [str(source)],
-            depends=[str(header) for folder in folders for header in sorted(folder.glob("_*.h"))],
+            depends=[str(header) for folder in folders for header in sorted({*folder.glob("_*.h"), *folder.glob("_*.pxd")})],
             include_dirs=[str(folder) for folder in folders],
             extra_compile_args=flags,
         )
