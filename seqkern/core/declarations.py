@@ -526,8 +526,8 @@ class Fixed(Parameter):
 
 
 def is_listed(value: Any) -> bool:
-    """Tell whether a value is a list of values: a list, a tuple or an array."""
-    return isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0
+    """Tell whether a value is a list of values: a list, a tuple, a range or an array."""
+    return isinstance(value, (list, tuple, range)) or getattr(value, "ndim", 0) > 0
 
 
 def _shown(bound: Any) -> Any:

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.errors import SequenceError
+from seqkern.kernels._records import Records
 from seqkern.kernels.products import _product
 from seqkern.kernels.ranks import order_keys, ranks
-from seqkern.kernels._records import Records
 from seqkern.kernels.subsequence import _subsequence
 from seqkern.kernels.subsequence.chains import EXACTLY, Chains
 from seqkern.sequences.alphabets import MASK
