@@ -112,13 +112,17 @@ def log_softmax(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
 
 
-def _loss(X, y, W, penalty):
+def _loss(
+    X: npt.NDArray[np.float64], y: npt.NDArray[np.int64], W: npt.NDArray[np.float64], penalty: npt.NDArray[np.float64]
+) -> tuple[float, npt.NDArray[np.float64]]:
     """Return the penalised negative log likelihood, and the probabilities."""
     L = log_softmax(X @ W)
     return float(0.5 * (penalty * W * W).sum() - L[np.arange(len(y)), y].sum()), np.exp(L)
 
 
-def _hessian(X, P, penalty):
+def _hessian(
+    X: npt.NDArray[np.float64], P: npt.NDArray[np.float64], penalty: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
     """Return the second derivatives; the unknowns of one class stand together."""
     d, k = X.shape[1], P.shape[1]
     H = np.empty((k, d, k, d))
@@ -126,6 +130,6 @@ def _hessian(X, P, penalty):
         for b in range(a, k):
             H[a, :, b] = (X * (P[:, a] * ((a == b) - P[:, b]))[:, None]).T @ X
             H[b, :, a] = H[a, :, b].T
-    H = H.reshape(k * d, k * d)
-    H[np.diag_indices(k * d)] += np.tile(penalty.ravel(), k)
-    return H
+    square = H.reshape(k * d, k * d)
+    square[np.diag_indices(k * d)] += np.tile(penalty.ravel(), k)
+    return square

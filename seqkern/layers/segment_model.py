@@ -130,7 +130,7 @@ def best_path(model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Ste
     """
     of, first, _ = model.states()
     into = np.ascontiguousarray(model.transitions().T)  # (to, from)
-    evidence = np.vstack([evidence, np.zeros(len(model.start))])  # the last row is no residue: all classes alike
+    evidence = np.vstack([evidence, np.zeros(len(model.start))])  # the last row is not a residue: all classes alike
     value = np.full((len(steps.slots[0]) if steps.slots else 0, len(of)), -np.inf)
     final, back = np.zeros(len(value), dtype=np.int64), []
     for step, rows in enumerate(steps.slots):
@@ -153,7 +153,7 @@ def best_path(model: SegmentModel, evidence: npt.NDArray[np.float64], steps: Ste
     return out[:-1]
 
 
-def _final_states(value, model, length):
+def _final_states(value: npt.NDArray[np.float64], model: SegmentModel, length: int) -> npt.NDArray[np.int64]:
     """Return the best state in which chains of a length may end."""
     _, first, last = model.states()
     # where every class is longer than the chain, it is one segment, as long as the chain

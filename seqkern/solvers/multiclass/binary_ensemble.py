@@ -78,7 +78,7 @@ class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # consta
         finally:
             del self._starts
 
-    def _fit(self, K, y, groups=None):
+    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the classifiers."""
         tasks = list(self.tasks(self.classes_))
         chain = hasattr(self, "_starts")  # of fits, each after another
@@ -99,15 +99,15 @@ class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # consta
         ]
         return summary([machine.report_ for machine in self.machines_])
 
-    def _of(self, K, rows, n):
+    def _of(self, K: Any, rows: npt.NDArray[np.int64], n: int) -> Any:
         """Return what the binary solver takes of `K` for some of the n records; of all, `K` itself."""
         if len(rows) == n:
             return K
         return K[np.ix_(rows, rows)] if self.input == "gram" else take_rows(K, rows)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """Leave out what only the next fit could begin with."""
-        return {key: value for key, value in super().__getstate__().items() if key not in ("_trained", "_starts")}
+        return {key: value for key, value in vars(self).items() if key not in ("_trained", "_starts")}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the states of the classifiers."""

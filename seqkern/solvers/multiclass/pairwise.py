@@ -124,14 +124,14 @@ class PairwiseVoting(MachinesOfPairs):
             np.concatenate([self._winners(K if len(part) == m else take_rows(K, part)) for part in parts])
         ]
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Count votes and break ties."""
         decisions = np.empty((count_rows(K), len(self.machines_)))
         for j, machine in enumerate(self.machines_):
             decisions[:, j] = machine._decide(K, columns[machine.support_])
         return self._counted(decisions)
 
-    def _counted(self, decisions):
+    def _counted(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return votes with ties broken, (m, classes), of decisions of pairs, (m, pairs); NaN where not evaluated."""
         votes = np.zeros((len(decisions), len(self.classes_)))
         sums = np.zeros_like(votes)
@@ -143,7 +143,7 @@ class PairwiseVoting(MachinesOfPairs):
             sums[:, a] -= known
         return votes + squashed(sums)
 
-    def _winners(self, K):
+    def _winners(self, K: Any) -> npt.NDArray[np.int64]:
         """Return the places of the predicted classes; pairs are evaluated until the winner of a row is certain."""
         game = Game(len(self.classes_))
         decisions = np.full((count_rows(K), len(self.machines_)), np.nan)
@@ -288,7 +288,7 @@ class DecisionDAG(MachinesOfPairs):
         """
         return super().decision_function(K)
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Go down the graph, a node for all its rows at a time."""
         c, m = len(self.classes_), count_rows(K)
         out = np.zeros((m, c))

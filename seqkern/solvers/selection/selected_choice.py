@@ -231,7 +231,7 @@ def learn(
     predictor: Solver,
     values: npt.NDArray[np.float64],
     y: npt.NDArray[Any],
-    groups: npt.NDArray[Any] | None = None,
+    groups: npt.ArrayLike | None = None,
     gram: npt.NDArray[np.float64] | None = None,
 ) -> ClassSolver:
     """Return a fitted copy of a predictor; its report tells whether it converged.

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import anything
 from seqkern.solvers.selection.selectors.base import Selector
@@ -16,7 +17,7 @@ class GivenSelector(Selector):
 
     columns: Any = anything(kw_only=False, doc="The best first.")
 
-    def _fit(self, X, y):
+    def _fit(self, X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return m, m − 1, … for the given columns, −inf for the others."""
         scores = np.full(X.shape[1], -np.inf)
         scores[np.asarray(self.columns)] = np.arange(len(self.columns), 0, -1)
