@@ -282,6 +282,13 @@ def as_decisions(scores: npt.NDArray[np.float64], kind: str) -> npt.NDArray[np.f
     -------
     ndarray of float64, shape (n,) for two classes, else (n, classes)
         Of two classes the second column less the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.layers.chain import as_decisions
+    >>> as_decisions(np.array([[-0.5, 0.5], [1.5, -1.5]]), "binary")
+    array([ 1., -3.])
     """
     return scores[:, 1] - scores[:, 0] if kind == "binary" else scores
 

@@ -27,6 +27,19 @@ class SegmentModel(NamedTuple):
         Of a segment of the column's class after one of the row's; 0 on the diagonal, which means nothing.
     weight : float
         The power of all these beside the evidence; 0 leaves but the shortest lengths.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers.segment_model import SegmentModel, Steps, best_path
+    >>> from seqkern.residues import Residues
+    >>> half = np.log([0.5, 0.5])
+    >>> model = SegmentModel(np.array([3, 1]), half, half, np.zeros((2, 2)))  # helix and coil
+    >>> residues = Residues.of_chains(SequenceSet.from_strings(["GSAEALKA"], "protein"), window=1)
+    >>> evidence = np.array([[0, 1], [1, 0], [0, 1], [2, 0], [2, 0], [1, 0], [0, 2], [0, 1]], dtype=float)
+    >>> best_path(model, evidence, Steps.of(residues))  # a helix of one residue is too short
+    array([1, 1, 1, 0, 0, 0, 1, 1])
     """
 
     shortest: npt.NDArray[np.int64]

@@ -120,6 +120,20 @@ def brute_force(criterion: Criterion) -> Found:
         Its features, ascending.
     value : float
         Its criterion.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.kernels.feature_blocks import FeatureBlocks
+    >>> from seqkern.solvers.baselines.basis_search import Criterion, brute_force
+    >>> from seqkern.solvers.baselines.basis_sums import TrainingSums
+    >>> X = np.array([[0.6, 0.9], [0.7, 0.8], [0.5, 0.7], [0.6, 0.2], [0.5, 0.3], [0.7, 0.1]])
+    >>> data = TrainingSums(FeatureBlocks.of(X), np.array([[1.0], [1.0], [1.0], [-1.0], [-1.0], [-1.0]]))
+    >>> whole = data.part(data.sums(np.zeros(6, dtype=np.int64)), 0)
+    >>> criterion = Criterion("bic", whole, [], noise=1.0)
+    >>> basis, value = brute_force(criterion)
+    >>> basis, round(value, 1), criterion.looked_at
+    (array([1]), -12.5, 4)
     """
     values, sizes = criterion.of_all()
     least = values.min()

@@ -112,8 +112,8 @@ class BinaryTree(BinaryMachines):
         out = np.empty((count_rows(K), len(self.classes_)))
         rest = np.full(len(out), np.inf)
         order = self.order_
-        for own, machine in zip(order, self.machines_, strict=False):
-            decision = machine._decide(K, columns[machine.support_])
+        for own, classifier in zip(order, self.machines_, strict=False):
+            decision = classifier._decide(K, columns[classifier.support_])
             out[:, own] = np.minimum(rest, decision)
             rest = np.minimum(rest, -decision)
         out[:, order[-1]] = rest

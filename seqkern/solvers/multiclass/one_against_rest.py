@@ -67,6 +67,6 @@ class OneAgainstRest(BinaryMachines):
     def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the classifiers' decisions, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
-        for place, machine in enumerate(self.machines_):
-            out[:, place] = machine._decide(K, columns[machine.support_])
+        for place, classifier in enumerate(self.machines_):
+            out[:, place] = classifier._decide(K, columns[classifier.support_])
         return out

@@ -10,7 +10,15 @@ from seqkern.solvers.selection.selectors.base import Selector
 
 
 class GivenSelector(Selector):
-    """Choose given features, in the order given; it has no name in configs."""
+    """Choose given features, in the order given; it has no name in configs.
+
+    Examples
+    --------
+    >>> from seqkern.solvers.selection.selectors.given import GivenSelector
+    >>> X, y = [[1.0, 7.9, 3.1], [1.4, 8.2, 2.9], [1.3, 1.8, 3.0], [0.9, 2.3, 3.3]], [1, 1, 0, 0]
+    >>> GivenSelector([2, 0]).fit(X, y).ranking_
+    array([2, 3, 1])
+    """
 
     summary = "Features that were chosen before."
     targets = ("binary", "multiclass", "real")

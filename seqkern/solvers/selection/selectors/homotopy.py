@@ -160,6 +160,17 @@ def epsilon_path(
     -----
     ConvergenceWarning
         Where columns that tie end the path before its time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.selection.selectors.homotopy import epsilon_path
+    >>> columns = np.array([[1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0]])
+    >>> path = epsilon_path(columns, np.array([3.0, 1.0, -1.0, -3.0]))
+    >>> path.entered()
+    (array([0, 1]), array([8., 4.]))
+    >>> path.at(2.0)
+    (array([0, 1]), array([1.5, 0.5]))
     """
     noise = np.random.default_rng(0).normal(size=len(target))
     noise *= np.linalg.norm(target) / np.linalg.norm(noise)

@@ -98,6 +98,13 @@ def by_size(found: Sequence[Ranking]) -> Ranking:
         Each column once.
     sizes : ndarray of float64, shape (s,)
         The largest |value| of each, descending; of equal ones the earlier first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.selection.selectors.ranking import by_size
+    >>> by_size([(np.array([4, 7]), np.array([0.2, -0.6])), (np.array([4]), np.array([0.5]))])
+    (array([7, 4]), array([0.6, 0.5]))
     """
     columns = np.concatenate([np.empty(0, dtype=np.int64), *[columns for columns, _ in found]])
     sizes = np.concatenate([np.empty(0), *[np.abs(values) for _, values in found]])

@@ -252,6 +252,15 @@ def scaler_from_state(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
     Returns
     -------
     ExpressionScaler
+
+    Examples
+    --------
+    >>> from seqkern.solvers.selection.selectors.scaling import ExpressionScaler, scaler_from_state
+    >>> X = [[100.0, 20.0], [400.0, 30.0], [1600.0, 25.0]]
+    >>> scaler = ExpressionScaler(normalize="log", floor=1).fit(X)
+    >>> restored = scaler_from_state(*scaler.state())
+    >>> bool((restored.transform(X) == scaler.transform(X)).all())
+    True
     """
     scaler = ExpressionScaler(**header["spec"])
     scaler.n_features_in_ = header["columns"]

@@ -50,7 +50,7 @@ class ForwardSelector(LeastSquaresSearch):
     Notes
     -----
     Forward search: Whitney, IEEE Trans. Computers 20, 1971; wrappers: Kohavi & John, Artif. Intell. 97, 1997; this
-    one: Pahikkala et al. 2010. The error of the chosen features is no estimate of that on new data: it was
+    one: Pahikkala et al. 2010. The error of the chosen features is not an estimate of that on new data: it was
     minimised.
 
     Examples
