@@ -139,8 +139,9 @@ class StructureLayer(Layer):
             vectors = self._stored(arrays, "landmarks", None, width)
             by = self._stored(arrays, "map", len(vectors), None)
             self.landmarks_, width = Landmarks(vectors, by, float(header["gamma"])), by.shape[1]
-        self.solver_ = solver_from_state(header["solver"], unnest("solver", arrays))
-        if self.solver_.n_features_in_ != width or len(self.solver_.classes_) != k:
+        solver: Any = solver_from_state(header["solver"], unnest("solver", arrays))
+        self.solver_ = solver
+        if solver.n_features_in_ != width or len(solver.classes_) != k:
             raise ModelError("not the state of layer 'structure': its parts do not fit", remedy="train the model again")
 
 

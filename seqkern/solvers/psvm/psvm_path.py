@@ -6,7 +6,7 @@ units of the part's own ε_max; of a Gram matrix it leaves out rows and columns 
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -315,7 +315,11 @@ def prepared(solver: PotentialSVM, K: Any, y: npt.ArrayLike) -> tuple[PotentialS
         raise ParameterError(f"{solver!r} is no P-SVM", remedy="give a PSVC or a PSVR")
     solver = clone(solver)
     K, target = solver.checked_data(K, y)
-    return solver, columns_of(K, square=solver.input == "gram", cache_size=solver.cache_size), target
+    return (
+        solver,
+        columns_of(K, square=solver.input == "gram", cache_size=solver.cache_size),
+        cast("npt.NDArray[np.float64]", target),
+    )
 
 
 def _is_classifier(solver: Solver) -> bool:

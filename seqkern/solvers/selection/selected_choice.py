@@ -13,7 +13,7 @@ from seqkern.core.convergence import unconverged
 from seqkern.core.errors import ParameterError
 from seqkern.folds.splitters import deal
 from seqkern.kernels.vectors import _vector
-from seqkern.solvers.base import ClassSolver, Solver
+from seqkern.solvers.base import Solver
 from seqkern.solvers.selection.selectors.base import Selector
 from seqkern.solvers.selection.selectors.scaling import ExpressionScaler
 from seqkern.solvers.specs import make_solver
@@ -233,7 +233,7 @@ def learn(
     y: npt.NDArray[Any],
     groups: npt.ArrayLike | None = None,
     gram: npt.NDArray[np.float64] | None = None,
-) -> ClassSolver:
+) -> Solver:
     """Return a fitted copy of a predictor; its report tells whether it converged.
 
     Parameters
@@ -251,7 +251,7 @@ def learn(
 
     Returns
     -------
-    ClassSolver
+    Solver
     """
     classifier = make_solver(clone(predictor), "binary" if len(np.unique(y)) == 2 else "multiclass")
     if classifier.input == "gram":
