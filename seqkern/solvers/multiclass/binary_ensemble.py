@@ -78,7 +78,7 @@ class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # consta
         finally:
             del self._starts
 
-    def _fit(self, K, y, groups=None):
+    def _fit(self, K: Any, y: npt.NDArray[Any], groups: npt.ArrayLike | None = None) -> dict[str, Any]:
         """Train the classifiers."""
         tasks = list(self.tasks(self.classes_))
         chain = hasattr(self, "_starts")  # of fits, each after another
@@ -88,32 +88,32 @@ class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # consta
         for (places, code), start in zip(tasks, starts, strict=True):
             rows = np.flatnonzero(np.isin(y, places))
             own_groups = None if groups is None else np.asarray(groups)[rows]
-            machine, data = clone(self.binary), (self._of(K, rows, len(y)), code(y[rows]), own_groups)
-            self._trained.append(machine.fit_after(start, *data) if chain else machine.fit(*data))
-            columns.append(rows[machine.support_] if records else machine.support_)
+            classifier, data = clone(self.binary), (self._of(K, rows, len(y)), code(y[rows]), own_groups)
+            self._trained.append(classifier.fit_after(start, *data) if chain else classifier.fit(*data))
+            columns.append(rows[classifier.support_] if records else classifier.support_)
         self.support_ = np.unique(np.concatenate(columns))
         size = len(self.support_)
         self.machines_ = [
-            machine.renumber(np.searchsorted(self.support_, own), size)
-            for machine, own in zip(self._trained, columns, strict=True)
+            classifier.renumber(np.searchsorted(self.support_, own), size)
+            for classifier, own in zip(self._trained, columns, strict=True)
         ]
-        return summary([machine.report_ for machine in self.machines_])
+        return summary([classifier.report_ for classifier in self.machines_])
 
-    def _of(self, K, rows, n):
+    def _of(self, K: Any, rows: npt.NDArray[np.int64], n: int) -> Any:
         """Return what the binary solver takes of `K` for some of the n records; of all, `K` itself."""
         if len(rows) == n:
             return K
         return K[np.ix_(rows, rows)] if self.input == "gram" else take_rows(K, rows)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """Leave out what only the next fit could begin with."""
-        return {key: value for key, value in super().__getstate__().items() if key not in ("_trained", "_starts")}
+        return {key: value for key, value in vars(self).items() if key not in ("_trained", "_starts")}
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return the states of the classifiers."""
         headers, arrays = [], {}
-        for number, machine in enumerate(self.machines_):
-            header, own = machine.state()
+        for number, classifier in enumerate(self.machines_):
+            header, own = classifier.state()
             headers.append(header)
             arrays.update(nest(str(number), own))
         return {"machines": headers}, arrays

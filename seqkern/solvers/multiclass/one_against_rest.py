@@ -64,9 +64,9 @@ class OneAgainstRest(BinaryMachines):
 
         return [cls(CSVC(C=5.0, tol=1e-6)), cls(PSVC())]
 
-    def _decide(self, K, columns):
+    def _decide(self, K: Any, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the classifiers' decisions, (m, classes)."""
         out = np.empty((count_rows(K), len(self.classes_)))
-        for place, machine in enumerate(self.machines_):
-            out[:, place] = machine._decide(K, columns[machine.support_])
+        for place, classifier in enumerate(self.machines_):
+            out[:, place] = classifier._decide(K, columns[classifier.support_])
         return out
