@@ -95,9 +95,7 @@ class LocalSums:
         settings = self.factors.recursion, _product.level()
         _local_alignment.diagonal(*settings, self.factors.single, self._records(order[:cut]), self.logarithms)
         for k in order[cut:]:
-            record = Records(
-                self.codes, self.start[k : k + 1], self.stop[k : k + 1], np.zeros(1, dtype=np.int64)
-            )
+            record = Records(self.codes, self.start[k : k + 1], self.stop[k : k + 1], np.zeros(1, dtype=np.int64))
             out = self.logarithms[k : k + 1, None]
             _local_alignment.fill(*settings, False, record, record, np.ones(1, dtype=np.int64), out)
 

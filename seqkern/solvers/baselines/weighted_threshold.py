@@ -11,13 +11,13 @@ from seqkern.core.parameters import component, real
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
-from seqkern.solvers.multiclass.meta_solver import OfBinary
+from seqkern.solvers.multiclass.meta_solver import MetaSolver
 from seqkern.solvers.specs import solver_from_state
 from seqkern.solvers.svm.svm import CSVC
 from seqkern.solvers.thresholds import Threshold
 
 
-class WeightedThreshold(OfBinary, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+class WeightedThreshold(MetaSolver, BinarySolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
     """A binary solver, and the threshold at which errors on the training part cost least.
 
     Attributes

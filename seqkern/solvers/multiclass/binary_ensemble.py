@@ -13,14 +13,14 @@ from seqkern.solvers.base import ClassSolver
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import clone
 from seqkern.solvers.feature_rows import take_rows
-from seqkern.solvers.multiclass.meta_solver import OfBinary
+from seqkern.solvers.multiclass.meta_solver import MetaSolver
 from seqkern.solvers.specs import solver_from_state
 
 Task: TypeAlias = tuple[npt.NDArray[np.int64], Callable[[npt.NDArray[np.int64]], npt.NDArray[Any]]]
 """Places of the classes that a binary classifier learns, and the function from places of classes to its labels."""
 
 
-class BinaryMachines(OfBinary, ClassSolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
+class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # constants of other solvers are those of the binary one
     """Base of solvers that train several binary classifiers; a subclass writes `tasks` and `_decide`.
 
     Attributes

@@ -12,10 +12,10 @@ from seqkern.core.parameters import component, labels
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.class_weights import class_of
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, against_rest
+from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, against_rest
 
 
-class BinaryTree(BinaryMachines):
+class BinaryTree(BinaryEnsemble):
     """One classifier fewer than classes: each tells one class from all that come after it.
 
     Attributes

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from seqkern.core.parameters import component
 from seqkern.solvers.base import count_rows
 from seqkern.solvers.contract import Solver
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, against_rest
+from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, against_rest
 
 
-class OneAgainstRest(BinaryMachines):
+class OneAgainstRest(BinaryEnsemble):
     """One classifier for each class against all others; the class with the largest decision is predicted.
 
     Attributes

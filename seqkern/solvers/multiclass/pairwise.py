@@ -13,14 +13,27 @@ from seqkern.solvers.checking import checked_matrix
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.estimator import check_is_fitted
 from seqkern.solvers.feature_rows import take_rows
-from seqkern.solvers.multiclass.binary_ensemble import BinaryMachines, Task, squashed
+from seqkern.solvers.multiclass.binary_ensemble import BinaryEnsemble, Task, squashed
 
 CHUNK_ROWS = 4096
 """So many rows are predicted at a time."""
 
 
-class MachinesOfPairs(BinaryMachines):
+class PairwiseEnsemble(BinaryEnsemble):
     """Base of solvers with one classifier for each pair of classes; each is trained on the rows of its two classes."""
+
+    binary: Solver = component(
+        "solver",
+        kw_only=False,
+        doc="The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).",
+    )
+
+    @classmethod
+    def examples(cls) -> list[Self]:
+        """Return solvers that the contract suite tests."""
+        from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
+
+        return [cls(CSVC(tol=1e-6))]
 
     def tasks(self, classes: npt.NDArray[Any]) -> Iterator[Task]:
         """Yield the pairs, and the names of their classes as labels."""
@@ -53,7 +66,7 @@ class MachinesOfPairs(BinaryMachines):
         return classifier.renumber(self.support_[classifier.support_], self.n_features_in_)
 
 
-class PairwiseVoting(MachinesOfPairs):
+class PairwiseVoting(PairwiseEnsemble):
     """One classifier for each pair of classes; the class that wins most of its pairs is predicted.
 
     Attributes
@@ -83,19 +96,6 @@ class PairwiseVoting(MachinesOfPairs):
 
     name = "pairwise_voting"
     summary = "One machine for each pair of classes; the class that wins most of its pairs is predicted."
-
-    binary: Solver = component(
-        "solver",
-        kw_only=False,
-        doc="The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).",
-    )
-
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
-
-        return [cls(CSVC(tol=1e-6))]
 
     def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
         """Return one value for each class; the class with the largest is predicted.
@@ -239,7 +239,7 @@ class Game:
         return np.where(open_, chosen, -1)
 
 
-class DecisionDAG(MachinesOfPairs):
+class DecisionDAG(PairwiseEnsemble):
     """One classifier for each pair of classes, evaluated along a decision graph: each decision rules one class out.
 
     Attributes
@@ -269,19 +269,6 @@ class DecisionDAG(MachinesOfPairs):
 
     name = "decision_dag"
     summary = "One machine for each pair of classes; each decision rules one class out, until one is left."
-
-    binary: Solver = component(
-        "solver",
-        kw_only=False,
-        doc="The binary solver; each pair trains a clone on its own rows (and, for a Gram matrix, columns).",
-    )
-
-    @classmethod
-    def examples(cls) -> list[Self]:
-        """Return solvers that the contract suite tests."""
-        from seqkern.solvers.svm.svm import CSVC  # only here: of the contract suite alone
-
-        return [cls(CSVC(tol=1e-6))]
 
     def decision_function(self, K: Any) -> npt.NDArray[np.float64]:
         """Return one value for each class; the class with the largest is predicted.
