@@ -5,15 +5,17 @@ fitted, but no base class of their own. Tags and scores are made when asked for;
 """
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.parameters import Parameters
 from seqkern.solvers.metadata_routing import MetadataRouting
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
+
+Some = TypeVar("Some", bound=Parameters)
 
 
 class Estimator(MetadataRouting, Parameters):
@@ -51,11 +53,21 @@ class ClassifierProtocol(Estimator):
         tags.target_tags.required = True
         return tags
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted class of each row."""
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the predicted class of each row.
+
+        Parameters
+        ----------
+        X : array_like, n rows
+            What `fit` takes, of new samples.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
         raise NotImplementedError
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the accuracy.
 
         Parameters
@@ -63,7 +75,14 @@ class ClassifierProtocol(Estimator):
         X : array_like, n rows
             As `predict` takes it.
         y : array_like, shape (n,)
-        sample_weight : array_like, shape (n,), optional
+            The true classes.
+        sample_weight : array_like of float, shape (n,), optional
+            How much each sample counts; by default 1.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
         """
         from sklearn.metrics import accuracy_score  # only here: scikit-learn costs start-up
 
@@ -85,32 +104,77 @@ class RegressorProtocol(Estimator):
         tags.target_tags.required = True
         return tags
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted value of each row."""
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the predicted value of each row.
+
+        Parameters
+        ----------
+        X : array_like, n rows
+            What `fit` takes, of new samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+        """
         raise NotImplementedError
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the coefficient of determination, R².
 
         Parameters
         ----------
         X : array_like, n rows
             As `predict` takes it.
-        y : array_like, shape (n,)
-        sample_weight : array_like, shape (n,), optional
+        y : array_like of float, shape (n,)
+            The true values.
+        sample_weight : array_like of float, shape (n,), optional
+            How much each sample counts; by default 1.
+
+        Returns
+        -------
+        float
+            At most 1.
         """
         from sklearn.metrics import r2_score  # only here: scikit-learn costs start-up
 
         return r2_score(y, self.predict(X), sample_weight=sample_weight)
 
 
-def clone(estimator: Any) -> Any:
-    """Return a new estimator with the same parameters, not fitted, as `sklearn.base.clone` does."""
+def clone(estimator: Some) -> Some:
+    """Return a new estimator with the same parameters, not fitted, as `sklearn.base.clone` does.
+
+    Parameters
+    ----------
+    estimator : object with `get_params`
+        A solver, selector, scaler or kernel, fitted or not.
+
+    Returns
+    -------
+    object of the same class
+
+    Examples
+    --------
+    >>> from seqkern.solvers import CSVC
+    >>> from seqkern.solvers.estimator import clone
+    >>> fitted = CSVC(C=10.0).fit([[1.0, 0.0], [0.0, 1.0]], [-1, 1])
+    >>> clone(fitted), hasattr(clone(fitted), "support_")
+    (CSVC(C=10.0), False)
+    """
     return type(estimator)(**{name: _copied(value) for name, value in estimator.get_params(deep=False).items()})
 
 
 def check_is_fitted(estimator: Estimator) -> None:
-    """Raise scikit-learn's NotFittedError unless `fit` was called."""
+    """Raise scikit-learn's NotFittedError unless `fit` was called.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        What the message names.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+    """
     if not estimator.__sklearn_is_fitted__():
         from sklearn.exceptions import NotFittedError  # only here: scikit-learn costs start-up
 
