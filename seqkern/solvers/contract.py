@@ -43,7 +43,7 @@ class Solver(Stored, Estimator):
     input : {"gram", "features", "implicit"}
         What `fit` takes. A Gram matrix is square, and cross-validation slices its rows and its columns
         together. An `Implicit` (seqkern/kernels/implicit.py) stands for feature vectors that are never stored;
-        who takes it also takes features, dense or sparse. After it the columns are the training records.
+        who takes it also takes features, dense or sparse. After it the columns are the training samples.
     needs_semidefinite : bool
         Whether a Gram matrix that is not positive semi-definite leaves several solutions, of which one is found.
     targets : tuple of {"binary", "multiclass", "real", "none"}
@@ -282,7 +282,7 @@ class Solver(Stored, Estimator):
         y : array_like, shape (n,), optional
             Needed unless ``"none"`` is among the solver's `targets`.
         groups : array_like, shape (n,), optional
-            Records of one group stay together where a solver of `accepts_groups` divides the training part; others
+            Samples of one group stay together where a solver of `accepts_groups` divides the training part; others
             do not look at them.
 
         Returns
@@ -384,7 +384,7 @@ class Solver(Stored, Estimator):
         Parameters
         ----------
         K : array_like of float64, shape (m, n)
-            The kernel of new records (rows) with the training ones (columns), or features; or an Implicit with the
+            The kernel of new samples (rows) with the training ones (columns), or features; or an Implicit with the
             tables of the one that it was fitted on.
 
         Returns

@@ -5,7 +5,7 @@ fitted, but no base class of their own. Tags and scores are made when asked for;
 """
 
 import copy
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy.typing as npt
 
@@ -19,7 +19,20 @@ Some = TypeVar("Some", bound=Parameters)
 
 
 class Estimator(MetadataRouting, Parameters):
-    """Base of solvers; an attribute that ends with an underscore is set by `fit`."""
+    """Base of solvers; an attribute that ends with an underscore is set by `fit`.
+
+    Examples
+    --------
+    scikit-learn takes them as its own:
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.solvers import CSVC
+    >>> K = SpectrumKernel(k=2)(["ACGTACGT", "ACGACG", "ACGTA", "GGTTGGTT", "TTGGTT", "GGTTG"])
+    >>> search = GridSearchCV(CSVC(), {"C": [0.1, 1.0]}, cv=3).fit(K, [1, 1, 1, 0, 0, 0])
+    >>> float(search.best_score_)
+    1.0
+    """
 
     def __sklearn_tags__(self) -> "Tags":
         """Return the tags of an estimator that is neither classifier nor regressor, for scikit-learn."""
@@ -31,6 +44,11 @@ class Estimator(MetadataRouting, Parameters):
         """Tell whether `fit` was called."""
         return any(name.endswith("_") and not name.startswith("__") for name in vars(self))
 
+    if TYPE_CHECKING:
+
+        def set_params(self, **params: Any) -> Self:  # noqa: D102 - that of Parameters, whose type says less
+            ...
+
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         from sklearn.utils import estimator_html_repr  # only here: scikit-learn costs start-up
@@ -39,7 +57,16 @@ class Estimator(MetadataRouting, Parameters):
 
 
 class ClassifierProtocol(Estimator):
-    """Mixin of estimators that predict classes, as scikit-learn's ClassifierMixin."""
+    """Mixin of estimators that predict classes, as scikit-learn's ClassifierMixin.
+
+    Examples
+    --------
+    >>> from sklearn.base import is_classifier
+    >>> from seqkern.solvers import CSVC
+    >>> solver = CSVC().fit([[2.0, 0.0], [0.0, 2.0]], ["alpha", "beta"])
+    >>> is_classifier(solver), solver.score([[1.0, 0.0], [0.0, 1.0]], ["alpha", "alpha"])
+    (True, 0.5)
+    """
 
     _estimator_type = "classifier"
 
@@ -90,7 +117,16 @@ class ClassifierProtocol(Estimator):
 
 
 class RegressorProtocol(Estimator):
-    """Mixin of estimators that predict real numbers, as scikit-learn's RegressorMixin."""
+    """Mixin of estimators that predict real numbers, as scikit-learn's RegressorMixin.
+
+    Examples
+    --------
+    >>> from seqkern.solvers import LSSVR
+    >>> K = [[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]]
+    >>> solver = LSSVR(C=1e6).fit(K, [0.0, 1.0, 3.0])
+    >>> round(solver.score(K, [0.0, 1.0, 3.0]), 3)
+    1.0
+    """
 
     _estimator_type = "regressor"
 

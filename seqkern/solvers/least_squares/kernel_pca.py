@@ -56,7 +56,7 @@ class KernelPCA(TransformerMixin, Solver):
         Parameters
         ----------
         K : array_like of float64, shape (m, n)
-            The kernel of new records (rows) with the training ones (columns).
+            The kernel of new samples (rows) with the training ones (columns).
         """
         return self.decision_function(K)
 

@@ -7,16 +7,16 @@ augmented Lagrangian −D(α) + b Σ α_i y_i + σ/2 (Σ α_i y_i)² instead, an
 LIBLINEAR does with its penalised bias, but with the penalty moved along to where the bias is, so that it vanishes at
 the end. One step costs one φ_i·w and one w += c·φ_i, whatever n.
 
-Where Σ α_i y_i = 0, φ_i − m for any m gives the same w and D as φ_i. With m a mean of the φ_i the records have much
+Where Σ α_i y_i = 0, φ_i − m for any m gives the same w and D as φ_i. With m a mean of the φ_i the samples have much
 less in common, and one α_i more of a say in its own f(x_i): of sequences that all have the same common words, descent
-takes a sixth of the passes. No φ_i − m is ever made: φ_i·m, a number for each record, will do. Those cost about a pass;
-where the records have little in common, m = 0.
+takes a sixth of the passes. No φ_i − m is ever made: φ_i·m, a number for each sample, will do. Those cost about a pass;
+where the samples have little in common, m = 0.
 
-Records that stay at a bound are left out of the passes, sooner than LIBLINEAR leaves them out (shrinking). They were
+Samples that stay at a bound are left out of the passes, sooner than LIBLINEAR leaves them out (shrinking). They were
 judged by the bias of that time: all come back once it has moved so far that one of them might have been misjudged.
 
-The certificate is computed for all records and leaves nothing out. First α is made feasible: a few α_i, those that
-cost the dual least, are moved until Σ α_i y_i = 0, and w with them. Then one φ_i·w for each record gives the primal
+The certificate is computed for all samples and leaves nothing out. First α is made feasible: a few α_i, those that
+cost the dual least, are moved until Σ α_i y_i = 0, and w with them. Then one φ_i·w for each sample gives the primal
 value P of w with its best bias, which is a weighted median, and D(α). As the α is feasible and the w and b are those
 that are returned, P − D bounds how far both are from the optimum, without any estimate, up to rounding: P and D are
 sums of terms that cancel, so that of a cost, or a K(x, x), of about a million the gap may be off by per cents. If P − D
@@ -35,20 +35,20 @@ SIGMA = 0.1
 """σ in units of the median ‖φ − m‖²: larger, and steps are short; smaller, and the bias lags behind."""
 
 MEAN_OF = 2000
-"""m is the mean of about so many records."""
+"""m is the mean of about so many samples."""
 
 MUCH = 0.25
 """m = 0 if m·m is less than so many times the mean K(x, x): then it would save less than it costs."""
 
 LATE = 0.5, 1.2
-"""What a pass finds of the gap at its records, before it moves them, is so many times the gap after it: at least, at
-most. It is less than the gap where records were left out that should not have been."""
+"""What a pass finds of the gap at its samples, before it moves them, is so many times the gap after it: at least, at
+most. It is less than the gap where samples were left out that should not have been."""
 
 SHRINK = 0.2
-"""A record at a bound leaves when its gradient is beyond so many times the largest projected one of the last pass."""
+"""A sample at a bound leaves when its gradient is beyond so many times the largest projected one of the last pass."""
 
 FEW = 1000
-"""So many records mostly have enough room to make α feasible."""
+"""So many samples mostly have enough room to make α feasible."""
 
 AGAIN = 10
 """After so many passes there is a certificate in any case, for it takes up what was left out too early."""
@@ -67,7 +67,7 @@ class Certificate:
     gap : float
         (P − D) / P.
     residual : float
-        The largest violation of the optimality conditions by a pair of records, LIBSVM's m(α) − M(α).
+        The largest violation of the optimality conditions by a pair of samples, LIBSVM's m(α) − M(α).
     """
 
     bias: float
@@ -82,15 +82,15 @@ class Descent:
 
     Parameters
     ----------
-    implicit : Implicit, n records
+    implicit : Implicit, n samples
     y : ndarray of float64, shape (n,)
         −1 and 1.
     cost : ndarray of float64, shape (n,)
-        C of each record.
+        C of each sample.
     seed : int
-        Of the order of the records.
+        Of the order of the samples.
     shrinking : bool
-        Whether records at a bound are left out.
+        Whether samples at a bound are left out.
     start : ndarray of float64, shape (n,), optional
         α to begin with, of another C.
 
@@ -140,13 +140,13 @@ class Descent:
         return float(np.sum(self.alpha * self.y * self.means))
 
     def _open(self):
-        """Take all records into the passes again."""
+        """Take all samples into the passes again."""
         self.active = len(self.y)
         self.upper, self.lower = np.inf, -np.inf
         self.least_bias, self.most_bias = -np.inf, np.inf
 
     def run(self, tol, max_epochs):
-        """Descend until the certificate's gap is at most `tol`, or for `max_epochs` passes over as many records as all.
+        """Descend until the certificate's gap is at most `tol`, or for `max_epochs` passes over as many samples as all.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class Descent:
                 late = float(np.clip(0.9 * gap / (certificate.gap * certificate.primal), *LATE))
 
     def _pass(self):
-        """Descend once on each active record, and move the bias; return the sum of the gaps found on the way."""
+        """Descend once on each active sample, and move the bias; return the sum of the gaps found on the way."""
         _dual_coordinate.shuffle(self.order, self.active, self.generator)
         excess = float(self.y @ self.alpha)
         self.sums[0], self.sums[3], self.sums[4] = self.bias + self.sigma * excess, excess, self._along_mean()
@@ -201,9 +201,9 @@ class Descent:
         return gap
 
     def _shrink(self, largest, least):
-        """Set the gradients beyond which a record at a bound leaves, by the largest and least projected gradient.
+        """Set the gradients beyond which a sample at a bound leaves, by the largest and least projected gradient.
 
-        The bias may then move by as much before the gradient of such a record could change its sign.
+        The bias may then move by as much before the gradient of such a sample could change its sign.
         """
         if self.shrinking:
             self.upper = SHRINK * largest if largest > 0 else np.inf
@@ -235,7 +235,7 @@ class Descent:
         Returns
         -------
         rows : ndarray of int64, shape (r,)
-            The records whose α moved.
+            The samples whose α moved.
         before : ndarray of float64, shape (r,)
             Their α until then.
         """
@@ -260,13 +260,13 @@ class Descent:
         return rows, before
 
     def _move(self, rows, alpha):
-        """Set α of some records, and w with it."""
+        """Set α of some samples, and w with it."""
         change = alpha - self.alpha[rows]
         self.alpha[rows] = alpha
         self.implicit.take(rows).add(self.weights, self.y[rows] * change)
 
     def _resume(self, rows, before):
-        """Take back what made α feasible, and take up all records that could still move."""
+        """Take back what made α feasible, and take up all samples that could still move."""
         self._move(rows, before)
         self._open()
         if self.shrinking:
@@ -280,7 +280,7 @@ class Descent:
 
 
 def _means(implicit):
-    """Return φ_i·m of each record, float64 (n,), and m·m, for m the mean of records evenly spread over all, or zero."""
+    """Return φ_i·m of each sample, float64 (n,), and m·m, for m the mean of samples evenly spread over all, or zero."""
     some = implicit.take(np.arange(0, len(implicit), -(-len(implicit) // MEAN_OF)))
     weights = implicit.zeros()
     some.add(weights, np.full(len(some), 1.0 / len(some)))
@@ -293,7 +293,7 @@ def _means(implicit):
 def best_bias(products, y, cost):
     """Return the b with the least Σ cost·max(0, 1 − y·(products + b)), in the middle if there are many.
 
-    The slope of the sum rises by cost_i at b = y_i − products_i, from −Σ cost of the positive records on.
+    The slope of the sum rises by cost_i at b = y_i − products_i, from −Σ cost of the positive samples on.
     """
     places = y - products
     order = np.argsort(places)

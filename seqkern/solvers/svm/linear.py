@@ -17,12 +17,12 @@ class LinearSVC(BinarySolver):
     """Support vector machine with soft margin that needs no Gram matrix: the optimum is that of `CSVC`.
 
     It minimises ½ ‖w‖² + Σ C_i max(0, 1 − y_i (w·φ_i + b)) by dual coordinate descent. Time and memory grow with the
-    number of records, not with its square.
+    number of samples, not with its square.
 
     Attributes
     ----------
     support_ : ndarray of int64, shape (s,)
-        The records with α > 0. Fitted on a matrix of features: the features whose weight is not zero.
+        The samples with α > 0. Fitted on a matrix of features: the features whose weight is not zero.
     dual_coef_ : ndarray of float64, shape (s,)
         α_i y_i of the support vectors; Σ α_i y_i = 0. Fitted on a matrix of features, there is none.
     intercept_ : float
@@ -71,7 +71,7 @@ class LinearSVC(BinarySolver):
         return [cls(**exact), cls(C=0.3, class_weight="balanced", **exact)]
 
     def fit_after(self, previous, K, y=None, groups=None):
-        """Fit, beginning with the solution of another C, if `previous` has it for the same records.
+        """Fit, beginning with the solution of another C, if `previous` has it for the same samples.
 
         Raises as `fit` does.
         """
@@ -88,7 +88,7 @@ class LinearSVC(BinarySolver):
         cost = float(self.C) * np.where(y > 0, factors[1], factors[0])
         start = getattr(self, "_start", None)
         if start is not None and (start.shape != y.shape or np.any(start * y < 0)):
-            start = None  # of other records
+            start = None  # of other samples
         descent = Descent(implicit, y, cost, self.seed, start=None if start is None else np.abs(start))
         certificate, epochs = descent.run(self.tol, self.max_epochs)
         self._alpha = descent.alpha * y

@@ -1,4 +1,4 @@
-"""The linear machine of very many records in the primal: squared hinge loss, or least squares, on features."""
+"""The linear machine of very many samples in the primal: squared hinge loss, or least squares, on features."""
 
 from typing import Literal
 
@@ -22,7 +22,7 @@ class PrimalSVC(AnyClassSolver):
 
     It minimises ½ ‖w‖² + C Σ_i c_i ξ_i², ξ_i = max(0, 1 − y_i (w·φ_i + b)), or without the maximum (least squares),
     by Newton's method. Of several classes each has a machine against the rest; all are trained at once, on the same
-    passes over the records. Time and memory grow with the number of records, not with its square, and records whose
+    passes over the samples. Time and memory grow with the number of samples, not with its square, and samples whose
     features do not fit into memory can be computed anew on each pass.
 
     Attributes
@@ -43,7 +43,7 @@ class PrimalSVC(AnyClassSolver):
     Keerthi & DeCoste 2005; Chapelle 2007. `primal_newton` describes the algorithm. `fit` takes a matrix, dense or
     sparse, or FeatureBlocks: float32 features are multiplied in float32, what is summed over them is float64, in a
     fixed order. Memory besides the features: for d up to 8,191 features about four matrices of d × d, and nine numbers
-    for each record and class. `fit_after` begins with the weights for another C; between such fits one matrix is kept.
+    for each sample and class. `fit_after` begins with the weights for another C; between such fits one matrix is kept.
     """
 
     name = "primal_svc"
@@ -84,7 +84,7 @@ class PrimalSVC(AnyClassSolver):
         return [cls(tol=1e-9), cls(C=0.3, loss="squared", tol=1e-9), cls(class_weight="balanced", tol=1e-9)]
 
     def fit_after(self, previous, K, y=None, groups=None):
-        """Fit, beginning with the weights for another C, if `previous` has them for the same records; see `fit`."""
+        """Fit, beginning with the weights for another C, if `previous` has them for the same samples; see `fit`."""
         self._previous = previous if type(previous) is type(self) else None
         try:
             return self.fit(K, y, groups)

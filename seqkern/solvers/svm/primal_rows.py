@@ -23,7 +23,7 @@ SAMPLED = 8
 
 
 class Rows:
-    """The feature vectors x_i of n records, with a constant feature of 1 behind them.
+    """The feature vectors x_i of n samples, with a constant feature of 1 behind them.
 
     Parameters
     ----------
