@@ -47,7 +47,7 @@ class FilteredSVC(BinarySolver):
     >>> sites = ["CAGGTAAGT", "AAGGTAAGT", "CAGGTGAGT", "AAGGTGAGT", "CAGGTAAGA", "TTCTTTCTC"]
     >>> decoys = ["TTCTTCTTT", "TCTTTCTCT", "TTTCTTCTC", "CTTTCTTTC", "TCTTCTTTC", "CTTCTTTCT"]
     >>> K = SpectrumKernel(k=2)(sites + decoys)
-    >>> solver = FilteredSVC(CSVC(), nu=0.25, of="positive").fit(K, [1] * 6 + [0] * 6)
+    >>> solver = FilteredSVC(CSVC(), nu=0.4, of="positive").fit(K, [1] * 6 + [0] * 6)
     >>> solver.left_out_.tolist(), solver.report_["n_left_out"]
     ([5], [0, 1])
     """

@@ -8,7 +8,7 @@ LIBLINEAR does with its penalised bias, but with the penalty moved along to wher
 the end. One step costs one φ_i·w and one w += c·φ_i, whatever n.
 
 Where Σ α_i y_i = 0, φ_i − m for any m gives the same w and D as φ_i. With m a mean of the φ_i the samples have much
-less in common, and one α_i more of a say in its own f(x_i): of sequences that all have the same common words, descent
+less in common, and one α_i more of a say in its own f(x_i): of sequences that all have the same common k-mers, descent
 takes a sixth of the passes. No φ_i − m is ever made: φ_i·m, a number for each sample, will do. Those cost about a pass;
 where the samples have little in common, m = 0.
 
@@ -27,8 +27,10 @@ of the multiplier, it could come back to the same place again and again.
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.progress import progress_counter
+from seqkern.kernels.implicit import Implicit
 from seqkern.solvers.svm import _dual_coordinate
 
 SIGMA = 0.1
@@ -68,6 +70,12 @@ class Certificate:
         (P − D) / P.
     residual : float
         The largest violation of the optimality conditions by a pair of samples, LIBSVM's m(α) − M(α).
+
+    Examples
+    --------
+    >>> from seqkern.solvers.svm.dual_coordinate import Certificate
+    >>> Certificate(bias=0.0, primal=2.0, dual=1.999, gap=0.0005, residual=0.01).gap < 1e-3
+    True
     """
 
     bias: float
@@ -101,9 +109,28 @@ class Descent:
         w.
     bias : float
         b for the vectors φ − m.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.kernels.implicit import SparseImplicit
+    >>> from seqkern.solvers.svm.dual_coordinate import Descent
+    >>> implicit = SparseImplicit.of(np.array([[3.0], [1.0], [-1.0], [-3.0]]))
+    >>> descent = Descent(implicit, np.array([1.0, 1.0, -1.0, -1.0]), np.full(4, 10.0), seed=1)
+    >>> certificate, epochs = descent.run(tol=1e-9, max_epochs=1000)
+    >>> certificate.gap <= 1e-9, descent.alpha.round(3).tolist()
+    (True, [0.0, 0.5, 0.5, 0.0])
     """
 
-    def __init__(self, implicit, y, cost, seed, shrinking=True, start=None):
+    def __init__(
+        self,
+        implicit: Implicit,
+        y: npt.NDArray[np.float64],
+        cost: npt.NDArray[np.float64],
+        seed: int,
+        shrinking: bool = True,
+        start: npt.NDArray[np.float64] | None = None,
+    ) -> None:
         self.implicit, self.y, self.cost, self.shrinking = implicit, y, cost, shrinking
         self.means, self.mean = _means(implicit)
         self.squares = np.maximum(implicit.squares - 2 * self.means + self.mean, 0.0)
@@ -120,7 +147,7 @@ class Descent:
             self._begin(start)
         self._open()
 
-    def _begin(self, start):
+    def _begin(self, start: npt.NDArray[np.float64]) -> None:
         """Begin with the multiple of `start` that has the largest dual value, and its best bias."""
         self.implicit.add(self.weights, self.y * start)
         products = self.implicit.dots(self.weights)
@@ -135,22 +162,30 @@ class Descent:
         self.gradient = self.y * (factor * products + bias) - 1
         self.sums[1:3] = self.alpha.sum(), 0.5 * factor * factor * square
 
-    def _along_mean(self):
+    def _along_mean(self) -> float:
         """Return w·m: the bias for φ is that for φ − m less this."""
         return float(np.sum(self.alpha * self.y * self.means))
 
-    def _open(self):
+    def _open(self) -> None:
         """Take all samples into the passes again."""
         self.active = len(self.y)
         self.upper, self.lower = np.inf, -np.inf
         self.least_bias, self.most_bias = -np.inf, np.inf
 
-    def run(self, tol, max_epochs):
+    def run(self, tol: float, max_epochs: int) -> tuple[Certificate, int]:
         """Descend until the certificate's gap is at most `tol`, or for `max_epochs` passes over as many samples as all.
+
+        Parameters
+        ----------
+        tol : float
+            > 0, a share of the primal value.
+        max_epochs : int
+            At least 1.
 
         Returns
         -------
         certificate : Certificate
+            Of the α and w that are left in `alpha` and `weights`.
         epochs : int
             How many such passes it took.
         """
@@ -172,7 +207,7 @@ class Descent:
                 certified = steps
                 late = float(np.clip(0.9 * gap / (certificate.gap * certificate.primal), *LATE))
 
-    def _pass(self):
+    def _pass(self) -> float:
         """Descend once on each active sample, and move the bias; return the sum of the gaps found on the way."""
         _dual_coordinate.shuffle(self.order, self.active, self.generator)
         excess = float(self.y @ self.alpha)
@@ -200,7 +235,7 @@ class Descent:
         self._shrink(self.sums[5], self.sums[6])
         return gap
 
-    def _shrink(self, largest, least):
+    def _shrink(self, largest: float, least: float) -> None:
         """Set the gradients beyond which a sample at a bound leaves, by the largest and least projected gradient.
 
         The bias may then move by as much before the gradient of such a sample could change its sign.
@@ -212,8 +247,16 @@ class Descent:
             self.least_bias = max(self.least_bias, self.bias - room)
             self.most_bias = min(self.most_bias, self.bias + room)
 
-    def certify(self):
-        """Make α feasible, and return its Certificate and what takes that back: the arguments of `_resume`."""
+    def certify(self) -> tuple[Certificate, tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]:
+        """Make α feasible, and return its Certificate and what takes that back: the arguments of `_resume`.
+
+        Returns
+        -------
+        certificate : Certificate
+            Of the feasible α.
+        repair : tuple of ndarray
+            The samples whose α moved, and their α until then.
+        """
         repair = self._make_feasible()
         products = self.implicit.dots(self.weights)
         bias = best_bias(products, self.y, self.cost)
@@ -229,7 +272,7 @@ class Descent:
         self.gradient = self.y * (products + self.bias - self._along_mean()) - 1
         return Certificate(bias, primal, dual, (primal - dual) / primal, max(0.0, float(violation))), repair
 
-    def _make_feasible(self):
+    def _make_feasible(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Move α until Σ α_i y_i = 0, first where the gradient says that the dual loses least.
 
         Returns
@@ -259,13 +302,13 @@ class Descent:
         self._move(rows, np.clip(np.where(down[rows], before - step, before + step), 0.0, self.cost[rows]))
         return rows, before
 
-    def _move(self, rows, alpha):
+    def _move(self, rows: npt.NDArray[np.int64], alpha: npt.NDArray[np.float64]) -> None:
         """Set α of some samples, and w with it."""
         change = alpha - self.alpha[rows]
         self.alpha[rows] = alpha
         self.implicit.take(rows).add(self.weights, self.y[rows] * change)
 
-    def _resume(self, rows, before):
+    def _resume(self, rows: npt.NDArray[np.int64], before: npt.NDArray[np.float64]) -> None:
         """Take back what made α feasible, and take up all samples that could still move."""
         self._move(rows, before)
         self._open()
@@ -279,7 +322,7 @@ class Descent:
             self.active = int(np.sum(~out))
 
 
-def _means(implicit):
+def _means(implicit: Implicit) -> tuple[npt.NDArray[np.float64], float]:
     """Return φ_i·m of each sample, float64 (n,), and m·m, for m the mean of samples evenly spread over all, or zero."""
     some = implicit.take(np.arange(0, len(implicit), -(-len(implicit) // MEAN_OF)))
     weights = implicit.zeros()
@@ -290,10 +333,30 @@ def _means(implicit):
     return implicit.dots(weights), mean
 
 
-def best_bias(products, y, cost):
+def best_bias(products: npt.NDArray[np.float64], y: npt.NDArray[np.float64], cost: npt.NDArray[np.float64]) -> float:
     """Return the b with the least Σ cost·max(0, 1 − y·(products + b)), in the middle if there are many.
 
     The slope of the sum rises by cost_i at b = y_i − products_i, from −Σ cost of the positive samples on.
+
+    Parameters
+    ----------
+    products : ndarray of float64, shape (n,)
+        w·φ of each sample.
+    y : ndarray of float64, shape (n,)
+        −1 and 1.
+    cost : ndarray of float64, shape (n,)
+        C of each sample.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.solvers.svm.dual_coordinate import best_bias
+    >>> best_bias(np.array([3.0, 1.0]), np.array([1.0, -1.0]), np.ones(2))
+    -2.0
     """
     places = y - products
     order = np.argsort(places)
