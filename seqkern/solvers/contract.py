@@ -190,9 +190,10 @@ class Solver(Stored, Estimator):
         return self.support_
 
     def selected_weights(self) -> npt.NDArray[np.float64] | None:
-        """Return the factors of `selected_columns` in the decision, float64; None where it is no weighted sum of them.
+        """Return the factors of `selected_columns` in the decision, float64, or None.
 
-        By default those of `linear`. Where features are scaled before, they are factors of the scaled ones.
+        It is None where the decision is not a weighted sum of them. By default those of `linear`. Where features are
+        scaled before, they are factors of the scaled ones.
         """
         linear = self.linear()
         return None if linear is None else np.asarray(linear[0])[self.selected_columns()]

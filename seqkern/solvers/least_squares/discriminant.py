@@ -62,8 +62,8 @@ class KernelFisher(KernelExpansion, BinarySolver):
     In the program the class means of the decision are −1 and 1:
 
     >>> decisions = solver.decision_function(kernel(train))
-    >>> decisions[:2].mean().round(6), decisions[2:].mean().round(6)
-    (np.float64(-1.0), np.float64(1.0))
+    >>> decisions.reshape(2, 2).mean(axis=1).round(6).tolist()
+    [-1.0, 1.0]
     """
 
     name = "kernel_fisher"

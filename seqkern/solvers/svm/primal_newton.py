@@ -43,8 +43,9 @@ class DualityGap(NamedTuple):
     --------
     >>> import numpy as np
     >>> from seqkern.solvers.svm.primal_newton import DualityGap
-    >>> DualityGap(np.array([2.0]), np.array([1e-6]), np.array([1e-3])).gap.max() < 1e-4
-    np.True_
+    >>> found = DualityGap(objective=np.array([2.0]), gap=np.array([1e-6]), residual=np.array([1e-3]))
+    >>> float(found.gap.max())
+    1e-06
     """
 
     objective: npt.NDArray[np.float64]
