@@ -6,6 +6,7 @@ from typing import Any
 
 from seqkern.core.archive import canonical_json
 from seqkern.core.errors import ParameterError
+from seqkern.core.types import PathLike
 from seqkern.datasets import Dataset
 from seqkern.kernels.base import Kernel
 from seqkern.study.kernel_entries import AnyKernel, KernelEntry, local_files
@@ -78,7 +79,7 @@ def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
     return {name: [kept[key] for key in sorted(kept) if key[0] == name] for name in dict.fromkeys(n for n, _ in kept)}
 
 
-def check_stored(dataset: Dataset, file: object) -> None:
+def check_stored(dataset: Dataset, file: PathLike) -> None:
     """Raise ParameterError where the samples of a data set are residues: it has no Gram matrix of all of them.
 
     Parameters
