@@ -16,7 +16,7 @@ from seqkern.study.kernel_entries import AnyKernel, KernelEntry, local_files
 class GramHome:
     """A stored Gram matrix.
 
-    Parameters
+    Attributes
     ----------
     name : str
         Under which it is kept.
@@ -67,7 +67,9 @@ def gram_homes(kernels: Mapping[str, AnyKernel]) -> dict[str, list[GramHome]]:
     entries = [(name, entry) for name, entry in kernels.items() if isinstance(entry, KernelEntry) and entry.known]
     for name, entry in entries:
         form = entry.kernel.stored_form()
-        needed: list[Kernel] = [] if form is None else form.kernels
+        if form is None:
+            continue
+        needed: list[Kernel] = form.kernels
         for number, kernel in enumerate(needed, start=1):
             own = name if len(needed) == 1 else _free(f"{name}.part{number}", kernels)
             home = GramHome(own, kernel.spec() if form.learns else entry.spec, kernel)
