@@ -14,7 +14,7 @@ watches; values are checked by `check_parameters`, which whoever uses them calls
 
 import inspect
 from collections.abc import Callable, Collection
-from typing import Any, ClassVar, Literal, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 from seqkern.core.declarations import (
     REQUIRED,
@@ -52,7 +52,22 @@ def integer(
     each: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a whole number, from `low` to `high`; see `Parameter` for the rest."""
+    """Declare a whole number.
+
+    Parameters
+    ----------
+    default : int, list or None, optional
+        That of the constructor; without one, the parameter must be given.
+    low, high : float or str, optional
+        Least and largest value; a text names the parameter that has it.
+    several, words, optional, kw_only, execution, list_parameter, each, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Integer(**locals())
 
 
@@ -69,7 +84,26 @@ def real(
     kw_only: bool = True,
     doc: str = "",
 ) -> Any:
-    """Declare a number ≥ `low` (> with `open_low`) and ≤ `high` (<), finite unless `infinite`."""
+    """Declare a number, finite unless `infinite`.
+
+    Parameters
+    ----------
+    default : float, str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    low, high : float or str, optional
+        Least and largest value; a text names the parameter that has it.
+    open_low, open_high : bool
+        Whether the bound itself is refused.
+    infinite : bool
+        Whether infinity is a value.
+    words, optional, kw_only, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Real(**locals())
 
 
@@ -81,12 +115,40 @@ def choice(
     execution: bool = False,
     doc: str = "",
 ) -> Any:
-    """Declare one of some words, by default those of the annotation, a Literal."""
+    """Declare one of some words.
+
+    Parameters
+    ----------
+    default : str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    choices : collection of str
+        By default those of the annotation, a Literal.
+    kw_only, execution, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Choice(default=default, choices=tuple(choices), kw_only=kw_only, execution=execution, doc=doc)
 
 
 def flag(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
-    """Declare what is true or false."""
+    """Declare what is true or false.
+
+    Parameters
+    ----------
+    default : bool, optional
+        That of the constructor; without one, the parameter must be given.
+    kw_only, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Flag(**locals())
 
 
@@ -101,12 +163,44 @@ def text(
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare text, or the path of a file; with `rows`, rows of numbers may stand for it."""
+    """Declare text, or the path of a file.
+
+    Parameters
+    ----------
+    default : str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    several : bool
+        As of `Parameter`.
+    rows : bool
+        Whether rows of numbers may stand for the text.
+    path : bool
+        Whether it is the path of a file.
+    optional, kw_only, remedy, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Text(**locals())
 
 
 def alphabet_name(*, default: Any = REQUIRED, doc: str = "") -> Any:
-    """Declare an alphabet, by its name or its letters."""
+    """Declare an alphabet, by its name or its letters.
+
+    Parameters
+    ----------
+    default : str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    doc : str
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return AlphabetName(**locals())
 
 
@@ -122,7 +216,26 @@ def numbers(
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a list of numbers from `low` to `high`, as many as the attribute `length` says."""
+    """Declare a list of numbers.
+
+    Parameters
+    ----------
+    default : list, str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    low, high : float, optional
+        Least and largest value of each.
+    words, each
+        As of `Parameter`.
+    length : str
+        The attribute of the object that says how many numbers there are; by default any number of them.
+    kw_only, remedy, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Numbers(**locals())
 
 
@@ -136,12 +249,44 @@ def numbers_by_name(
     remedy: str = "",
     doc: str = "",
 ) -> Any:
-    """Declare a number for each of some names; `value` declares the number, which messages call `each` and the name."""
+    """Declare a number for each of some names.
+
+    Parameters
+    ----------
+    value : Parameter
+        Declares the number, which messages call `each` and the name.
+    default : dict, str or None, optional
+        That of the constructor; without one, the parameter must be given.
+    words : tuple of str
+        As of `Parameter`.
+    text : bool
+        Whether any text may stand for the numbers.
+    each, remedy, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return NumbersByName(**locals())
 
 
 def labels(*, default: Any = REQUIRED, kw_only: bool = True, list_parameter: bool = False, doc: str = "") -> Any:
-    """Declare a list of classes."""
+    """Declare a list of classes.
+
+    Parameters
+    ----------
+    default : list or None, optional
+        That of the constructor; without one, the parameter must be given.
+    kw_only, list_parameter, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Labels(**locals())
 
 
@@ -155,22 +300,80 @@ def component(
     list_parameter: bool = False,
     doc: str = "",
 ) -> Any:
-    """Declare a thing of some kind, such as ``"kernel"``; with `expand`, all those of a grid."""
+    """Declare a thing of some kind.
+
+    Parameters
+    ----------
+    kind : str
+        A name in kinds.py, such as ``"kernel"``.
+    default : object, optional
+        That of the constructor; without one, the parameter must be given.
+    several : bool
+        As of `Parameter`.
+    expand : bool
+        Whether it is all things of a grid.
+    kw_only, list_parameter, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Component(**locals())
 
 
 def anything(*, default: Any = REQUIRED, kw_only: bool = True, doc: str = "") -> Any:
-    """Declare what only the class itself can check; text is read by its looks."""
+    """Declare what only the class itself can check; text is read by its looks.
+
+    Parameters
+    ----------
+    default : object, optional
+        That of the constructor; without one, the parameter must be given.
+    kw_only, doc
+        As of `Parameter`.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Parameter(**locals())
 
 
 def changed(*, default: Any, **changes: Any) -> Any:
-    """Declare an inherited parameter again, with another default, and `changes` of what else it was declared with."""
+    """Declare an inherited parameter again.
+
+    Parameters
+    ----------
+    default : object
+        The one that the constructor has here.
+    **changes : object
+        What else is to be different of what it was declared with.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Changed(default=default, changes={"default": default, **changes})
 
 
 def fixed(value: Any, *, init: Literal[False] = False) -> Any:
-    """Take an inherited parameter away: the attribute has this value, and the constructor does not take it."""
+    """Take an inherited parameter away: the constructor does not have it here.
+
+    Parameters
+    ----------
+    value : object
+        That of the attribute.
+    init : False
+        For type checkers alone, which read in it that there is no such argument.
+
+    Returns
+    -------
+    Parameter
+        Which type checkers take for a value.
+    """
     return Fixed(default=value)
 
 
@@ -205,6 +408,18 @@ class Parameters:
     last_parameters : tuple of str
         Those that stand last in the signature, in this order. The others stand in the order in which they are declared,
         inherited ones first; those that are given by position before those that are not.
+
+    Examples
+    --------
+    >>> class Kmers(Parameters):
+    ...     k: int = integer(default=3, low=1, kw_only=False, doc="Length of the k-mers.")
+    ...     norm: Literal["l1", "l2"] = choice(default="l2", doc="How counts are scaled.")
+    >>> Kmers(5), Kmers(norm="l1").get_params()
+    (Kmers(k=5), {'k': 3, 'norm': 'l1'})
+    >>> Kmers(k=0).check_parameters()
+    Traceback (most recent call last):
+        ...
+    seqkern.core.errors.ParameterError: k=0 is not possible; give an integer at least 1
     """
 
     last_parameters: ClassVar[tuple[str, ...]] = ()
@@ -243,7 +458,17 @@ class Parameters:
 
     @classmethod
     def parameters_with(cls, trait: str) -> tuple[str, ...]:
-        """Return the names of the parameters with a trait, such as ``"execution"``."""
+        """Return the names of the parameters that have a trait.
+
+        Parameters
+        ----------
+        trait : str
+            An attribute of their declarations that is true or false, such as ``"execution"``.
+
+        Returns
+        -------
+        tuple of str
+        """
         return tuple(name for name, item in cls._parameters.items() if getattr(item, trait))
 
     def check_parameters(self) -> None:
@@ -256,7 +481,17 @@ class Parameters:
         """Raise ParameterError for what concerns several parameters, or what no declaration says."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters as a dict; with `deep`, those of nested objects too, as ``outer__inner``."""
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether those of nested objects stand there too, as ``outer__inner``.
+
+        Returns
+        -------
+        dict of str to object
+        """
         params = {name: getattr(self, name) for name in self._parameters}
         if deep:
             for name, value in list(params.items()):
@@ -264,8 +499,24 @@ class Parameters:
                     params.update({f"{name}__{key}": item for key, item in value.get_params().items()})
         return params
 
-    def set_params(self, **params: Any) -> "Parameters":
-        """Set parameters by name (``outer__inner`` for nested ones) and return self."""
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters.
+
+        Parameters
+        ----------
+        **params : object
+            By name, ``outer__inner`` for those of nested objects.
+
+        Returns
+        -------
+        self
+            This object.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown name, with the nearest one.
+        """
         for key, value in params.items():
             name, _, inner = key.partition("__")
             if name not in self._parameters:

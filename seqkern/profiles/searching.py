@@ -63,7 +63,15 @@ class ProfileTracks(_Base):
         return header | {"database": database}, arrays | nest("database", own)
 
     def restore_fitted(self, header: Header, arrays: Arrays) -> None:
-        """Set what `fitted_state` returned."""
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         super().restore_fitted(header, arrays)
         if "database" in header:
             self.database_ = SequenceSet.from_state(header["database"], unnest("database", arrays))

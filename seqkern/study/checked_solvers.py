@@ -13,7 +13,7 @@ from seqkern.study.solver_entries import SolverEntry
 class CheckedSolver:
     """A solver that is asked about the labels of training parts.
 
-    Parameters
+    Attributes
     ----------
     solver : SolverEntry
     inner_folds : int

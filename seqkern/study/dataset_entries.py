@@ -17,7 +17,7 @@ NOT_OF_THE_DATA = ("kernels", "solvers", "importance", "selection_bias", "track"
 class FoldSettings:
     """How a data set is divided into training and test parts.
 
-    Parameters
+    Attributes
     ----------
     method : str
     options : mapping
@@ -58,7 +58,7 @@ class FoldSettings:
 class Importance:
     """A method to train on all windows, of which the report shows what matters at each position.
 
-    Parameters
+    Attributes
     ----------
     kernel, solver : str
         Names in the study.
@@ -110,7 +110,7 @@ class Importance:
 class DatasetEntry:
     """A data set of a study.
 
-    Parameters
+    Attributes
     ----------
     name : str
     given : mapping

@@ -19,7 +19,7 @@ NOT_OF_THE_KERNEL = ("solvers", "transforms", "repair")
 class KernelEntry:
     """A kernel with what is done to its matrix on each training part.
 
-    Parameters
+    Attributes
     ----------
     name : str
     given : mapping
@@ -200,7 +200,7 @@ class KernelEntry:
 class KernelChoice:
     """Kernels among which the inner loop chooses.
 
-    Parameters
+    Attributes
     ----------
     name : str
     given : mapping

@@ -15,7 +15,7 @@ from seqkern.study.solver_entries import Candidate, SolverEntry
 class MethodEntry:
     """A kernel, or a choice among several, with a solver.
 
-    Parameters
+    Attributes
     ----------
     kernel : KernelEntry or KernelChoice
     solver : SolverEntry

@@ -9,7 +9,7 @@ from typing import Any
 class InnerSettings:
     """The loop inside each training part, which chooses hyperparameters.
 
-    Parameters
+    Attributes
     ----------
     folds : int
     metric : str
@@ -72,7 +72,7 @@ class InnerSettings:
 class LeakageSettings:
     """What the check for leaks looks for.
 
-    Parameters
+    Attributes
     ----------
     contained : bool
         Whether to report test sequences that lie in training sequences, and the reverse.

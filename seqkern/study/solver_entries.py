@@ -21,7 +21,7 @@ Candidate = tuple[str | None, dict[str, Any]]
 class SolverEntry:
     """A solver, or a grid of them, with the layers that follow.
 
-    Parameters
+    Attributes
     ----------
     name : str
     given : mapping or str

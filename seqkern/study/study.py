@@ -30,7 +30,7 @@ from seqkern.study.stored_grams import GramHome, gram_homes
 class Study:
     """Data sets × kernels × solvers, evaluated over the same folds; config/README.md explains every key.
 
-    Parameters
+    Attributes
     ----------
     name, description : str
     datasets : dict of str to DatasetEntry
