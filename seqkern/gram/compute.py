@@ -1,13 +1,33 @@
 """Compute a Gram matrix: in one go, tile by tile, in memory or on disk."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence, Sized
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError
-from seqkern.gram.job import GramJob, tile_grid
-from seqkern.gram.matrix import open_gram
+from seqkern.core.types import PathLike
+from seqkern.gram.job import GramJob, Progress, tile_grid
+from seqkern.gram.matrix import GramMatrix, open_gram
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel
 
 
-def compute_gram(kernel, X, Y=None, *, path=None, memory_limit=None, dtype="float64", n_threads=None, progress=None):
+def compute_gram(
+    kernel: Kernel,
+    X: Any,
+    Y: Any = None,
+    *,
+    path: PathLike | None = None,
+    memory_limit: int | str | None = None,
+    dtype: npt.DTypeLike = "float64",
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> GramMatrix:
     """Compute a kernel matrix, in memory or on disk.
 
     Parameters
@@ -25,7 +45,9 @@ def compute_gram(kernel, X, Y=None, *, path=None, memory_limit=None, dtype="floa
     memory_limit : int or str, optional
         Bytes, or text such as ``"2GB"``; by default half of the memory available.
     dtype : {"float64", "float32"}
+        In which the matrix is stored.
     n_threads : int, optional
+        By default the kernel's own `n_threads`, or all cores. Never changes a bit of the result.
     progress : callable, optional
         Called with (entries done, all entries).
 
@@ -45,6 +67,18 @@ def compute_gram(kernel, X, Y=None, *, path=None, memory_limit=None, dtype="floa
         If a file cannot be written.
     SequenceError
         If the kernel cannot take the data.
+
+    Examples
+    --------
+    >>> from seqkern.gram import compute_gram
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> gram = compute_gram(SpectrumKernel(k=2), ["GATTACA", "ATTAC", "CCGG"])
+    >>> gram.values.round(2)
+    array([[1.  , 0.82, 0.  ],
+           [0.82, 1.  , 0.  ],
+           [0.  , 0.  , 1.  ]])
+    >>> gram.meta["kernel"]["kernel"], gram.shape
+    ('spectrum', (3, 3))
     """
     job = GramJob(kernel, X, Y, path, dtype, n_threads, progress)
     if path is None:
@@ -60,7 +94,18 @@ def compute_gram(kernel, X, Y=None, *, path=None, memory_limit=None, dtype="floa
     return open_gram(path)
 
 
-def compute_tile(kernel, X, Y, tile_index, *, path, memory_limit=None, dtype="float64", n_threads=None, progress=None):
+def compute_tile(
+    kernel: Kernel,
+    X: Any,
+    Y: Any,
+    tile_index: int | Sequence[int],
+    *,
+    path: PathLike,
+    memory_limit: int | str | None = None,
+    dtype: npt.DTypeLike = "float64",
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> None:
     """Compute tiles of the matrix that `compute_gram` would write to `path`, unless they are there already.
 
     Several processes, on several machines with a common disk, can compute tiles of one matrix at the same
@@ -68,15 +113,45 @@ def compute_tile(kernel, X, Y, tile_index, *, path, memory_limit=None, dtype="fl
 
     Parameters
     ----------
-    kernel, X, Y, path, memory_limit, dtype, n_threads, progress
-        As in `compute_gram`.
+    kernel : Kernel
+        Fitted, if it learns from data.
+    X : SequenceSet, FeatureTable, SimilarityTable or list of str, n records
+        The rows.
+    Y : the same, m records, or None
+        The columns; if None `X`.
     tile_index : int or list of int
-        Which of the `count_tiles` tiles, from 0; the data is prepared once for all of them.
+        Which of the `count_tiles` tiles, from 0; the data are prepared once for all of them.
+    path : path-like
+        The ``.npy`` that the tiles will make.
+    memory_limit : int or str, optional
+        Bytes, or text such as ``"2GB"``; by default half of the memory available.
+    dtype : {"float64", "float32"}
+        In which the matrix is stored.
+    n_threads : int, optional
+        By default the kernel's own `n_threads`, or all cores. Never changes a bit of the result.
+    progress : callable, optional
+        Called with (entries done, all entries).
 
     Raises
     ------
     GramError
         If there is no such tile, or it does not fit into the memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from seqkern.gram import assemble, compute_tile, count_tiles
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> kernel, X = SpectrumKernel(k=1, normalize=False), ["GATTACA", "ATTAC", "CCGG"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "gram.npy"
+    ...     for index in range(count_tiles(X)):
+    ...         compute_tile(kernel, X, None, index, path=path)
+    ...     print(assemble(kernel, X, path=path).values)
+    [[15. 11.  4.]
+     [11.  9.  2.]
+     [ 4.  2.  8.]]
     """
     job = GramJob(kernel, X, Y, path, dtype, n_threads, progress)
     wanted = np.atleast_1d(tile_index).tolist()
@@ -90,18 +165,78 @@ def compute_tile(kernel, X, Y, tile_index, *, path, memory_limit=None, dtype="fl
     job.compute(job.missing(wanted))
 
 
-def count_tiles(X, Y=None, dtype="float64"):
-    """Return the number of tiles of the matrix of `X` against `Y`."""
+def count_tiles(X: Sized, Y: Sized | None = None, dtype: npt.DTypeLike = "float64") -> int:
+    """Return the number of tiles of the matrix of `X` against `Y`.
+
+    Parameters
+    ----------
+    X : SequenceSet, FeatureTable, SimilarityTable or list of str, n records
+        The rows.
+    Y : the same, m records, optional
+        The columns; by default `X`, and the matrix is symmetric.
+    dtype : {"float64", "float32"}
+        In which the matrix is stored.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    A tile has at most 512 rows, and 64 MB:
+
+    >>> from seqkern.gram import count_tiles
+    >>> count_tiles(["ACGT"] * 1200), count_tiles(["ACGT"] * 1200, ["GATTACA"] * 50_000, dtype="float32")
+    (3, 4)
+    """
     return len(tile_grid(len(X), len(X if Y is None else Y), dtype, Y is None))
 
 
-def assemble(kernel, X, Y=None, *, path, dtype="float64", progress=None):
+def assemble(
+    kernel: Kernel,
+    X: Any,
+    Y: Any = None,
+    *,
+    path: PathLike,
+    dtype: npt.DTypeLike = "float64",
+    progress: Progress | None = None,
+) -> GramMatrix:
     """Make the matrix at `path` from the tiles that `compute_tile` made, remove them, and open the matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With which the tiles were computed.
+    X : SequenceSet, FeatureTable, SimilarityTable or list of str, n records
+        The rows.
+    Y : the same, m records, optional
+        The columns; by default `X`, and the matrix is symmetric.
+    path : path-like
+        The ``.npy`` to write.
+    dtype : {"float64", "float32"}
+        That of the tiles.
+    progress : callable, optional
+        Called with (entries written, all entries).
+
+    Returns
+    -------
+    GramMatrix
+        Memory-mapped.
 
     Raises
     ------
     GramError
-        If tiles are missing.
+        If tiles are missing, or the disk lacks room.
+    FileError
+        If the matrix cannot be written.
+
+    Examples
+    --------
+    >>> from seqkern.gram import assemble
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> assemble(SpectrumKernel(k=1), ["GATTACA", "ATTAC"], path="gram.npy")
+    Traceback (most recent call last):
+    seqkern.core.errors.GramError: gram.npy: 1 of 1 tiles are missing, the first is tile 0; compute them first
     """
     job = GramJob(kernel, X, Y, path, dtype, None, progress)
     if not job.is_finished():

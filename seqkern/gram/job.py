@@ -5,15 +5,21 @@ and build, so that tiles made for anything else are never found. ``manifest.json
 side file.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import json
 import shutil
 import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern import __version__
 from seqkern.core.archive import atomic_write, canonical_json, check_writable
@@ -21,6 +27,7 @@ from seqkern.core.build import build_digest
 from seqkern.core.errors import FileError, GramError, ParameterError
 from seqkern.core.memory import available_memory, format_bytes, parse_bytes
 from seqkern.core.threads import available_threads, given_threads
+from seqkern.core.types import PathLike
 from seqkern.gram.matrix import (
     FORMAT,
     GramMatrix,
@@ -36,6 +43,12 @@ from seqkern.kernels import _blocks
 from seqkern.kernels.blocks import BLOCK_BYTES, fill
 from seqkern.sequences.sequence_set import SequenceSet
 
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel, Prepared
+
+Progress: TypeAlias = Callable[[int, int], object]
+"""Called with (entries done, all entries)."""
+
 
 class GramJob:
     """One matrix to be made.
@@ -48,21 +61,42 @@ class GramJob:
     Attributes
     ----------
     grid : TileGrid
+        How the matrix is cut.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     job = GramJob(SpectrumKernel(k=1), ["ACGT"] * 600, None, Path(folder) / "gram.npy", "float64", 1, None)
+    ...     job.compute([0])
+    ...     print(len(job.grid), job.missing())
+    2 [1]
     """
 
-    def __init__(self, kernel, X, Y, path, dtype, n_threads, progress):
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        Y: Any,
+        path: PathLike | None,
+        dtype: npt.DTypeLike,
+        n_threads: int | None,
+        progress: Progress | None,
+    ) -> None:
         kernel.check_fitted()
         self.kernel = kernel
         if isinstance(X, list) and isinstance(Y, list):
             X, Y = kernel._coerce_pair(X, Y)
         self.X = kernel.coerce(X)
         self.Y = None if Y is None else kernel.coerce(Y)
-        if isinstance(self.X, SequenceSet) and Y is not None and self.X.alphabet != self.Y.alphabet:
+        if isinstance(self.X, SequenceSet) and self.Y is not None and self.X.alphabet != self.Y.alphabet:
             raise GramError(
                 f"the rows have the alphabet {self.X.alphabet.name}, the columns {self.Y.alphabet.name}",
                 remedy="read both with one alphabet",
             )
-        self.grid = tile_grid(len(self.X), len(self.X if Y is None else self.Y), dtype, Y is None)
+        self.grid = tile_grid(len(self.X), len(self.X if self.Y is None else self.Y), dtype, self.Y is None)
         self.path = None if path is None else npy_path(path)
         self.n_threads = n_threads
         self.progress = progress
@@ -70,8 +104,8 @@ class GramJob:
         self._lock = threading.Lock()
 
     @cached_property
-    def identity(self):
-        """Dict of everything that the numbers and their files depend on."""
+    def identity(self) -> dict[str, Any]:
+        """All that the numbers and their files depend on."""
         identity = self.kernel.identity()
         row_digest, col_digest = data_digests(self.X, self.Y)
         return {
@@ -89,13 +123,18 @@ class GramJob:
         }
 
     @cached_property
-    def folder(self):
+    def folder(self) -> Path:
         """Folder of the tiles."""
         text = canonical_json([self.identity, self.grid.spans])
-        return tiles_root(self.path) / hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        return tiles_root(self._file) / hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    @property
+    def _file(self) -> Path:
+        """Path of a matrix on disk."""
+        return cast(Path, self.path)
 
     @cached_property
-    def prepared(self):
+    def prepared(self) -> tuple[Prepared, Prepared]:
         """The rows and columns as the kernel wants them; the same object for a symmetric matrix."""
         with given_threads(self.n_threads):
             cols = self.kernel.prepare(self.X if self.Y is None else self.Y)
@@ -103,9 +142,22 @@ class GramJob:
 
     # ---- before the work ---------------------------------------------------------------------------------
 
-    def check_memory(self, limit):
-        """Raise GramError if the matrix (in memory) or one tile (on disk) does not fit; see also `Plan.check`."""
-        limit = available_memory() // 2 if limit is None else parse_bytes(limit)
+    def check_memory(self, limit: int | str | None) -> None:
+        """Check that the matrix (in memory) or one tile (on disk) fits.
+
+        Parameters
+        ----------
+        limit : int, str or None
+            Bytes, or text such as ``"2GB"``; None is half of the memory available.
+
+        Raises
+        ------
+        GramError
+            If it takes more.
+        ParameterError
+            As `seqkern.kernels.base.Plan.check`.
+        """
+        allowed = available_memory() // 2 if limit is None else parse_bytes(limit)
         work = self.kernel.plan(self.X, self.Y).check().bytes
         if self.grid.dtype == np.float32:
             work += BLOCK_BYTES * available_threads(self.n_threads or self.kernel.n_threads)
@@ -116,24 +168,24 @@ class GramJob:
         else:
             need = max(self.grid.tile_bytes + work, self.grid.assembly_bytes)
             what, remedy = "one tile of ", f"set the limit to {format_bytes(need)} or more"
-        if need > limit:
+        if need > allowed:
             raise GramError(
-                f"{what}a matrix of {shape} takes {format_bytes(need)} of memory, the limit is {format_bytes(limit)}",
+                f"{what}a matrix of {shape} takes {format_bytes(need)} of memory, the limit is {format_bytes(allowed)}",
                 file=self.path,
                 remedy=remedy,
             )
 
-    def check_place(self):
+    def check_place(self) -> None:
         """Raise FileError if the matrix or its side file cannot be written where they belong."""
-        check_writable(self.path)
-        check_writable(side_path(self.path))
+        check_writable(self._file)
+        check_writable(side_path(self._file))
 
-    def check_disk(self):
+    def check_disk(self) -> None:
         """Raise GramError if the disk lacks room for the missing tiles and the matrix."""
         entries = sum(self.grid.entries(index) for index in self.missing())
         need = entries * self.grid.dtype.itemsize + self.grid.matrix_bytes
         self.check_place()
-        free = shutil.disk_usage(next(folder for folder in self.path.absolute().parents if folder.exists())).free
+        free = shutil.disk_usage(next(folder for folder in self._file.absolute().parents if folder.exists())).free
         if need > free:
             raise GramError(
                 f"the matrix and its tiles take {format_bytes(need)}, the disk has {format_bytes(free)}",
@@ -141,10 +193,10 @@ class GramJob:
                 remedy="make room or choose another place",
             )
 
-    def clear_litter(self):
+    def clear_litter(self) -> None:
         """Remove what killed runs left half-written, and tiles of other matrices for this path."""
         with contextlib.suppress(OSError):
-            for other in tiles_root(self.path).iterdir():
+            for other in tiles_root(self._file).iterdir():
                 if other != self.folder:
                     shutil.rmtree(other, ignore_errors=True)
             for file in self.folder.glob(".*.tmp"):
@@ -152,20 +204,30 @@ class GramJob:
 
     # ---- the work ----------------------------------------------------------------------------------------
 
-    def is_finished(self):
-        """Return whether the matrix is at its path already, whole."""
+    def is_finished(self) -> bool:
+        """Tell whether the matrix is at its path already, whole."""
         try:
-            meta = open_gram(self.path).meta
+            meta = open_gram(self._file).meta
         except (GramError, FileError):
             return False
         return {key: meta.get(key) for key in self.identity} == self.identity
 
-    def missing(self, wanted=None):
-        """Return which of the tiles `wanted` (by default all) are still to be computed."""
+    def missing(self, wanted: Iterable[int] | None = None) -> list[int]:
+        """Return the tiles that are still to be computed.
+
+        Parameters
+        ----------
+        wanted : iterable of int, optional
+            Indices of the tiles to look at; by default all.
+
+        Returns
+        -------
+        list of int
+        """
         wanted = range(len(self.grid)) if wanted is None else wanted
         return [index for index in wanted if not self.grid.is_done(self.folder, index)]
 
-    def in_memory(self):
+    def in_memory(self) -> GramMatrix:
         """Return the GramMatrix, computed tile by tile in its place: it has the bits of one on disk."""
         values = np.empty((self.grid.rows, self.grid.cols), dtype=self.grid.dtype)
         self._total = sum(map(self.grid.entries, range(len(self.grid))))
@@ -177,8 +239,19 @@ class GramJob:
         rows, cols = self.prepared
         return GramMatrix(values, rows.diagonal, cols.diagonal, self.meta())
 
-    def compute(self, tiles):
-        """Compute the tiles of these indices and write each to its file."""
+    def compute(self, tiles: Sequence[int]) -> None:
+        """Compute tiles and write each to its file.
+
+        Parameters
+        ----------
+        tiles : list of int
+            Their indices.
+
+        Raises
+        ------
+        FileError
+            If a tile cannot be written.
+        """
         self._total = sum(map(self.grid.entries, tiles))
         # New memory for each tile would cost more than copying it to the disk.
         room = np.empty(max(map(self.grid.entries, tiles), default=0), dtype=self.grid.dtype)
@@ -189,24 +262,24 @@ class GramJob:
                 self._write_json(self._manifest, self.meta())
             self.grid.write(self.folder, index, tile)
 
-    def assemble(self):
+    def assemble(self) -> None:
         """Make the matrix and its side file of the tiles."""
         meta = self.stored_meta()
         self.__dict__.pop("prepared", None)  # its memory is needed now
         whole = self.folder / "matrix.npy"  # a half-written one is found here by clear_litter
         self.grid.assemble(self.folder, whole, self.progress)
-        side = side_path(self.path)
-        with _writing(self.path):
-            for old in (side, spectrum_path(self.path)):
+        side = side_path(self._file)
+        with _writing(self._file):
+            for old in (side, spectrum_path(self._file)):
                 old.unlink(missing_ok=True)  # it must not be taken for that of the new matrix
-            whole.replace(self.path)
+            whole.replace(self._file)
         self._write_json(side, meta)
 
-    def clear(self):
+    def clear(self) -> None:
         """Remove all tiles."""
-        shutil.rmtree(tiles_root(self.path), ignore_errors=True)
+        shutil.rmtree(tiles_root(self._file), ignore_errors=True)
 
-    def meta(self):
+    def meta(self) -> dict[str, Any]:
         """Return the content of the side file."""
         rows, cols = self.prepared
         diagonals = {"row_diagonal": rows.diagonal.tolist()}
@@ -218,7 +291,7 @@ class GramJob:
                 counts[what] = counts.get(what, 0) + count
         return {**self.identity, **diagonals, "counts": counts}
 
-    def stored_meta(self):
+    def stored_meta(self) -> dict[str, Any]:
         """Return the content of the side file as the maker of the first tile left it; else make it."""
         try:
             return json.loads(self._manifest.read_text(encoding="utf-8"))
@@ -226,17 +299,17 @@ class GramJob:
             return self.meta()
 
     @property
-    def _manifest(self):
+    def _manifest(self) -> Path:
         """Path of the future side file."""
         return self.folder / "manifest.json"
 
     @staticmethod
-    def _write_json(path, content):
+    def _write_json(path: Path, content: dict[str, Any]) -> None:
         """Write a JSON file."""
         with atomic_write(path, "w") as file:
             file.write(canonical_json(content) + "\n")
 
-    def _fill(self, index, out):
+    def _fill(self, index: int, out: npt.NDArray[np.floating[Any]]) -> None:
         """Write the entries of tile `index` to `out`."""
         rows, cols = self.prepared
         start, stop = self.grid.spans[index]
@@ -253,15 +326,15 @@ class GramJob:
             progress=progress,
         )
 
-    def _count(self, entries):
+    def _count(self, entries: int) -> None:
         """Tell that `entries` more are done; called from several threads."""
         with self._lock:
             self._done += entries
-            self.progress(self._done, self._total)
+            cast(Progress, self.progress)(self._done, self._total)
 
 
 @contextlib.contextmanager
-def _writing(path):
+def _writing(path: Path) -> Iterator[None]:
     """Turn an OSError of the body into a FileError about `path`."""
     try:
         yield
@@ -271,8 +344,32 @@ def _writing(path):
         ) from error
 
 
-def tile_grid(rows, cols, dtype, symmetric):
-    """Return the TileGrid, or raise ParameterError for a dtype that no Gram matrix has."""
+def tile_grid(rows: int, cols: int, dtype: npt.DTypeLike, symmetric: bool) -> TileGrid:
+    """Return how a matrix is cut.
+
+    Parameters
+    ----------
+    rows, cols : int
+        Shape of the matrix.
+    dtype : {"float64", "float32"}
+        Of its entries.
+    symmetric : bool
+        Whether only one half is computed.
+
+    Returns
+    -------
+    TileGrid
+
+    Raises
+    ------
+    ParameterError
+        For another dtype.
+
+    Examples
+    --------
+    >>> tile_grid(1000, 1000, "float32", symmetric=True).spans
+    [(0, 512), (512, 1000)]
+    """
     if str(dtype) not in ("float64", "float32") and dtype not in (np.float64, np.float32):
         raise ParameterError(f"dtype {dtype!r} is not possible for a Gram matrix", remedy="choose float64 or float32")
     return TileGrid(rows, cols, np.dtype(dtype), symmetric)

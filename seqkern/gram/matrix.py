@@ -4,15 +4,23 @@
 matrix without it is unfinished.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import FileError, GramError, ParameterError
-from seqkern.sequences.tables import SimilarityTable
+from seqkern.core.types import PathLike, Rows
+from seqkern.sequences.tables import Data, SimilarityTable
+
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel
 
 FORMAT = "seqkern gram 1"
 SLICE_ROWS = 256
@@ -42,24 +50,37 @@ class GramMatrix:
         K(x, x) of each column's record.
     meta : dict
         Kernel, digests of the data, dtype, versions, and `counts`: what the kernel's policies touched.
+
+    Examples
+    --------
+    >>> from seqkern.gram import compute_gram
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> gram = compute_gram(SpectrumKernel(k=1, normalize=False), ["AAC", "GG", "CGT"], ["ACGT", "GGG"])
+    >>> gram.shape, gram.row_diagonal, gram.col_diagonal
+    ((3, 2), array([5., 4., 3.]), array([4., 9.]))
+    >>> gram.slice([2, 0], slice(0, 1))
+    array([[3.],
+           [3.]])
     """
 
-    values: np.ndarray
-    row_diagonal: np.ndarray
-    col_diagonal: np.ndarray
-    meta: dict
+    values: npt.NDArray[np.floating[Any]]
+    row_diagonal: npt.NDArray[np.float64]
+    col_diagonal: npt.NDArray[np.float64]
+    meta: dict[str, Any]
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """(n, m)."""
-        return self.values.shape
+        rows, cols = self.values.shape
+        return rows, cols
 
-    def slice(self, rows, cols):
+    def slice(self, rows: Rows, cols: Rows) -> npt.NDArray[np.float64]:
         """Return rows × columns of the matrix, copied into memory.
 
         Parameters
         ----------
         rows, cols : array_like of int64, boolean mask, or slice
+            Which of the samples.
 
         Returns
         -------
@@ -73,7 +94,7 @@ class GramMatrix:
         return out
 
 
-def open_gram(path, X=None, Y=None, kernel=None):
+def open_gram(path: PathLike, X: Data | None = None, Y: Data | None = None, kernel: Kernel | None = None) -> GramMatrix:
     """Open a matrix that `seqkern.gram.compute_gram` wrote, memory-mapped.
 
     Parameters
@@ -99,6 +120,21 @@ def open_gram(path, X=None, Y=None, kernel=None):
         If it belongs to other data or to another kernel, is unfinished, or is damaged.
     FileError
         If there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.gram import compute_gram, open_gram
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> kernel, X = SpectrumKernel(k=2), SequenceSet.from_strings(["GATTACA", "ATTAC"], "dna")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "gram.npy"
+    ...     made = compute_gram(kernel, X, path=path)
+    ...     print(open_gram(path, X, kernel=kernel).values.round(2))
+    [[1.   0.82]
+     [0.82 1.  ]]
     """
     path = npy_path(path)
     meta = _read_meta(path)
@@ -122,8 +158,20 @@ def open_gram(path, X=None, Y=None, kernel=None):
     return GramMatrix(_map_values(path, meta), rows, cols, meta)
 
 
-def data_digests(X, Y=None):
-    """Return the digests of rows and columns; of two parts of a similarity table, with the rectangle."""
+def data_digests(X: Data, Y: Data | None = None) -> tuple[str, str]:
+    """Return the digests of rows and columns; of two parts of a similarity table, with the rectangle.
+
+    Parameters
+    ----------
+    X : SequenceSet or table
+        The rows.
+    Y : SequenceSet or table, optional
+        The columns; by default `X`.
+
+    Returns
+    -------
+    (str, str)
+    """
     if Y is None:
         return X.digest(), X.digest()
     if isinstance(X, SimilarityTable) and isinstance(Y, SimilarityTable):
@@ -132,30 +180,90 @@ def data_digests(X, Y=None):
     return X.digest(), Y.digest()
 
 
-def npy_path(path):
-    """Return `path` as a Path, or raise ParameterError if it is not called ``….npy``."""
+def npy_path(path: PathLike) -> Path:
+    """Return the path of a Gram matrix.
+
+    Parameters
+    ----------
+    path : path-like
+        As a user gives it.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ParameterError
+        If it does not end in ``.npy``.
+    """
     path = Path(path)
     if path.suffix != ".npy":
         raise ParameterError(f"{path} is no name for a Gram matrix", remedy="let it end in .npy")
     return path
 
 
-def side_path(path):
-    """Return the path of the JSON side file."""
+def side_path(path: Path) -> Path:
+    """Return the path of the JSON side file.
+
+    Parameters
+    ----------
+    path : Path
+        The ``.npy``.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> side_path(Path("gram.npy")).name
+    'gram.json'
+    """
     return path.with_suffix(".json")
 
 
-def spectrum_path(path):
-    """Return the path of the table of its eigenvalues."""
+def spectrum_path(path: PathLike) -> Path:
+    """Return the path of the table of its eigenvalues.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.npy``.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> spectrum_path("gram.npy").name
+    'gram.spectrum.tsv'
+    """
     return Path(path).with_suffix(".spectrum.tsv")
 
 
-def tiles_root(path):
-    """Return the folder beside the matrix in which its tiles are kept."""
+def tiles_root(path: Path) -> Path:
+    """Return the folder beside the matrix in which its tiles are kept.
+
+    Parameters
+    ----------
+    path : Path
+        The ``.npy``.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> tiles_root(Path("gram.npy")).name
+    'gram.npy.tiles'
+    """
     return path.with_name(f"{path.name}.tiles")
 
 
-def _read_meta(path):
+def _read_meta(path: Path) -> dict[str, Any]:
     """Return the side file's content, or raise GramError or FileError saying what is wrong."""
     side = side_path(path)
     if not path.exists() and not tiles_root(path).exists():
@@ -172,7 +280,7 @@ def _read_meta(path):
     raise GramError("is damaged, or not from this version of seqkern", file=side, remedy="make the Gram matrix again")
 
 
-def _map_values(path, meta):
+def _map_values(path: Path, meta: dict[str, Any]) -> npt.NDArray[np.floating[Any]]:
     """Return the matrix memory-mapped, or raise GramError if it is not as the side file says."""
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)

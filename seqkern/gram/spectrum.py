@@ -1,17 +1,21 @@
 """The eigenvalues of a Gram matrix in short: is it positive semi-definite, and if not, by how much not.
 
-A kernel matrix with negative eigenvalues holds the inner products of no points whatever. The share of negative mass,
-Σ|λ < 0| / Σ|λ|, tells how far it is from one (Pękalska, Duin: The Dissimilarity Representation for Pattern
-Recognition, 2005).
+No points have a matrix with negative eigenvalues as their inner products. The share of negative mass,
+Σ|λ < 0| / Σ|λ|, tells how far it is from one that some have (Pękalska, Duin: The Dissimilarity Representation for
+Pattern Recognition, 2005).
 """
 
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import eigvalsh_tridiagonal
+from threadpoolctl import threadpool_limits
 
 from seqkern.core.errors import GramError
 from seqkern.core.tsv import read_tsv, write_tsv
+from seqkern.core.types import PathLike
 from seqkern.gram.matrix import SLICE_ROWS
 
 EXACT_ROWS = 4000
@@ -39,6 +43,14 @@ class Spectrum:
         Whether all eigenvalues were computed. If not, the smallest and largest are those that 100 steps of the Lanczos
         method find, between the true ones: a smallest below zero is proof. Share and number are those of a random
         principal sub-matrix, or what follows from the smallest if that is more.
+
+    Examples
+    --------
+    >>> found = Spectrum(n=3, smallest=-0.5, largest=2.0, negative_share=0.125, n_negative=1, exact=True)
+    >>> print(found)
+    smallest eigenvalue -0.5, largest 2; 1 of 3 negative, 12.5 % of the mass
+    >>> found.indefinite
+    True
     """
 
     n: int
@@ -49,18 +61,18 @@ class Spectrum:
     exact: bool
 
     @property
-    def indefinite(self):
+    def indefinite(self) -> bool:
         """Whether an eigenvalue is negative."""
         return self.smallest < 0
 
-    def __str__(self):
+    def __str__(self) -> str:
         about = "" if self.exact else "about "
         ends = f"smallest eigenvalue {about}{self.smallest:.4g}, largest {about}{self.largest:.4g}"
         share = f"{about}{100 * self.negative_share:.3g} % of the mass"
         return f"{ends}; {about}{self.n_negative} of {self.n} negative, {share}"
 
 
-def spectrum(K, *, exact_rows=EXACT_ROWS):
+def spectrum(K: npt.ArrayLike, *, exact_rows: int = EXACT_ROWS) -> Spectrum:
     """Return the Spectrum of a symmetric matrix.
 
     Parameters
@@ -80,10 +92,14 @@ def spectrum(K, *, exact_rows=EXACT_ROWS):
     ------
     GramError
         If `K` is not square and symmetric, or a value is not a finite number.
-    """
-    # loaded only where used: costs start-up
-    from threadpoolctl import threadpool_limits
 
+    Examples
+    --------
+    Of a kernel that is not positive semi-definite:
+
+    >>> print(spectrum([[1.0, 0.8, 0.1], [0.8, 1.0, 0.8], [0.1, 0.8, 1.0]]))
+    smallest eigenvalue -0.08248, largest 2.182; 1 of 3 negative, 2.61 % of the mass
+    """
     K = np.asarray(K) if not isinstance(K, np.ndarray) else K
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise GramError(f"a matrix {K.shape} has no eigenvalues", remedy="give a square one")
@@ -95,19 +111,56 @@ def spectrum(K, *, exact_rows=EXACT_ROWS):
         return _estimated(K, min(SAMPLED_ROWS, exact_rows))
 
 
-def write_spectrum(path, found):
-    """Write a Spectrum as a table of one row; FileError if that cannot be written."""
+def write_spectrum(path: PathLike, found: Spectrum) -> None:
+    """Write a Spectrum as a table of one row.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.tsv``.
+    found : Spectrum
+        Of one matrix.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be written.
+    """
     write_tsv(path, list(asdict(found)), [asdict(found)])
 
 
-def read_spectrum(path):
-    """Return the Spectrum that `write_spectrum` wrote; FileError if there is none."""
+def read_spectrum(path: PathLike) -> Spectrum:
+    """Return the Spectrum that `write_spectrum` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.tsv``.
+
+    Returns
+    -------
+    Spectrum
+
+    Raises
+    ------
+    FileError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_spectrum(Path(folder) / "gram.spectrum.tsv", spectrum([[2.0, 1.0], [1.0, 2.0]]))
+    ...     print(read_spectrum(Path(folder) / "gram.spectrum.tsv"))
+    smallest eigenvalue 1, largest 3; 0 of 2 negative, 0 % of the mass
+    """
     row = read_tsv(path)[0]
     kinds = Spectrum.__annotations__
     return Spectrum(**{key: row[key] == "True" if kind is bool else kind(row[key]) for key, kind in kinds.items()})
 
 
-def _eigenvalues(K):
+def _eigenvalues(K: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
     """Return all eigenvalues of a checked square in memory, ascending, zero where rounding alone may have made them."""
     if not np.isfinite(K).all():
         raise _not_finite()
@@ -118,16 +171,16 @@ def _eigenvalues(K):
     return values
 
 
-def _summary(n, values, smallest, largest, exact):
-    """Return the Spectrum of n units, its shares from these eigenvalues."""
+def _summary(n: int, values: npt.NDArray[np.float64], smallest: float, largest: float, exact: bool) -> Spectrum:
+    """Return the Spectrum of n samples, its shares from these eigenvalues."""
     mass = np.abs(values).sum()
     share = float(np.abs(values[values < 0]).sum() / mass) if mass > 0 else 0.0
     n_negative = round(n * int(np.count_nonzero(values < 0)) / max(len(values), 1))
     return Spectrum(n, float(smallest), float(largest), share, n_negative, exact)
 
 
-def _estimated(K, size):
-    """Return the Spectrum of a large matrix, from its ends and a random principal sub-matrix of `size` units."""
+def _estimated(K: npt.NDArray[np.floating[Any]], size: int) -> Spectrum:
+    """Return the Spectrum of a large matrix, from its ends and a random principal sub-matrix of `size` samples."""
     n = len(K)
     smallest, largest = _ends(K)
     rows = np.sort(np.random.default_rng(SEED).choice(n, size, replace=False))
@@ -142,14 +195,16 @@ def _estimated(K, size):
     return replace(found, negative_share=max(found.negative_share, least), n_negative=max(found.n_negative, 1))
 
 
-def _ends(K):
+def _ends(K: npt.NDArray[np.floating[Any]]) -> tuple[float, float]:
     """Return the smallest and the largest eigenvalue of a symmetric matrix as the Lanczos method finds them.
 
     Both ends come from one Krylov space of bounded size, kept orthogonal. ARPACK would go on until the smallest is
     exact relative to itself, which next to zero, where it mostly lies, takes forever.
     """
     n = len(K)
-    basis, main, beside = np.empty((min(LANCZOS_STEPS, n), n)), [], []
+    basis = np.empty((min(LANCZOS_STEPS, n), n))
+    main: list[float] = []
+    beside: list[float] = []
     vector = np.random.default_rng(SEED).standard_normal(n)
     vector /= np.linalg.norm(vector)
     for step in range(len(basis)):
@@ -169,8 +224,8 @@ def _ends(K):
     return values[0], values[-1]
 
 
-def _times(K, vector):
-    """Return K · vector, float64 (n,), by row blocks; GramError if K holds what is no number."""
+def _times(K: npt.NDArray[np.floating[Any]], vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return K · vector, float64 (n,), by row blocks; GramError if a value of K is not a finite number."""
     out = np.empty(len(K))
     for start in range(0, len(K), SLICE_ROWS):
         out[start : start + SLICE_ROWS] = np.asarray(K[start : start + SLICE_ROWS], dtype=np.float64) @ vector
@@ -179,7 +234,7 @@ def _times(K, vector):
     return out
 
 
-def rounding(values, dtype):
+def rounding(values: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> float:
     """Return what rounding alone can make of an eigenvalue that is zero.
 
     Parameters
@@ -188,6 +243,15 @@ def rounding(values, dtype):
         All eigenvalues of a matrix.
     dtype : dtype
         In which its entries are kept.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> f"{rounding(np.array([0.5, 1.5]), np.float64):.2g}", f"{rounding(np.array([0.5, 1.5]), np.float32):.2g}"
+    ('6.7e-16', '9.4e-08')
     """
     allowed = len(values) * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0)
     if dtype != np.float64:
@@ -196,6 +260,6 @@ def rounding(values, dtype):
     return allowed
 
 
-def _not_finite():
-    """Return the error about a value that is no number."""
+def _not_finite() -> GramError:
+    """Return the error about a value that is not a finite number."""
     return GramError("a kernel value is not a finite number: there are no eigenvalues", remedy="leave the unit out")

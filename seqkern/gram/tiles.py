@@ -4,12 +4,18 @@ A tile holds some rows of the matrix; of a symmetric matrix only the columns fro
 the work. Tiles are cut by the shape of the matrix alone, so that all jobs that work on it cut the same ones.
 """
 
+from __future__ import annotations
+
 import errno
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import atomic_write
 
@@ -26,71 +32,146 @@ class TileGrid:
     rows, cols : int
         Shape of the whole matrix.
     dtype : numpy.dtype
+        Of its entries.
     symmetric : bool
+        Whether a tile begins at the diagonal.
+
+    Examples
+    --------
+    >>> grid = TileGrid(1000, 1000, np.dtype("float64"), symmetric=True)
+    >>> [grid.shape(index) for index in range(len(grid))]
+    [(512, 1000), (488, 488)]
     """
 
     rows: int
     cols: int
-    dtype: np.dtype
+    dtype: np.dtype[Any]
     symmetric: bool
 
     @cached_property
-    def spans(self):
-        """List of (first row, last row + 1) of each tile."""
+    def spans(self) -> list[tuple[int, int]]:
+        """(first row, last row + 1) of each tile."""
         step = max(1, min(TILE_ROWS, TILE_BYTES // max(self.dtype.itemsize * self.cols, 1)))
         return [(start, min(start + step, self.rows)) for start in range(0, self.rows, step)]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.spans)
 
-    def first_column(self, index):
-        """Return the column of the matrix at which tile `index` starts."""
+    def first_column(self, index: int) -> int:
+        """Return the column of the matrix at which a tile starts.
+
+        Parameters
+        ----------
+        index : int
+            Of the tile, from 0.
+
+        Returns
+        -------
+        int
+        """
         return self.spans[index][0] if self.symmetric else 0
 
-    def shape(self, index):
-        """Return (rows, columns) of tile `index`."""
+    def shape(self, index: int) -> tuple[int, int]:
+        """Return (rows, columns) of a tile.
+
+        Parameters
+        ----------
+        index : int
+            Of the tile, from 0.
+
+        Returns
+        -------
+        (int, int)
+        """
         start, stop = self.spans[index]
         return stop - start, self.cols - self.first_column(index)
 
-    def entries(self, index):
-        """Return the number of entries of tile `index`."""
+    def entries(self, index: int) -> int:
+        """Return the number of entries of a tile.
+
+        Parameters
+        ----------
+        index : int
+            Of the tile, from 0.
+
+        Returns
+        -------
+        int
+        """
         return int(np.prod(self.shape(index)))
 
     @property
-    def matrix_bytes(self):
+    def matrix_bytes(self) -> int:
         """Bytes of the whole matrix."""
         return self.rows * self.cols * self.dtype.itemsize
 
     @property
-    def tile_bytes(self):
+    def tile_bytes(self) -> int:
         """Bytes of the largest tile, which is the first."""
         return self.entries(0) * self.dtype.itemsize if self.spans else 0
 
     @property
-    def assembly_bytes(self):
+    def assembly_bytes(self) -> int:
         """Bytes of memory that assembling takes: the rows being written, and one tile being read."""
         return min(self.matrix_bytes, 2 * TILE_BYTES) + self.tile_bytes
 
-    def file_name(self, index):
-        """Return the name of the file of tile `index`."""
+    def file_name(self, index: int) -> str:
+        """Return the name of the file of a tile.
+
+        Parameters
+        ----------
+        index : int
+            Of the tile, from 0.
+
+        Returns
+        -------
+        str
+        """
         start, stop = self.spans[index]
         return f"rows-{start:06d}-{stop:06d}.npy"
 
-    def is_done(self, folder, index):
-        """Return whether the file of tile `index` is in `folder`, whole."""
+    def is_done(self, folder: Path, index: int) -> bool:
+        """Tell whether the file of a tile is there, whole.
+
+        Parameters
+        ----------
+        folder : Path
+            Of the tiles.
+        index : int
+            Of the tile, from 0.
+
+        Returns
+        -------
+        bool
+        """
         try:
             tile = np.load(folder / self.file_name(index), mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError):
             return False
         return tile.shape == self.shape(index) and tile.dtype == self.dtype and tile.flags.c_contiguous
 
-    def write(self, folder, index, tile):
-        """Write tile `index` to its file; FileError if that cannot be written."""
+    def write(self, folder: Path, index: int, tile: npt.NDArray[np.floating[Any]]) -> None:
+        """Write a tile to its file.
+
+        Parameters
+        ----------
+        folder : Path
+            Of the tiles.
+        index : int
+            Of the tile, from 0.
+        tile : ndarray of `dtype`, shape (rows, columns)
+            Its entries.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written.
+        """
         with atomic_write(folder / self.file_name(index)) as file:
             _write_header(file, tile.shape, tile.dtype)
             file.write(np.ascontiguousarray(tile).data)
 
-    def assemble(self, folder, path, progress=None):
+    def assemble(self, folder: Path, path: Path, progress: Callable[[int, int], object] | None = None) -> None:
         """Write the whole matrix to `path` from the tiles in `folder`, with buffers of bounded size.
 
         Parameters
@@ -121,11 +202,18 @@ class TileGrid:
                     progress(last * self.cols, self.rows * self.cols)
 
     @property
-    def _height(self):
+    def _height(self) -> int:
         """Rows of a tile (the last may have fewer)."""
         return self.spans[0][1] if self.spans else 0
 
-    def _group(self, folder, first, last, rows, mirrored):
+    def _group(
+        self,
+        folder: Path,
+        first: int,
+        last: int,
+        rows: npt.NDArray[np.floating[Any]],
+        mirrored: npt.NDArray[np.floating[Any]],
+    ) -> npt.NDArray[np.floating[Any]]:
         """Return the rows of tiles `first` to `last`, all their columns; `rows` and `mirrored` are room for work."""
         top, bottom = self.spans[first][0], self.spans[last - 1][1]
         out = _cut(rows, (bottom - top, self.cols))
@@ -142,7 +230,7 @@ class TileGrid:
                 out[below - top :, start:stop] = above.T
         return out
 
-    def _read(self, folder, index, column, out):
+    def _read(self, folder: Path, index: int, column: int, out: npt.NDArray[np.floating[Any]]) -> None:
         """Read the columns of the matrix from `column` on that `out` has room for, of tile `index`, to `out`.
 
         By plain reading: mapped pages would count as memory in use, and each costs a fault.
@@ -156,12 +244,12 @@ class TileGrid:
                     raise OSError(errno.EIO, f"tile {self.file_name(index)} is cut short")
 
 
-def _cut(buffer, shape):
+def _cut(buffer: npt.NDArray[np.floating[Any]], shape: tuple[int, int]) -> npt.NDArray[np.floating[Any]]:
     """Return the beginning of a flat array as an array of this shape."""
     return buffer[: shape[0] * shape[1]].reshape(shape)
 
 
-def _write_header(file, shape, dtype):
+def _write_header(file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Write the header of a C-ordered ``.npy``."""
     header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)

@@ -1,7 +1,7 @@
 """Transforms of a Gram matrix: centring, normalising, repairing its spectrum, the empirical kernel map.
 
-A transform is fitted on the training part's square and then applied to it and to the rows of new units (their
-kernel values against the training units), so that no new unit has a part in what is learned. A chain is
+A transform is fitted on the training part's square and then applied to it and to the rows of new samples (their
+kernel values against the training samples), so that no new sample has a part in what is learned. A chain is
 applied in order; each hands on the matrix and the diagonal, K(x, x) of the rows::
 
     fit(K_train, diagonal) ─▶ transform_train() ─▶ (K_train', diagonal')

@@ -2,12 +2,15 @@
 
 import contextlib
 import copy
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import Parameters
+from seqkern.core.types import Arrays, Header
 
 
 class GramTransform(Parameters):
@@ -18,49 +21,97 @@ class GramTransform(Parameters):
     name : str
         The name in configs.
     learned : tuple of str
-        Names of the attributes that `fit` sets: JSON values, or arrays with one row for each training unit.
+        Names of the attributes that `fit` sets: JSON values, or arrays with one row for each training sample.
     divides : bool
         Whether rows are divided by what depends on the row.
     semidefinite : bool
         Whether what comes out is positive semi-definite, whatever went in.
+    n_columns_ : int
+        How many training samples there were.
+
+    Examples
+    --------
+    >>> from seqkern.gram.transforms import CentreGram
+    >>> centre = CentreGram().fit([[2.0, 1.0], [1.0, 2.0]])
+    >>> centre.transform_train()[0]
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
+    >>> centre.transform([[1.0, 3.0]], diagonal=[4.0])
+    (array([[-1.,  1.]]), array([1.5]))
     """
 
     name: ClassVar[str | None] = None
     learned: ClassVar[tuple[str, ...]] = ()
-    divides = False
-    semidefinite = False
+    divides: ClassVar[bool] = False
+    semidefinite: ClassVar[bool] = False
 
-    def _fit(self, K, diagonal):
+    n_columns_: int
+    _train: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None
+
+    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
         """Learn from the training square and its diagonal; set the attributes in `learned`."""
         raise NotImplementedError
 
-    def _apply(self, K, diagonal):
-        """Return (K', diagonal') for rows of new units; `diagonal` may be None."""
+    def _apply(
+        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+        """Return (K', diagonal') for rows of new samples; `diagonal` may be None."""
         raise NotImplementedError
 
-    def _apply_train(self, K, diagonal):
+    def _apply_train(
+        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return (K', diagonal') for the training square."""
-        return self._apply(K, diagonal)
+        return self._apply(K, diagonal)  # type: ignore[return-value]  # a diagonal follows from one that is given
 
-    def needs_all(self):
-        """Return whether a new row can only be transformed with its values against all training units."""
+    def needs_all(self) -> bool:
+        """Tell whether a new row can only be transformed with its values against all training samples."""
         raise NotImplementedError
 
-    def pull_back(self, coefficients):
+    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
         """Return (c', constant) with Σ_j c_j K'(x, z_j) = Σ_j c'_j K(x, z_j) + constant, for any x.
 
         A transform that divides rows by what depends on x divides the right side by it too: see `divide_rows`.
+
+        Parameters
+        ----------
+        coefficients : ndarray of float64, shape (l,)
+            c_j, one for each training sample.
+
+        Returns
+        -------
+        c' : ndarray of float64, shape (l,)
+        constant : float
+
+        Raises
+        ------
+        ParameterError
+            If no weighted sum of kernel values is left.
         """
         raise NotImplementedError
 
-    def divide_rows(self, diagonal):
-        """Return (what rows are divided by, float64 (n,), or None, and the diagonal that follows), from K(x, x).
+    def divide_rows(
+        self, diagonal: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64]]:
+        """Return what rows are divided by, and the diagonal that follows.
 
         Only for a transform whose new diagonal follows from the old one alone: not `needs_all`.
+
+        Parameters
+        ----------
+        diagonal : ndarray of float64, shape (n,)
+            K(x, x) of the rows.
+
+        Returns
+        -------
+        divisors : ndarray of float64, shape (n,), or None
+            None where rows are not divided.
+        diagonal : ndarray of float64, shape (n,)
+            K'(x, x).
         """
         return None, diagonal
 
-    def fit(self, K, diagonal=None):
+    def fit(self, K: npt.ArrayLike, diagonal: npt.ArrayLike | None = None) -> Self:
         """Learn from the training part and return self.
 
         Parameters
@@ -69,6 +120,11 @@ class GramTransform(Parameters):
             Symmetric.
         diagonal : array_like, shape (l,), optional
             K(x, x); by default the diagonal of `K`.
+
+        Returns
+        -------
+        GramTransform
+            Itself.
 
         Raises
         ------
@@ -93,15 +149,17 @@ class GramTransform(Parameters):
         self._fit(*self._train)
         return self
 
-    def transform(self, K, diagonal=None):
-        """Transform the rows of new units.
+    def transform(
+        self, K: npt.ArrayLike, diagonal: npt.ArrayLike | None = None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+        """Transform the rows of new samples.
 
         Parameters
         ----------
         K : array_like of float64, shape (n, l)
-            Kernel values of new units against the training units.
+            Kernel values of new samples against the training samples.
         diagonal : array_like, shape (n,), optional
-            K(x, x) of the new units.
+            K(x, x) of the new samples.
 
         Returns
         -------
@@ -111,7 +169,7 @@ class GramTransform(Parameters):
         Raises
         ------
         GramError
-            If the columns are not as many as the training units, a value is not a finite number (with the row), or a
+            If the columns are not as many as the training samples, a value is not a finite number (with the row), or a
             diagonal is needed and not given.
         """
         K = np.ascontiguousarray(K, dtype=np.float64)
@@ -129,20 +187,40 @@ class GramTransform(Parameters):
             )
         return self._apply(K, None if diagonal is None else np.array(diagonal, dtype=np.float64))
 
-    def transform_train(self):
+    def transform_train(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return (K', diagonal') of the matrix that `fit` was given; symmetric to the bit."""
-        return self._apply_train(*self._train)
+        return self._apply_train(*self._train)  # type: ignore[misc]  # None only after `release`
 
-    def release(self):
+    def release(self) -> None:
         """Forget the training square, which `transform` has no need of: it takes as much memory as the Gram matrix."""
         self._train = None
 
-    def required_rows(self, support):
-        """Return int64: the training units that the columns `support` of a transformed row depend on."""
+    def required_rows(self, support: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the training samples that some columns of a transformed row depend on.
+
+        Parameters
+        ----------
+        support : array_like of int64
+            The columns.
+
+        Returns
+        -------
+        ndarray of int64
+        """
         return np.arange(self.n_columns_) if self.needs_all() else np.asarray(support, dtype=np.int64)
 
-    def restrict(self, rows):
-        """Return the same transform for matrices that have only the columns `rows`, in that order.
+    def restrict(self, rows: npt.ArrayLike) -> Self:
+        """Return the same transform for matrices that have only some of the columns.
+
+        Parameters
+        ----------
+        rows : array_like of int64
+            Which training samples are left, in the order of the columns.
+
+        Returns
+        -------
+        GramTransform
+            A copy.
 
         Raises
         ------
@@ -164,18 +242,26 @@ class GramTransform(Parameters):
                 setattr(result, name, np.ascontiguousarray(value[rows]))
         return result
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays) of what `_fit` learned."""
         values = {name: getattr(self, name) for name in self.learned}
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return {name: value for name, value in values.items() if name not in arrays}, arrays
 
-    def restore_fitted(self, header, arrays):
-        """Set what `fitted_state` returned."""
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+        """
         for name in self.learned:
             setattr(self, name, arrays[name] if name in arrays else header[name])
 
-    def state(self):
+    def state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays) from which `transform_from_state` makes this transform again."""
         header, arrays = self.fitted_state()
         spec = {"transform": self.name, **self.get_params()}
@@ -183,8 +269,23 @@ class GramTransform(Parameters):
 
 
 @contextlib.contextmanager
-def naming_rows(ids):
-    """Name the record in errors about a row, which give its number from 1; `ids` are those of the rows, or None."""
+def naming_rows(ids: Sequence[str] | None) -> Iterator[None]:
+    """Name the record in errors about a row, which give its number from 1.
+
+    Parameters
+    ----------
+    ids : list of str or None
+        Those of the rows; None changes nothing.
+
+    Examples
+    --------
+    >>> from seqkern.gram.transforms import CentreGram, naming_rows
+    >>> centre = CentreGram().fit([[2.0, 1.0], [1.0, 2.0]])
+    >>> with naming_rows(["P12345"]):
+    ...     centre.transform([[1.0, float("nan")]])
+    Traceback (most recent call last):
+    seqkern.core.errors.GramError: record 'P12345': ...
+    """
     try:
         yield
     except GramError as error:
@@ -193,15 +294,19 @@ def naming_rows(ids):
         raise
 
 
-def fit_chain(transforms, K, diagonal):
+def fit_chain(
+    transforms: Iterable[GramTransform], K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
+) -> tuple[list[GramTransform], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Fit transforms one after the other on a training part.
 
     Parameters
     ----------
     transforms : list of GramTransform
         Copied before they are fitted.
-    K, diagonal
-        As in `GramTransform.fit`.
+    K : ndarray of float64, shape (l, l)
+        The training square.
+    diagonal : ndarray of float64, shape (l,)
+        K(x, x) of the training samples.
 
     Returns
     -------
@@ -209,8 +314,21 @@ def fit_chain(transforms, K, diagonal):
     K : ndarray of float64, shape (l, l)
         What comes out last; without transforms what was given.
     diagonal : ndarray of float64, shape (l,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.gram.transforms import CentreGram, NormaliseGram, fit_chain
+    >>> K = np.array([[4.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> fitted, K, diagonal = fit_chain([CentreGram(), NormaliseGram()], K, np.diagonal(K))
+    >>> K.round(2)
+    array([[ 1.  , -0.38, -0.55],
+           [-0.38,  1.  , -0.55],
+           [-0.55, -0.55,  1.  ]])
+    >>> [transform.name for transform in fitted]
+    ['centre', 'normalise']
     """
-    fitted = []
+    fitted: list[GramTransform] = []
     for transform in transforms:
         fitted.append(copy.deepcopy(transform).fit(K, diagonal))
         K, diagonal = fitted[-1].transform_train()

@@ -1,11 +1,13 @@
-"""The empirical kernel map: a unit is the vector of its kernel values against the training units."""
+"""The empirical kernel map: a sample is the vector of its kernel values against the training samples."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError, ParameterError, SequenceError
 from seqkern.core.parameters import choice, flag, real
+from seqkern.core.types import Arrays, Header
 from seqkern.gram.transforms.base import GramTransform
 from seqkern.gram.transforms.products import multiply
 from seqkern.kernels.additive import over_root
@@ -13,13 +15,31 @@ from seqkern.kernels.alignment.pairwise import kernel_of_vectors
 from seqkern.kernels.blocks import fill
 from seqkern.sequences.tables import FeatureTable
 
+if TYPE_CHECKING:
+    from seqkern.kernels.base import Kernel, Prepared
+
 
 class EmpiricalMapGram(GramTransform):
     """Kernel between vectors of kernel values: K'(x, y) = k(x) · k(y), k(x) = (K(x, z_1), …, K(x, z_l)).
 
-    z_1 … z_l are the training units. The result is positive semi-definite whatever K is (Schölkopf, Mika, Burges,
+    z_1 … z_l are the training samples. The result is positive semi-definite whatever K is (Schölkopf, Mika, Burges,
     Knirsch, Müller, Rätsch, Smola, IEEE Transactions on Neural Networks 10, 1999; for alignment scores Liao & Noble,
     J Comput Biol 10, 2003: the kernel ``pairwise`` is this transform of its base kernel's matrix).
+
+    Examples
+    --------
+    Alignment scores may have negative eigenvalues; products of their rows have none:
+
+    >>> import numpy as np
+    >>> from seqkern.gram.transforms import EmpiricalMapGram
+    >>> scores = np.array([[1.0, 0.8, 0.1], [0.8, 1.0, 0.8], [0.1, 0.8, 1.0]])
+    >>> mapped = EmpiricalMapGram(normalize=False).fit(scores)
+    >>> mapped.transform_train()[0]
+    array([[1.65, 1.68, 0.84],
+           [1.68, 2.28, 1.68],
+           [0.84, 1.68, 1.65]])
+    >>> mapped.transform([[0.0, 0.5, 1.0]])
+    (array([[0.5, 1.3, 1.4]]), array([1.25]))
     """
 
     name = "empirical_map"
@@ -38,27 +58,31 @@ class EmpiricalMapGram(GramTransform):
         default=True, doc="Whether to scale the vectors to unit length, before the radial basis function too."
     )
     zero_diagonal: Literal["error", "zero"] = choice(
-        default="error", doc="What to do, when normalising, about a unit that no training unit resembles."
+        default="error", doc="What to do, when normalising, about a sample that no training sample resembles."
     )
 
+    square_: npt.NDArray[np.float64]
+    between_: "Kernel"
+    _columns: "Prepared | None"
+
     @property
-    def divides(self):
+    def divides(self) -> bool:  # type: ignore[override]  # here it follows from the parameters
         """Whether rows are divided by the lengths of their vectors."""
         return self.vector_kernel == "linear" and bool(self.normalize)
 
-    def _between(self):
+    def _between(self) -> "Kernel":
         """Return the kernel between vectors, unfitted."""
         return kernel_of_vectors(self.vector_kernel, self.gamma, self.normalize, self.zero_diagonal)
 
-    def needs_all(self):
-        """Return True: a vector has one entry for each training unit."""
+    def needs_all(self) -> bool:
+        """Return True: a vector has one entry for each training sample."""
         return True
 
-    def _fit(self, K, diagonal):
+    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
         self.square_, self._columns = K, None
         self.between_ = self._between().fit(FeatureTable(K))
 
-    def _prepared(self, K, like=None):
+    def _prepared(self, K: npt.NDArray[np.float64], like: "Prepared | None" = None) -> "Prepared":
         """Return the vectors as the kernel between them wants them; GramError for a row that it cannot take."""
         try:
             return self.between_.prepare(FeatureTable(K), like=like)
@@ -66,25 +90,47 @@ class EmpiricalMapGram(GramTransform):
             record = None if error.record is None else int(error.record)
             raise GramError(error.problem, record=record, remedy=error.remedy) from error
 
-    def _references(self):
-        """Return the vectors of the training units, prepared once."""
+    def _references(self) -> "Prepared":
+        """Return the vectors of the training samples, prepared once."""
         if self._columns is None:
             self._columns = self._prepared(self.square_)
         return self._columns
 
-    def _apply(self, K, diagonal):
+    def _apply(
+        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         columns = self._references()
         return self._filled(self._prepared(K, like=columns), columns)
 
-    def _apply_train(self, K, diagonal):
+    def _apply_train(
+        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         return self._filled(self._references(), self._references())
 
-    def _filled(self, rows, columns):
+    def _filled(self, rows: "Prepared", columns: "Prepared") -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return the kernel between vectors, and its diagonal, which no other is needed for."""
-        return fill(self.between_, rows, columns, np.empty((len(rows), len(columns)))), rows.diagonal
+        out = np.empty((len(rows), len(columns)))
+        fill(self.between_, rows, columns, out)
+        return out, rows.diagonal
 
-    def pull_back(self, coefficients):
-        """Return (c', 0), c' = Σ_j c_j k(z_j): a sum of products with vectors is the product with their sum."""
+    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+        """Return (c', 0), c' = Σ_j c_j k(z_j): a sum of products with vectors is the product with their sum.
+
+        Parameters
+        ----------
+        coefficients : ndarray of float64, shape (l,)
+            c_j.
+
+        Returns
+        -------
+        c' : ndarray of float64, shape (l,)
+        constant : float
+
+        Raises
+        ------
+        ParameterError
+            Unless `vector_kernel` is linear.
+        """
         if self.vector_kernel != "linear":
             raise ParameterError(
                 f"after the transform {self.name!r} with vector_kernel={self.vector_kernel} no weighted sum of kernel "
@@ -95,19 +141,49 @@ class EmpiricalMapGram(GramTransform):
             coefficients = over_root(coefficients, self._references().raw_diagonal)
         return multiply(np.ascontiguousarray(coefficients)[None], self.square_)[0], 0.0
 
-    def restrict(self, rows):
-        """Return the same transform for matrices whose columns, all of them, come in the order `rows`."""
+    def restrict(self, rows: npt.ArrayLike) -> Self:
+        """Return the same transform for matrices whose columns, all of them, come in another order.
+
+        Parameters
+        ----------
+        rows : array_like of int64, shape (l,)
+            The training samples in the order of the columns.
+
+        Returns
+        -------
+        EmpiricalMapGram
+            A copy.
+
+        Raises
+        ------
+        GramError
+            If a training sample is missing.
+        """
+        rows = np.asarray(rows, dtype=np.int64)
         result = super().restrict(rows)
         result.square_ = np.ascontiguousarray(result.square_[:, rows])
         result._columns = None
         return result
 
-    def fitted_state(self):
+    def fitted_state(self) -> tuple[Header, Arrays]:
         """Return (JSON dict, dict of arrays): the training square, and what the kernel between vectors learned."""
         return {"between": self.between_.fitted_state()[0]}, {"square_": self.square_}
 
-    def restore_fitted(self, header, arrays):
-        """Set what `fitted_state` returned; GramError if the square does not fit."""
+    def restore_fitted(self, header: Header, arrays: Arrays) -> None:
+        """Set what `fitted_state` returned.
+
+        Parameters
+        ----------
+        header : dict
+            Its JSON part.
+        arrays : dict of str to ndarray
+            Its arrays.
+
+        Raises
+        ------
+        GramError
+            If the square does not fit.
+        """
         self.square_, self._columns = arrays["square_"], None
         if self.square_.shape != (self.n_columns_, self.n_columns_):
             raise GramError(f"the square of {self.n_columns_} training units has the shape {self.square_.shape}")

@@ -1,6 +1,7 @@
 """Products of matrices in threads, each entry summed in one order: its bits depend on its row and column only."""
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.threads import in_threads
 from seqkern.kernels import _blocks
@@ -11,23 +12,56 @@ LEAST_ROWS = 128
 """Fewer rows in a block would cost more for arranging the columns."""
 
 
-def multiply(x, y):
-    """Return x · y, float64 (n, m), of x (n, d) and y (d, m), both C-ordered."""
+def multiply(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return x · y.
+
+    Parameters
+    ----------
+    x : ndarray of float64, shape (n, d)
+        C-ordered.
+    y : ndarray of float64, shape (d, m)
+        C-ordered.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, m)
+
+    Examples
+    --------
+    >>> multiply(np.array([[1.0, 2.0]]), np.array([[1.0, 0.0], [3.0, 1.0]]))
+    array([[7., 2.]])
+    """
     out = np.empty((len(x), y.shape[1]))
 
-    def work(start, stop):
+    def work(start: int, stop: int) -> None:
         _vector.products(x[start:stop], y, out[start:stop])
 
     in_threads([lambda span=span: work(*span) for span in row_blocks(*out.shape, LEAST_ROWS)])
     return out
 
 
-def square_of_rows(x):
-    """Return x · xᵀ, float64 (n, n), symmetric to the bit, of x (n, d)."""
+def square_of_rows(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return x · xᵀ, symmetric to the bit.
+
+    Parameters
+    ----------
+    x : ndarray of float64, shape (n, d)
+        One row for each sample.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n)
+
+    Examples
+    --------
+    >>> square_of_rows(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    array([[5., 6.],
+           [6., 9.]])
+    """
     x = np.ascontiguousarray(x)
     columns, out = np.ascontiguousarray(x.T), np.empty((len(x), len(x)))
 
-    def work(start, stop):
+    def work(start: int, stop: int) -> None:
         _vector.products(x[start:stop], columns[:, start:], out[start:stop, start:])
 
     spans = row_blocks(*out.shape, LEAST_ROWS)

@@ -1,8 +1,10 @@
 """Repairing the spectrum of an indefinite Gram matrix."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from seqkern.core.parameters import choice
 from seqkern.gram.transforms.base import GramTransform
@@ -14,9 +16,20 @@ class RepairGram(GramTransform):
 
     With K = UΛUᵀ, ``"clip"`` sets negative eigenvalues to zero, ``"flip"`` to their absolute values;
     ``"shift"`` adds the largest of those to all. New rows follow by the same linear map of similarities to
-    the training units, k' = Pk with P = U diag(λ ≥ 0) Uᵀ or U diag(sign λ) Uᵀ; under ``"shift"`` they stay
+    the training samples, k' = Pk with P = U diag(λ ≥ 0) Uᵀ or U diag(sign λ) Uᵀ; under ``"shift"`` they stay
     as they are (Chen, Garcia, Gupta, Rahimi, Cazzanti, JMLR 10, 2009). A positive semi-definite matrix is
     not changed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seqkern.gram.transforms import RepairGram
+    >>> K = np.array([[0.0, 2.0], [2.0, 0.0]])  # its eigenvalues are 2 and −2
+    >>> for method in "clip", "flip", "shift":
+    ...     print(RepairGram(method=method).fit(K).transform_train()[0].round(2).tolist())
+    [[1.0, 1.0], [1.0, 1.0]]
+    [[2.0, 0.0], [0.0, 2.0]]
+    [[2.0, 2.0], [2.0, 2.0]]
     """
 
     name = "repair"
@@ -25,18 +38,19 @@ class RepairGram(GramTransform):
 
     method: Literal["clip", "flip", "shift"] = choice(default="clip", doc="What becomes of the negative eigenvalues.")
 
-    def needs_all(self):
-        """Return whether rows change: under clip and flip, if an eigenvalue is negative."""
+    values_: list[float]
+    vectors_: npt.NDArray[np.float64]
+
+    def needs_all(self) -> bool:
+        """Tell whether rows change: under clip and flip, if an eigenvalue is negative."""
         return self.method != "shift" and len(self.values_) > 0
 
-    def _fit(self, K, diagonal):
-        # loaded only where used: costs start-up
-        from scipy.linalg import eigh
-        from threadpoolctl import threadpool_limits
+    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
+        from scipy.linalg import eigh  # 0.2 s to import
 
         # No eigenvalue is larger than the largest sum of a row, and rounding makes no larger one of zero than this.
         rounding = len(K) * np.finfo(np.float64).eps * np.abs(K).sum(axis=1).max(initial=0.0)
-        wanted = {"subset_by_value": (-np.inf, -rounding), "check_finite": False}
+        wanted: dict[str, Any] = {"subset_by_value": (-np.inf, -rounding), "check_finite": False}
         vectors = np.empty((len(K), 0))
         with threadpool_limits(limits=1):  # the bits must not depend on the number of threads
             if rounding == 0:
@@ -48,15 +62,17 @@ class RepairGram(GramTransform):
         self.values_ = values.tolist()
         self.vectors_ = np.ascontiguousarray(vectors)
 
-    def _times(self):
+    def _times(self) -> float:
         """Return how often the negative part is taken away: once leaves zero, twice the opposite."""
         return 1.0 if self.method == "clip" else 2.0
 
-    def _shift(self):
+    def _shift(self) -> float:
         """Return what is added to the diagonal."""
         return max((-value for value in self.values_), default=0.0)
 
-    def _apply(self, K, diagonal):
+    def _apply(
+        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
         if self.method == "shift":
             return K, None if diagonal is None else diagonal + self._shift()
         if not self.values_:
@@ -70,17 +86,41 @@ class RepairGram(GramTransform):
             diagonal = diagonal + self._times() * (along**2 / np.abs(self.values_)).sum(axis=1)
         return result, diagonal
 
-    def pull_back(self, coefficients):
-        """Return (c', 0): under clip and flip the same linear map as of rows."""
+    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+        """Return (c', 0): under clip and flip the same linear map as of rows.
+
+        Parameters
+        ----------
+        coefficients : ndarray of float64, shape (l,)
+            c_j.
+
+        Returns
+        -------
+        c' : ndarray of float64, shape (l,)
+        constant : float
+        """
         if self.method == "shift" or not self.values_:
             return coefficients, 0.0
         return coefficients - self._times() * (self.vectors_ @ (coefficients @ self.vectors_)), 0.0
 
-    def divide_rows(self, diagonal):
-        """Return (None, the diagonal, shifted under shift)."""
+    def divide_rows(self, diagonal: npt.NDArray[np.float64]) -> tuple[None, npt.NDArray[np.float64]]:
+        """Return (None, the diagonal, shifted under shift).
+
+        Parameters
+        ----------
+        diagonal : ndarray of float64, shape (n,)
+            K(x, x).
+
+        Returns
+        -------
+        divisors : None
+        diagonal : ndarray of float64, shape (n,)
+        """
         return None, diagonal + self._shift() if self.method == "shift" else diagonal
 
-    def _apply_train(self, K, diagonal):
+    def _apply_train(
+        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         if self.method == "shift":
             result = K.copy()
             result[np.diag_indices_from(result)] += self._shift()

@@ -3,6 +3,7 @@
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import GramError
 from seqkern.core.parameters import choice
@@ -12,38 +13,75 @@ from seqkern.kernels.additive import over_root
 
 
 class CentreGram(GramTransform):
-    """Centring in feature space: the mean of the training units becomes the origin.
+    """Centring in feature space: the mean of the training samples becomes the origin.
 
-    K'(x, y) = K(x, y) − mean_i K(x, z_i) − mean_i K(z_i, y) + mean_ij K(z_i, z_j), z the training units
+    K'(x, y) = K(x, y) − mean_i K(x, z_i) − mean_i K(z_i, y) + mean_ij K(z_i, z_j), z the training samples
     (Schölkopf, Smola, Müller, Neural Computation 10, 1998).
+
+    Examples
+    --------
+    >>> from seqkern.gram.transforms import CentreGram
+    >>> centre = CentreGram().fit([[2.0, 1.0], [1.0, 2.0]])
+    >>> centre.transform_train()
+    (array([[ 0.5, -0.5],
+           [-0.5,  0.5]]), array([0.5, 0.5]))
+    >>> centre.transform([[1.0, 3.0]], diagonal=[4.0])
+    (array([[-1.,  1.]]), array([1.5]))
     """
 
     name = "centre"
     learned = ("means_", "mean_")
 
-    def needs_all(self):
-        """Return True: the mean of a row is taken over all training units."""
+    means_: npt.NDArray[np.float64]
+    mean_: float
+
+    def needs_all(self) -> bool:
+        """Return True: the mean of a row is taken over all training samples."""
         return True
 
-    def _fit(self, K, diagonal):
+    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
         self.means_ = K.mean(axis=1)
         self.mean_ = float(self.means_.mean())
 
-    def _apply(self, K, diagonal):
+    def _apply(
+        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
         means = K.mean(axis=1)
         result = K - (means[:, None] + self.means_)
         result += self.mean_
         return result, None if diagonal is None else diagonal - 2 * means + self.mean_
 
-    def pull_back(self, coefficients):
-        """Return (c', constant): the mean of a row is taken away from each coefficient."""
+    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+        """Return (c', constant): the mean of a row is taken away from each coefficient.
+
+        Parameters
+        ----------
+        coefficients : ndarray of float64, shape (l,)
+            c_j.
+
+        Returns
+        -------
+        c' : ndarray of float64, shape (l,)
+        constant : float
+        """
         total = float(np.sum(coefficients))
         constant = total * self.mean_ - float(np.sum(coefficients * self.means_))
         return coefficients - total / self.n_columns_, constant
 
 
 class NormaliseGram(GramTransform):
-    """Unit length in feature space: K'(x, y) = K(x, y) / sqrt(K(x, x) K(y, y))."""
+    """Unit length in feature space: K'(x, y) = K(x, y) / sqrt(K(x, x) K(y, y)).
+
+    Examples
+    --------
+    >>> from seqkern.gram.transforms import NormaliseGram
+    >>> normalise = NormaliseGram().fit([[4.0, 2.0], [2.0, 9.0]])
+    >>> normalise.transform_train()[0].round(2)
+    array([[1.  , 0.33],
+           [0.33, 1.  ]])
+    >>> normalise.transform([[2.0, 3.0]], diagonal=[1.0])
+    (array([[1., 1.]]), array([1.]))
+    """
 
     name = "normalise"
     learned = ("diagonal_",)
@@ -53,14 +91,16 @@ class NormaliseGram(GramTransform):
         default="error", doc="What to do about K(x, x) ≤ 0: refuse, or make the row zero."
     )
 
-    def needs_all(self):
+    diagonal_: npt.NDArray[np.float64]
+
+    def needs_all(self) -> bool:
         """Return False: each value needs its own row and column."""
         return False
 
-    def _fit(self, K, diagonal):
+    def _fit(self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64]) -> None:
         self.diagonal_ = self._positive(diagonal)
 
-    def _positive(self, diagonal):
+    def _positive(self, diagonal: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the diagonal, zero where it is not positive; GramError under the policy ``"error"``."""
         bad = np.flatnonzero(~(diagonal > 0))
         if len(bad) and self.zero_diagonal == "error":
@@ -71,7 +111,9 @@ class NormaliseGram(GramTransform):
             )
         return np.where(diagonal > 0, diagonal, 0.0)
 
-    def _apply(self, K, diagonal):
+    def _apply(
+        self, K: npt.NDArray[np.float64], diagonal: npt.NDArray[np.float64] | None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         if diagonal is None:
             raise GramError("normalising needs K(x, x) of the new units", remedy="give the diagonal")
         diagonal = self._positive(diagonal)
@@ -79,11 +121,38 @@ class NormaliseGram(GramTransform):
         _blocks.normalise(result, diagonal, self.diagonal_)
         return result, np.where(diagonal > 0, 1.0, 0.0)
 
-    def pull_back(self, coefficients):
-        """Return (c', 0): each coefficient is divided by the root of its column's diagonal."""
+    def pull_back(self, coefficients: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], float]:
+        """Return (c', 0): each coefficient is divided by the root of its column's diagonal.
+
+        Parameters
+        ----------
+        coefficients : ndarray of float64, shape (l,)
+            c_j.
+
+        Returns
+        -------
+        c' : ndarray of float64, shape (l,)
+        constant : float
+        """
         return over_root(coefficients, self.diagonal_), 0.0
 
-    def divide_rows(self, diagonal):
-        """Return (√K(x, x), the new diagonal)."""
+    def divide_rows(self, diagonal: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return (√K(x, x), the new diagonal).
+
+        Parameters
+        ----------
+        diagonal : ndarray of float64, shape (n,)
+            K(x, x).
+
+        Returns
+        -------
+        divisors : ndarray of float64, shape (n,)
+        diagonal : ndarray of float64, shape (n,)
+
+        Raises
+        ------
+        GramError
+            If one is not positive, under the policy ``"error"``.
+        """
         diagonal = self._positive(diagonal)
         return np.sqrt(diagonal), np.where(diagonal > 0, 1.0, 0.0)

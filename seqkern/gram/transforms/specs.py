@@ -7,6 +7,7 @@ from seqkern.core.checks import check_choice
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import build_spec, parse_spec
+from seqkern.core.types import Arrays, Header
 from seqkern.gram.transforms.base import GramTransform
 from seqkern.gram.transforms.transform_table import TRANSFORMS
 
@@ -22,15 +23,26 @@ def build_transform(spec: Any) -> GramTransform:
     spec : str, mapping or GramTransform
         ``"centre"``, ``"repair:method=flip"`` or ``{"transform": "repair", "method": "flip"}``.
 
+    Returns
+    -------
+    GramTransform
+        Not fitted.
+
     Raises
     ------
     ParameterError
         For an unknown transform or parameter (with the nearest name), or a value outside its domain.
+
+    Examples
+    --------
+    >>> from seqkern.gram.transforms import build_transform
+    >>> build_transform("repair:method=flip")
+    RepairGram(method='flip')
     """
     return build_spec(spec, "transform")
 
 
-def repair_transforms(repair: Any) -> list[dict]:
+def repair_transforms(repair: Any) -> list[dict[str, Any]]:
     """Return the specs of the transforms that a repair stands for.
 
     Parameters
@@ -48,6 +60,14 @@ def repair_transforms(repair: Any) -> list[dict]:
     ------
     ParameterError
         For an unknown repair or option (with the nearest name), or a value outside its domain.
+
+    Examples
+    --------
+    >>> from seqkern.gram.transforms import repair_transforms
+    >>> repair_transforms("clip"), repair_transforms(None)
+    ([{'transform': 'repair', 'method': 'clip'}], [])
+    >>> repair_transforms("empirical_map:normalize=false")
+    [{'transform': 'empirical_map', 'normalize': False}]
     """
     params = parse_spec(repair, "method") if isinstance(repair, str) else repair
     params = {"method": "none"} if params is None else params
@@ -68,8 +88,27 @@ def repair_transforms(repair: Any) -> list[dict]:
     return [spec]
 
 
-def transform_from_state(header: dict, arrays: dict) -> GramTransform:
-    """Return the fitted transform whose `state` this was."""
+def transform_from_state(header: Header, arrays: Arrays) -> GramTransform:
+    """Return the fitted transform whose `state` this was.
+
+    Parameters
+    ----------
+    header : dict
+        Its JSON part.
+    arrays : dict of str to ndarray
+        Its arrays.
+
+    Returns
+    -------
+    GramTransform
+
+    Examples
+    --------
+    >>> from seqkern.gram.transforms import CentreGram, transform_from_state
+    >>> centre = CentreGram().fit([[2.0, 1.0], [1.0, 2.0]])
+    >>> transform_from_state(*centre.state()).transform([[1.0, 3.0]])[0]
+    array([[-1.,  1.]])
+    """
     transform = build_transform(header["spec"])
     transform.n_columns_ = header["columns"]
     transform.restore_fitted(header["learned"], arrays)

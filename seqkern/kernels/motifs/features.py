@@ -1,27 +1,35 @@
 """Counts of motifs as blocks of the product engine, and what a product of them costs."""
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels import planner
-from seqkern.kernels.planner import Cost
+from seqkern.kernels.kmer.kmers import Counted
+from seqkern.kernels.planner import Cost, Workload
 from seqkern.kernels.products.dense import WIDEST, DenseBlock
 from seqkern.kernels.products.sparse import SparseBlock
 
 
-def make_block(counted, algorithm, like=None):
-    """Return the block of a Counted.
+def make_block(counted: Counted, algorithm: str, like: SparseBlock | None = None) -> SparseBlock | DenseBlock:
+    """Return counts of motifs as a block of features.
 
     Parameters
     ----------
     counted : Counted
+        How often each motif occurs in each record.
     algorithm : {"dense", "index"}
+        How the products of counts are computed.
     like : SparseBlock, optional
         The columns that these rows will be compared with.
+
+    Returns
+    -------
+    SparseBlock or DenseBlock
     """
     if algorithm == "index":
         return SparseBlock(counted, like)
 
-    def fill(row, counts):
+    def fill(row: int, counts: npt.NDArray[np.int32]) -> None:
         span = slice(counted.start[row], counted.start[row + len(counts)])
         records = np.repeat(np.arange(len(counts)), np.diff(counted.start[row : row + len(counts) + 1]))
         counts[...] = 0
@@ -30,26 +38,44 @@ def make_block(counted, algorithm, like=None):
     return DenseBlock(len(counted), counted.n_features, fill)
 
 
-def occurring(chances, letters, records):
+def occurring(chances: npt.NDArray[np.float64], letters: int, records: int) -> npt.NDArray[np.float64]:
     """Return how likely each motif occurs in a record.
 
     Parameters
     ----------
     chances : ndarray of float64, shape (motifs,)
-        How likely each motif matches at a letter.
-    letters, records : int
-        How many there are.
+        How likely each motif matches at a residue.
+    letters : int
+        Residues of all records.
+    records : int
+        How many sequences these are.
+
+    Returns
+    -------
+    ndarray of float64, shape (motifs,)
+
+    Examples
+    --------
+    >>> occurring(np.array([0.001, 0.02]), letters=3000, records=30).round(3)
+    array([0.095, 0.865])
     """
     return -np.expm1(-chances * letters / max(1, records))
 
 
-def product_costs(work, chances):
-    """Return a dict from algorithm to the Cost of the products, of what is feasible.
+def product_costs(work: Workload, chances: npt.NDArray[np.float64]) -> dict[str, Cost]:
+    """Return what the products cost by each algorithm that is feasible.
 
     Parameters
     ----------
     work : Workload
+        Shape of the matrix, and residues of its records.
     chances : ndarray of float64, shape (motifs,)
+        How likely each motif matches at a residue.
+
+    Returns
+    -------
+    dict of str to Cost
+        By the name of the algorithm.
     """
     rows = occurring(chances, work.row_letters, work.rows)
     cols = occurring(chances, work.col_letters, work.cols)

@@ -5,12 +5,16 @@ p_j(a) = (n_j(a) + c·b(a))/(n_j + c), of the counts n_j(a), their sum n_j, and 
 sums of these integers, so that their distribution under the background can be computed as it is.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.sequences.alphabets import DNA, RNA
+from seqkern.sequences.alphabets import DNA, RNA, Alphabet
 
 SCALE = 100  # a score of 1 is a hundredth of a bit
 MOST_COLUMNS = 200
@@ -26,26 +30,58 @@ class Matrix:
     Attributes
     ----------
     name : str
+        For reports and messages.
     counts : ndarray of float64, shape (columns, letters)
+        How often each letter stands at each place of the motif.
     letters : str
         What each column of `counts` counts.
     background : ndarray of float64, shape (letters,)
         Shares of the letters elsewhere; they sum to 1.
+
+    Examples
+    --------
+    >>> from seqkern.sequences.alphabets import DNA
+    >>> donor = Matrix.checked("donor", [[0, 0, 8, 0], [0, 0, 0, 8], [6, 0, 2, 0]], "ACGT")
+    >>> donor.scores(DNA, pseudocount=1.0)
+    array([[-317, -317,  187, -317],
+           [-317, -317, -317,  187],
+           [ 147, -317,    0, -317]])
     """
 
     name: str
-    counts: np.ndarray
+    counts: npt.NDArray[np.float64]
     letters: str
-    background: np.ndarray
+    background: npt.NDArray[np.float64]
 
     @property
-    def min_length(self):
+    def min_length(self) -> int:
         """Letters of a match."""
         return len(self.counts)
 
     @classmethod
-    def checked(cls, name, counts, letters, background=None):
-        """Return a Matrix; ParameterError if the numbers are no counts."""
+    def checked(cls, name: str, counts: npt.ArrayLike, letters: str, background: npt.ArrayLike | None = None) -> Self:
+        """Return the matrix of some counts.
+
+        Parameters
+        ----------
+        name : str
+            For reports and messages.
+        counts : array_like, shape (columns, letters)
+            Not negative, and not all zero in a column.
+        letters : str
+            What each column of `counts` counts.
+        background : array_like, shape (letters,), optional
+            Shares of the letters elsewhere; by default all the same.
+
+        Returns
+        -------
+        Matrix
+
+        Raises
+        ------
+        ParameterError
+            If the numbers are not counts, or the background holds a share that is not above 0.
+        """
         counts = np.array(counts, dtype=np.float64)
         share = np.full(len(letters), 1 / len(letters)) if background is None else np.asarray(background, dtype=float)
         if share.shape != (len(letters),) or not np.all((share > 0) & (share <= 1)):
@@ -67,8 +103,20 @@ class Matrix:
             )
         return cls(name, counts, letters, share / share.sum())
 
-    def scores(self, alphabet, pseudocount):
-        """Return the scores for an alphabet, int64 (columns, letters).
+    def scores(self, alphabet: Alphabet, pseudocount: float) -> npt.NDArray[np.int64]:
+        """Return the scores for an alphabet, in hundredths of a bit.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            That of the sequences.
+        pseudocount : float
+            c of p_j(a), above 0.
+
+        Returns
+        -------
+        ndarray of int64, shape (columns, letters)
+            In the alphabet's order.
 
         Raises
         ------
@@ -86,7 +134,7 @@ class Matrix:
             )
         return scores
 
-    def _probabilities(self, alphabet, pseudocount):
+    def _probabilities(self, alphabet: Alphabet, pseudocount: float) -> npt.NDArray[np.float64]:
         """Return p_j(a)/b(a), float64 (columns, letters), in the alphabet's order."""
         letters = self.letters
         if alphabet in (DNA, RNA):
@@ -101,25 +149,68 @@ class Matrix:
         odds = (self.counts / self.background + pseudocount) / (totals + pseudocount)
         return odds[:, order]
 
-    def background_of(self, alphabet):
-        """Return the background in the alphabet's order."""
+    def background_of(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+        """Return the background in an alphabet's order.
+
+        Parameters
+        ----------
+        alphabet : Alphabet
+            Of the same letters; T and U count as the same.
+
+        Returns
+        -------
+        ndarray of float64, shape (letters,)
+        """
         letters = self.letters.replace("U", "T")
         return self.background[[letters.index(letter.replace("U", "T")) for letter in alphabet.letters]]
 
 
-def share_threshold(scores, share):
-    """Return the least integer that is at least least + share·(largest − least), of the possible sums of scores."""
-    least, largest = int(scores.min(axis=1).sum()), int(scores.max(axis=1).sum())
-    return int(np.ceil(least + share * (largest - least) - ROUNDING))
-
-
-def distribution(scores, background):
-    """Return the probability of each sum of scores, float64, of a window of independent letters; and the least sum.
+def share_threshold(scores: npt.NDArray[np.int64], share: float) -> int:
+    """Return the least integer that is at least least + share·(largest − least), of the possible sums of scores.
 
     Parameters
     ----------
     scores : ndarray of int64, shape (columns, letters)
+        Of a matrix.
+    share : float
+        From 0 to 1.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> share_threshold(np.array([[-100, 200], [-300, 100]]), 0.8)
+    160
+    """
+    least, largest = int(scores.min(axis=1).sum()), int(scores.max(axis=1).sum())
+    return int(np.ceil(least + share * (largest - least) - ROUNDING))
+
+
+def distribution(
+    scores: npt.NDArray[np.int64], background: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], int]:
+    """Return the probability of each sum of scores of a window of independent letters.
+
+    Parameters
+    ----------
+    scores : ndarray of int64, shape (columns, letters)
+        Of a matrix.
     background : ndarray of float64, shape (letters,)
+        Shares of the letters.
+
+    Returns
+    -------
+    chances : ndarray of float64
+        Of the least sum, the least sum + 1, … to the largest.
+    least : int
+        The least sum.
+
+    Examples
+    --------
+    >>> distribution(np.array([[-1, 1], [-1, 1]]), np.array([0.5, 0.5]))
+    (array([0.25, 0.  , 0.5 , 0.  , 0.25]), -2)
     """
     chances = np.ones(1)
     for column in scores - scores.min(axis=1, keepdims=True):
@@ -130,17 +221,55 @@ def distribution(scores, background):
     return chances, int(scores.min(axis=1).sum())
 
 
-def p_value_threshold(scores, background, p_value):
-    """Return the least sum of scores that a window has, or exceeds, with a probability of at most `p_value`.
+def p_value_threshold(scores: npt.NDArray[np.int64], background: npt.NDArray[np.float64], p_value: float) -> int:
+    """Return the least sum of scores that a window has, or exceeds, with a small enough probability.
 
     It may be more than any window has: then the motif is too short, or too vague, for so small a probability.
+
+    Parameters
+    ----------
+    scores : ndarray of int64, shape (columns, letters)
+        Of a matrix.
+    background : ndarray of float64, shape (letters,)
+        Shares of the letters.
+    p_value : float
+        The largest probability, of a random window.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> scores, background = np.array([[-1, 1], [-1, 1]]), np.array([0.5, 0.5])
+    >>> p_value_threshold(scores, background, 0.25), p_value_threshold(scores, background, 0.1)
+    (1, 3)
     """
     chances, least = distribution(scores, background)
     tails = np.cumsum(chances[::-1])[::-1]
     return least + int(np.searchsorted(-tails, -p_value * (1 + ROUNDING)))
 
 
-def tail(scores, background, threshold):
-    """Return the probability that a window's sum of scores is at least `threshold`."""
+def tail(scores: npt.NDArray[np.int64], background: npt.NDArray[np.float64], threshold: int) -> float:
+    """Return the probability that a random window matches.
+
+    Parameters
+    ----------
+    scores : ndarray of int64, shape (columns, letters)
+        Of a matrix.
+    background : ndarray of float64, shape (letters,)
+        Shares of the letters.
+    threshold : int
+        The least sum of scores of a match.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> tail(np.array([[-1, 1], [-1, 1]]), np.array([0.5, 0.5]), 0)
+    0.75
+    """
     chances, least = distribution(scores, background)
     return float(chances[max(0, threshold - least) :].sum())

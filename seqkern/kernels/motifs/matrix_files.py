@@ -1,6 +1,8 @@
 """Files of weight matrices: JASPAR, MEME (minimal motif format), TRANSFAC."""
 
 import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NoReturn, TypeAlias
 
 from seqkern.core.errors import ParameterError
 from seqkern.kernels.motifs.matrices import Matrix
@@ -16,12 +18,17 @@ TRANSFAC_HEAD = re.compile(r"P[0O]\s+\S")
 
 REMEDY_JASPAR = "mend the file, which was taken for one of JASPAR because a line begins with >"
 
+MatrixEntry: TypeAlias = tuple[int, str, list[list[float]], str, list[float] | None]
+"""(line number, name, rows, letters, background) of a motif; `rows` has one list of counts for each of its columns."""
+MatrixReader: TypeAlias = Callable[[Sequence[str]], Iterator[MatrixEntry]]
 
-def _fail(number, line, remedy="mend the file"):
+
+def _fail(number: int, line: str, remedy: str = "mend the file") -> NoReturn:
+    """Raise ParameterError about a line."""
     raise ParameterError(f"line {number}: {line.strip()[:60]!r} is not possible here", remedy=remedy)
 
 
-def _numbers(text, number):
+def _numbers(text: str, number: int) -> list[float]:
     """Return the numbers of a text as floats."""
     try:
         return [float(word) for word in text.split()]
@@ -29,12 +36,30 @@ def _numbers(text, number):
         _fail(number, text)
 
 
-def read_jaspar(lines):
-    """Yield (line number, name, rows, letters, None): below ``>name`` one row for each letter, or four without letters.
+def read_jaspar(lines: Sequence[str]) -> Iterator[MatrixEntry]:
+    """Read a file of JASPAR: below ``>name`` one row for each letter, or four without letters.
 
-    `rows` has one list for each column of the motif, as from the other readers.
+    Parameters
+    ----------
+    lines : list of str
+        Without line ends.
+
+    Yields
+    ------
+    MatrixEntry
+
+    Raises
+    ------
+    ParameterError
+        With the line, if there is something else than a motif.
+
+    Examples
+    --------
+    >>> lines = [">MA0001 GT", "A [0 1]", "C [0 0]", "G [9 0]", "T [0 8]"]
+    >>> list(read_jaspar(lines))
+    [(1, 'MA0001 GT', [[0.0, 0.0, 9.0, 0.0], [1.0, 0.0, 0.0, 8.0]], 'ACGT', None)]
     """
-    entries = []
+    entries: list[tuple[int, str, list[tuple[str, list[float]]]]] = []
     for number, line in enumerate(lines, start=1):
         if line.startswith(">"):
             entries.append((number, line[1:].strip(), []))
@@ -55,12 +80,32 @@ def read_jaspar(lines):
         yield number, name, [list(column) for column in zip(*(row for _, row in rows), strict=True)], letters, None
 
 
-def read_meme(lines):
-    """Yield (line number, name, rows, letters, background) of each ``letter-probability matrix``.
+def read_meme(lines: Sequence[str]) -> Iterator[MatrixEntry]:
+    """Read each ``letter-probability matrix`` of a MEME file; its probabilities become counts by ``nsites``.
 
-    Probabilities are turned into counts by ``nsites``.
+    Parameters
+    ----------
+    lines : list of str
+        Without line ends.
+
+    Yields
+    ------
+    MatrixEntry
+
+    Raises
+    ------
+    ParameterError
+        With the line, if the alphabet, the background or a number cannot be read.
+
+    Examples
+    --------
+    >>> lines = ["MEME version 5", "MOTIF GT", "letter-probability matrix: nsites= 8", "0 0 1 0", "0.25 0 0 0.75"]
+    >>> list(read_meme(lines))
+    [(3, 'GT', [[0.0, 0.0, 8.0, 0.0], [2.0, 0.0, 0.0, 6.0]], 'ACGT', None)]
     """
-    letters, background, name, place = BASES, None, None, 0
+    letters, place = BASES, 0
+    background: list[float] | None = None
+    name: str | None = None
     while place < len(lines):
         line = lines[place]
         place += 1
@@ -69,7 +114,7 @@ def read_meme(lines):
             if not letters.isalpha():
                 _fail(place, line, "write ALPHABET= and the letters")
         elif line.startswith("Background letter frequencies"):
-            words = []
+            words: list[str] = []
             while len(words) < 2 * len(letters) and place < len(lines) and lines[place].strip():
                 words += lines[place].split()
                 place += 1
@@ -79,12 +124,13 @@ def read_meme(lines):
         elif line.startswith("MOTIF"):
             name = " ".join(line.split()[1:])
         elif found := MEME_MATRIX.match(line):
-            start, rows = place, []
+            start = place
+            rows: list[list[float]] = []
             while place < len(lines) and lines[place].strip() and NUMBERS.fullmatch(lines[place]):
                 rows.append(_numbers(lines[place], place + 1))
                 place += 1
-            sites = MEME_SITES.search(found[1])
-            sites = _numbers(sites[1], start)[0] if sites else SITES
+            named = MEME_SITES.search(found[1])
+            sites = _numbers(named[1], start)[0] if named else SITES
             yield (
                 start,
                 name or f"line {start}",
@@ -94,9 +140,32 @@ def read_meme(lines):
             )
 
 
-def read_transfac(lines):
-    """Yield (line number, name, rows, letters, None): below ``P0`` and the letters, numbered rows of counts."""
-    names, letters, rows, start = {}, None, [], 0
+def read_transfac(lines: Sequence[str]) -> Iterator[MatrixEntry]:
+    """Read a file of TRANSFAC: below ``P0`` and the letters, numbered rows of counts.
+
+    Parameters
+    ----------
+    lines : list of str
+        Without line ends.
+
+    Yields
+    ------
+    MatrixEntry
+
+    Raises
+    ------
+    ParameterError
+        With the line, if there is something else than numbers.
+
+    Examples
+    --------
+    >>> list(read_transfac(["ID GT", "P0 A C G T", "01 0 0 9 0 G", "02 1 0 0 8 T", "//"]))
+    [(2, 'GT', [[0.0, 0.0, 9.0, 0.0], [1.0, 0.0, 0.0, 8.0]], 'ACGT', None)]
+    """
+    names: dict[str, str] = {}
+    letters: str | None = None
+    rows: list[list[float]] = []
+    start = 0
     for number, line in [*enumerate(lines, start=1), (len(lines) + 1, "//")]:
         if line.startswith(("AC ", "ID ")):
             names[line[:2]] = line[2:].strip()
@@ -110,23 +179,50 @@ def read_transfac(lines):
             names, letters, rows = {}, None, []
 
 
-READERS = (
+READERS: tuple[tuple[re.Pattern[str], MatrixReader], ...] = (
     (re.compile("MEME version"), read_meme),
     (TRANSFAC_HEAD, read_transfac),
     (re.compile(">"), read_jaspar),
 )
 
 
-def matrix_reader(lines):
-    """Return the reader of a file of matrices; None for a file of something else."""
+def matrix_reader(lines: Sequence[str]) -> MatrixReader | None:
+    """Return the reader of a file of matrices.
+
+    Parameters
+    ----------
+    lines : list of str
+        The file's content.
+
+    Returns
+    -------
+    callable or None
+        None for a file of something else.
+
+    Examples
+    --------
+    >>> matrix_reader([">MA0001 GT", "A [0 1]"]).__name__
+    'read_jaspar'
+    """
     for mark, reader in READERS:
         if any(mark.match(line) for line in lines):
             return reader
     return None
 
 
-def read_matrices(lines, reader):
-    """Return a list of Matrices.
+def read_matrices(lines: Sequence[str], reader: MatrixReader) -> list[Matrix]:
+    """Return the matrices of a file.
+
+    Parameters
+    ----------
+    lines : list of str
+        The file's content.
+    reader : callable
+        What `matrix_reader` returned.
+
+    Returns
+    -------
+    list of Matrix
 
     Raises
     ------

@@ -1,25 +1,37 @@
 """Motifs as tables for the compiled scanners: patterns as bits of words, matrices as lanes of vectors."""
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
 from seqkern.core.memory import available_memory, format_bytes
 from seqkern.kernels.motifs._scan import LANES, MATRIX_LANES, MatrixBanks, PatternBanks
 from seqkern.kernels.motifs.matrices import LANE_LIMIT
+from seqkern.kernels.motifs.patterns import Pattern
 
 WORD = 64
 MASKS = ("first", "at_end", "last", "at_start", "optional", "block_start", "block_end")
 MEMORY_SHARE = 1 / 3  # of the free memory
 
 
-def pack_patterns(patterns, classes):
-    """Return the PatternBanks of Patterns; motif numbers are places in the list.
+def pack_patterns(
+    patterns: Sequence[Pattern], classes: Sequence[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]
+) -> PatternBanks:
+    """Return patterns as bits of words; motif numbers are places in the list.
 
     Parameters
     ----------
     patterns : list of Pattern
+        The motifs.
     classes : list of (ndarray of bool, ndarray of bool)
         What ``Pattern.classes`` returns for each.
+
+    Returns
+    -------
+    PatternBanks
     """
     size = classes[0][0].shape[1] - 1
     packed = [
@@ -42,14 +54,20 @@ class _Packed:
     Attributes
     ----------
     number : int
+        Of the motif.
     size : int
+        How many places there are.
     gaps : bool
         Whether there are optional places.
     accepts : ndarray of bool, shape (size, letters + 1)
+        Which letters each place takes.
     masks : dict of str to ndarray of bool, shape (size,)
+        By the names in `MASKS`.
     """
 
-    def __init__(self, number, pattern, accepts, optional):
+    def __init__(
+        self, number: int, pattern: Pattern, accepts: npt.NDArray[np.bool_], optional: npt.NDArray[np.bool_]
+    ) -> None:
         anchored = pattern.at_end
         if not anchored:  # that a match could go on does not matter
             trimmed = int(np.argmin(optional))
@@ -72,9 +90,10 @@ class _Packed:
         masks["block_end"][:] = optional & ~np.append(optional[1:], False)
 
 
-def _fill_words(items):
+def _fill_words(items: Iterable[_Packed]) -> list[list[tuple[_Packed, int]]]:
     """Return a list of words, each a list of (item, offset): large items first, each where it just fits."""
-    words, room = [], {size: [] for size in range(WORD + 1)}
+    words: list[list[tuple[_Packed, int]]] = []
+    room: dict[int, list[int]] = {size: [] for size in range(WORD + 1)}
     for item in sorted(items, key=lambda item: -item.size):
         left = next((left for left in range(item.size, WORD + 1) if room[left]), None)
         if left is None:
@@ -87,7 +106,7 @@ def _fill_words(items):
     return words
 
 
-def _bank(words, n_words, size, gaps):
+def _bank(words: Sequence[Sequence[tuple[_Packed, int]]], n_words: int, size: int, gaps: bool) -> tuple[Any, ...]:
     """Return a bank's arrays as `PatternBanks` takes them; an item may go on in the next words."""
     takes = np.zeros((size + 1, n_words), dtype=np.uint64)
     masks = {name: np.zeros(n_words, dtype=np.uint64) for name in MASKS}
@@ -106,14 +125,19 @@ def _bank(words, n_words, size, gaps):
     return takes, *(masks[name] for name in MASKS), owner, gaps
 
 
-def pack_matrices(scores, thresholds):
-    """Return the MatrixBanks of scored matrices; motif numbers are places in the lists.
+def pack_matrices(scores: Sequence[npt.NDArray[np.int64]], thresholds: Sequence[int]) -> MatrixBanks:
+    """Return scored matrices as lanes of vectors; motif numbers are places in the lists.
 
     Parameters
     ----------
     scores : list of ndarray of int, shape (width, letters)
+        In hundredths of a bit.
     thresholds : list of int
         A window matches if the sum of its scores is at least this.
+
+    Returns
+    -------
+    MatrixBanks
     """
     widths = np.array([len(table) for table in scores])
     letters = scores[0].shape[1]
@@ -134,8 +158,21 @@ def pack_matrices(scores, thresholds):
     return MatrixBanks(banks)
 
 
-def check_memory(count, size):
-    """Raise ParameterError if the tables of some motifs, of `size` bytes, are too large."""
+def check_memory(count: int, size: int) -> None:
+    """Check that the tables of some motifs fit into memory.
+
+    Parameters
+    ----------
+    count : int
+        How many motifs there are.
+    size : int
+        Bytes of their tables.
+
+    Raises
+    ------
+    ParameterError
+        If they take more than a third of the free memory.
+    """
     if size > MEMORY_SHARE * available_memory():
         raise ParameterError(
             f"{count} motifs take about {format_bytes(size)} of memory",

@@ -1,26 +1,47 @@
 """Files of patterns: PROSITE, the form that GCG's PROSITETOGCG gave it, and plain lists."""
 
 import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from seqkern.core.errors import ParameterError
-from seqkern.kernels.motifs.patterns import parse_pattern
+from seqkern.kernels.motifs.patterns import Pattern, parse_pattern
 
 GCG_HEADING = re.compile(r"Name\s+Offset\s+Pattern\s.*\.\.")
 PROSITE_LINE = re.compile(r"^(ID|AC|PA)   ")
 SKIPPED = "entries without a pattern (profiles, rules) skipped"
 
+PatternEntry: TypeAlias = tuple[int, str | None, str | None]
+"""(line number, name, text) of a pattern; (line number, None, None) of an entry without one."""
 
-def read_prosite(lines):
-    """Yield (line number, name, text) of each pattern of a ``prosite.dat``, and (number, None, None) of other entries.
+
+def read_prosite(lines: Sequence[str]) -> Iterator[PatternEntry]:
+    """Read each entry of a ``prosite.dat``.
 
     A name is accession and ID: ``PS00001 ASN_GLYCOSYLATION``.
+
+    Parameters
+    ----------
+    lines : list of str
+        Without line ends.
+
+    Yields
+    ------
+    PatternEntry
 
     Raises
     ------
     ParameterError
         If an entry that should have a pattern has none.
+
+    Examples
+    --------
+    >>> lines = ["ID   ASN_GLYCOSYLATION; PATTERN.", "AC   PS00001;", "PA   N-{P}-[ST]-{P}.", "//"]
+    >>> list(read_prosite(lines))
+    [(1, 'PS00001 ASN_GLYCOSYLATION', 'N-{P}-[ST]-{P}.')]
     """
-    entry, first = {}, 1
+    entry: dict[str, list[str]] = {}
+    first = 1
     for number, line in [*enumerate(lines, start=1), (len(lines) + 1, "//")]:
         if line.startswith("//"):
             if "ID" in entry or "PA" in entry:
@@ -30,7 +51,7 @@ def read_prosite(lines):
             entry.setdefault(line[:2], []).append(line[5:].strip())
 
 
-def _prosite_entry(entry, number):
+def _prosite_entry(entry: dict[str, list[str]], number: int) -> tuple[str, str] | tuple[None, None]:
     """Return (name, pattern) of one entry, (None, None) for one of another type."""
     identifier, _, kind = entry.get("ID", [""])[0].partition(";")
     name = f"{entry.get('AC', [''])[0].partition(';')[0]} {identifier}".strip()
@@ -42,15 +63,29 @@ def _prosite_entry(entry, number):
     return name, "".join(entry["PA"])
 
 
-def read_gcg(lines):
-    """Yield (line number, name, text) of each pattern of a GCG file: below the heading, name, offset and pattern.
+def read_gcg(lines: Sequence[str]) -> Iterator[PatternEntry]:
+    """Read each pattern of a GCG file: below the heading, name, offset and pattern.
 
-    A ``;`` before a name, which marks a frequent pattern, is no part of it.
+    A ``;`` before a name, which marks a frequent pattern, is not part of it.
+
+    Parameters
+    ----------
+    lines : list of str
+        Without line ends.
+
+    Yields
+    ------
+    PatternEntry
 
     Raises
     ------
     ParameterError
         If a line has too few words.
+
+    Examples
+    --------
+    >>> list(read_gcg(["Name  Offset  Pattern  ..", ";Glycosylation 1 N~(P)(S,T)~(P) ! PS00001"]))
+    [(2, 'Glycosylation', 'N~(P)(S,T)~(P)')]
     """
     below = False
     for number, line in enumerate(lines, start=1):
@@ -63,26 +98,40 @@ def read_gcg(lines):
             yield number, words[0].lstrip(";"), words[2]
 
 
-def read_list(lines):
-    """Yield (line number, name, text) of each line: a pattern, or a name, spaces and a pattern; # begins a comment.
+def read_list(lines: Sequence[str]) -> Iterator[PatternEntry]:
+    """Read each line of a list: a pattern, or a name, spaces and a pattern; # begins a comment.
 
     A pattern may have spaces if there is a ``-`` between any two elements, ``[AC] - x - V``; without them a name could
     be letters of the pattern.
+
+    Parameters
+    ----------
+    lines : list of str
+        Without line ends.
+
+    Yields
+    ------
+    PatternEntry
 
     Raises
     ------
     ParameterError
         If what would be a name is part of a pattern.
+
+    Examples
+    --------
+    >>> list(read_list(["# boxes", "TATA box TATAWAW", "[AC] - x - V"]))
+    [(2, 'TATA box', 'TATAWAW'), (3, '[AC]-x-V', '[AC] - x - V')]
     """
     for number, line in enumerate(lines, start=1):
         line = line.partition("#")[0].strip()
         if not line:
             continue
-        name, *text = line.rsplit(None, 1)
-        if not text or _elements(line):
+        name, *rest = line.rsplit(None, 1)
+        if not rest or _elements(line):
             yield number, "".join(line.split()), line
             continue
-        text = text[0]
+        text = rest[0]
         bracketed = any(mark in name for mark in "[{") and _can_be_read(name)
         if name.endswith("-") or text.startswith("-") or bracketed or _elements(name) > 1:
             raise ParameterError(
@@ -92,15 +141,15 @@ def read_list(lines):
         yield number, name, text
 
 
-def _elements(text):
+def _elements(text: str) -> int:
     """Return how many elements a text has, if it is a pattern with a ``-`` between any two of them; else 0."""
     parts = text.split("-")
     good = _can_be_read(text) and all(_can_be_read(part) and len(parse_pattern(part).elements) == 1 for part in parts)
     return len(parts) if good else 0
 
 
-def _can_be_read(text):
-    """Return whether a text can be read as a pattern."""
+def _can_be_read(text: str) -> bool:
+    """Tell whether a text can be read as a pattern."""
     try:
         parse_pattern(text)
     except ParameterError:
@@ -108,19 +157,41 @@ def _can_be_read(text):
     return True
 
 
-READERS = ((GCG_HEADING, read_gcg), (PROSITE_LINE, read_prosite), (re.compile(""), read_list))
+READERS: tuple[tuple[re.Pattern[str], Callable[[Sequence[str]], Iterator[PatternEntry]]], ...] = (
+    (GCG_HEADING, read_gcg),
+    (PROSITE_LINE, read_prosite),
+    (re.compile(""), read_list),
+)
 
 
-def read_patterns(lines):
-    """Return a list of Patterns and a dict of counts, from the lines of a file in any of the forms.
+def read_patterns(lines: Sequence[str]) -> tuple[list[Pattern], dict[str, int]]:
+    """Return the patterns of a file in any of the forms.
+
+    Parameters
+    ----------
+    lines : list of str
+        Without line ends.
+
+    Returns
+    -------
+    patterns : list of Pattern
+    counts : dict of str to int
+        What was left out.
 
     Raises
     ------
     ParameterError
         With the line, if a pattern cannot be read.
+
+    Examples
+    --------
+    >>> patterns, counts = read_patterns(["TATA box TATAWAW", "[AC] - x - V"])
+    >>> [pattern.name for pattern in patterns], counts
+    (['TATA box', '[AC]-x-V'], {})
     """
     reader = next(reader for mark, reader in READERS if any(mark.search(line) for line in lines))
-    patterns, counts = [], {}
+    patterns: list[Pattern] = []
+    counts: dict[str, int] = {}
     for number, name, text in reader(lines):
         if text is None:
             counts[SKIPPED] = counts.get(SKIPPED, 0) + 1

@@ -10,11 +10,13 @@ in what it means, so none has to be named.
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.errors import ParameterError
-from seqkern.sequences.alphabets import DNA, PROTEIN, RNA
+from seqkern.sequences.alphabets import DNA, PROTEIN, RNA, Alphabet
 
 MOST_PLACES = 10_000
 BASES = {
@@ -51,8 +53,9 @@ class Element:
     letters : str or None
         Upper case; None for ``x``, which any letter matches, a masked one too.
     excluded : bool
-        Any letter of the alphabet but these; a masked one is none.
+        Any letter of the alphabet but these, and no masked one.
     low, high : int
+        How often they may follow each other.
     """
 
     letters: str | None
@@ -68,41 +71,50 @@ class Pattern:
     Attributes
     ----------
     name, text : str
+        The name of the motif, and the pattern as it was written.
     elements : tuple of Element
+        One after the other.
     at_start, at_end : bool
         Whether a match begins with the sequence, and ends with it.
     or_end : bool
         Whether the end of the sequence will do for the last element.
+
+    Examples
+    --------
+    >>> zinc_finger = parse_pattern("C-x(2,4)-C", name="zinc finger")
+    >>> zinc_finger.min_length, zinc_finger.longest, zinc_finger.one_length
+    (4, 6, False)
     """
 
     name: str
     text: str
-    elements: tuple
+    elements: tuple[Element, ...]
     at_start: bool = False
     at_end: bool = False
     or_end: bool = False
 
     @property
-    def min_length(self):
+    def min_length(self) -> int:
         """Letters of the shortest match."""
         return sum(element.low for element in self.elements) - self.or_end
 
     @property
-    def longest(self):
+    def longest(self) -> int:
         """Letters of the longest match."""
         return sum(element.high for element in self.elements)
 
     @property
-    def one_length(self):
+    def one_length(self) -> bool:
         """Whether all matches have the same number of letters."""
         return not self.or_end and all(element.low == element.high for element in self.elements)
 
-    def classes(self, alphabet):
+    def classes(self, alphabet: Alphabet) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Return what each place of the longest match takes, and which places may be left out.
 
         Parameters
         ----------
         alphabet : Alphabet
+            That of the sequences.
 
         Returns
         -------
@@ -125,7 +137,7 @@ class Pattern:
 
 
 @lru_cache(maxsize=1 << 14)
-def _accepted(letters, excluded, alphabet):
+def _accepted(letters: str | None, excluded: bool, alphabet: Alphabet) -> npt.NDArray[np.bool_]:
     """Return bool (letters + 1,): what one place of an Element takes. ParameterError without the motif's name."""
     out = np.zeros(alphabet.size + 1, dtype=bool)
     codes = CODES.get(alphabet, {})
@@ -148,31 +160,45 @@ def _accepted(letters, excluded, alphabet):
     return out
 
 
-def parse_pattern(text, name=None):
-    """Return the Pattern that a text means; spaces mean nothing.
+def parse_pattern(text: str, name: str | None = None) -> Pattern:
+    """Return the pattern that a text means; spaces mean nothing.
 
     Parameters
     ----------
     text : str
+        As PROSITE or GCG write it, or in IUPAC codes.
     name : str, optional
         By default the text itself.
+
+    Returns
+    -------
+    Pattern
 
     Raises
     ------
     ParameterError
         If it cannot be read, with the place; if it also matches no letters at all; if it is too long.
+
+    Examples
+    --------
+    >>> for element in parse_pattern("N-{P}-[ST]").elements:
+    ...     print(element)
+    Element(letters='N', excluded=False, low=1, high=1)
+    Element(letters='P', excluded=True, low=1, high=1)
+    Element(letters='ST', excluded=False, low=1, high=1)
     """
     text = "".join(text.split())
     name = name or text
     body = text.removesuffix(".")
     place = 0
 
-    def fail():
+    def fail() -> NoReturn:
         raise ParameterError(f"motif {name!r}: cannot read {text!r} at {text[place:]!r}", remedy=REMEDY)
 
     at_start = body.startswith("<")
     place += at_start
-    elements, or_end = [], False
+    elements: list[Element] = []
+    or_end = False
     while place < len(body) and body[place] != ">":
         if elements and body[place] == "-":
             place += 1
@@ -201,7 +227,7 @@ def parse_pattern(text, name=None):
     return pattern
 
 
-def _letters(found):
+def _letters(found: re.Match[str]) -> tuple[str | None, bool]:
     """Return (letters, excluded) of a match of `ELEMENT`."""
     if found["single"]:
         return (None if found["single"] == "x" else found["single"].upper()), False
@@ -211,7 +237,7 @@ def _letters(found):
     return letters, excluded
 
 
-def _times(body, place):
+def _times(body: str, place: int) -> tuple[int, int, int]:
     """Return (low, high) of the repeat at a place of a pattern, by default once, and where it ends."""
     found = REPEAT.match(body, place)
     if found is None:

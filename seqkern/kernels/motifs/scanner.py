@@ -1,17 +1,25 @@
 """Motifs made ready for one alphabet: counted and found in sequences, in threads."""
 
+from __future__ import annotations
+
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.threads import GIVEN_THREADS, available_threads, in_threads
 from seqkern.kernels.kmer.kmers import Counted
 from seqkern.kernels.motifs import _scan
-from seqkern.kernels.motifs.matrices import p_value_threshold, share_threshold, tail
+from seqkern.kernels.motifs.matrices import Matrix, p_value_threshold, share_threshold, tail
 from seqkern.kernels.motifs.packing import check_memory, pack_matrices, pack_patterns
+from seqkern.kernels.motifs.patterns import Pattern
 from seqkern.kernels.occurrences import spread
+from seqkern.sequences.alphabets import Alphabet
+from seqkern.sequences.sequence_set import SequenceSet
 
 SCORE_BYTES = 16  # of a score: by itself, and in a lane
 PLACE_BYTES = 3  # of a place of a pattern for each letter: what it takes twice as bytes, and as a bit
@@ -25,18 +33,37 @@ class Found:
     Attributes
     ----------
     motif, record : ndarray of int64, shape (occurrences,)
+        Which motif occurs, and in which record.
     first, length : ndarray of int64, shape (occurrences,)
-        The first letter, counted over all records one after the other, and the number of letters: of the shortest match
-        where there are several.
+        The first residue, counted over all records one after the other, and the number of residues: of the shortest
+        match where there are several.
     """
 
-    motif: np.ndarray
-    record: np.ndarray
-    first: np.ndarray
-    length: np.ndarray
+    motif: npt.NDArray[np.int64]
+    record: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    length: npt.NDArray[np.int64]
 
-    def share(self, values, letters):
-        """Return float64 (letters,): each occurrence's value, shared equally by its letters."""
+    def share(self, values: npt.NDArray[np.float64], letters: int) -> npt.NDArray[np.float64]:
+        """Return each occurrence's value, shared equally by its residues.
+
+        Parameters
+        ----------
+        values : ndarray of float64, shape (occurrences,)
+            One for each occurrence.
+        letters : int
+            Residues of all records.
+
+        Returns
+        -------
+        ndarray of float64, shape (letters,)
+
+        Examples
+        --------
+        >>> found = Found(motif=np.array([0]), record=np.array([0]), first=np.array([2]), length=np.array([4]))
+        >>> found.share(np.array([2.0]), 7)
+        array([0. , 0. , 0.5, 0.5, 0.5, 0.5, 0. ])
+        """
         out = np.zeros(letters)
         for length in np.unique(self.length):
             some = self.length == length
@@ -50,26 +77,56 @@ class Scanner:
     Parameters
     ----------
     alphabet : Alphabet
+        That of the sequences.
     banks : PatternBanks or MatrixBanks
+        The motifs as the compiled scanners take them.
     one_strand : ndarray of bool, shape (motifs,)
         Motifs that occur on the other strand where they occur on the first.
     both_strands : bool
+        Whether to look at the reverse complements too.
     """
 
-    def __init__(self, alphabet, banks, one_strand, both_strands):
+    def __init__(
+        self, alphabet: Alphabet, banks: _scan.Banks, one_strand: npt.NDArray[np.bool_], both_strands: bool
+    ) -> None:
         self.alphabet = alphabet
         self.banks = banks
         self.one_strand = np.ascontiguousarray(one_strand, dtype=np.uint8)
         self.complement = np.array(alphabet.complement_codes) if both_strands else None
 
-    def count(self, X, n_threads=None):
-        """Return the Counted of the motifs in `X`; the feature of a motif is its number."""
+    def count(self, X: SequenceSet, n_threads: int | None = None) -> Counted:
+        """Return how often each motif occurs in each record.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Of the scanner's alphabet.
+        n_threads : int, optional
+            By default all cores.
+
+        Returns
+        -------
+        Counted
+            The feature of a motif is its number.
+        """
         start, items = self._scan(X, True, n_threads)
         feature, count = np.ascontiguousarray(items.T)
         return Counted(start, feature, count, len(self.one_strand))
 
-    def find(self, X, n_threads=None):
-        """Return the Found of the motifs in `X`."""
+    def find(self, X: SequenceSet, n_threads: int | None = None) -> Found:
+        """Return where the motifs occur.
+
+        Parameters
+        ----------
+        X : SequenceSet
+            Of the scanner's alphabet.
+        n_threads : int, optional
+            By default all cores.
+
+        Returns
+        -------
+        Found
+        """
         start, items = self._scan(X, False, n_threads)
         record = np.repeat(np.arange(len(X)), np.diff(start))
         motif, place = items.T.astype(np.int64)
@@ -85,7 +142,9 @@ class Scanner:
         first = np.where(place < 0, X.lengths[record] + 1 + place - length, place) + offsets[record]
         return Found(motif, record, first, length)
 
-    def _scan(self, X, counted, n_threads):
+    def _scan(
+        self, X: SequenceSet, counted: bool, n_threads: int | None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Return (start, items) as `_scan.scan` does, of parts of the records in threads."""
         threads = available_threads(GIVEN_THREADS.get() or n_threads)
         letters = np.cumsum(X.lengths)
@@ -93,7 +152,7 @@ class Scanner:
         cuts = np.searchsorted(letters, np.linspace(0, letters[-1] if len(X) else 0, parts + 1)[1:-1])
         cuts = np.concatenate(([0], cuts, [len(X)]))
 
-        def work(first, last):
+        def work(first: int, last: int) -> Any:
             bounds = X.starts[first:last], X.stops[first:last]
             return _scan.scan(
                 self.banks, X.codes, *bounds, self.alphabet.size, self.complement, self.one_strand, counted
@@ -103,12 +162,24 @@ class Scanner:
         numbers = np.concatenate([np.diff(start) for start, _ in done])
         return np.concatenate(([0], np.cumsum(numbers))), np.concatenate([items for _, items in done])
 
-    def _lengths(self, motif, X, record, reverse, starts):
+    def _lengths(
+        self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: npt.NDArray[np.int64]
+    ) -> int | npt.NDArray[np.int64]:
         """Return the letters of a motif's shortest match at each of some starts in one strand of a record."""
         raise NotImplementedError
 
-    def chances(self, shares):
-        """Return float64 (motifs,): how likely each is to match at a place among letters with these shares, about."""
+    def chances(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return about how likely each motif is to match at a place of a random sequence.
+
+        Parameters
+        ----------
+        shares : ndarray of float64, shape (letters,)
+            Of the letters of the sequences.
+
+        Returns
+        -------
+        ndarray of float64, shape (motifs,)
+        """
         raise NotImplementedError
 
 
@@ -118,11 +189,24 @@ class PatternScanner(Scanner):
     Parameters
     ----------
     patterns : list of Pattern
+        The motifs.
     alphabet : Alphabet
+        That of the sequences.
     both_strands : bool
+        Whether to look at the reverse complements too.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels.motifs.patterns import parse_pattern
+    >>> X = SequenceSet.from_strings(["MCKHCNVS", "ANGT"], "protein")
+    >>> scanner = PatternScanner([parse_pattern("C-x(2)-C"), parse_pattern("N-{P}-[ST]")], X.alphabet)
+    >>> found = scanner.find(X)
+    >>> list(zip(found.record.tolist(), found.motif.tolist(), found.first.tolist(), found.length.tolist()))
+    [(0, 1, 5, 3), (0, 0, 1, 4), (1, 1, 9, 3)]
     """
 
-    def __init__(self, patterns, alphabet, both_strands=False):
+    def __init__(self, patterns: Sequence[Pattern], alphabet: Alphabet, both_strands: bool = False) -> None:
         places = [pattern.longest for pattern in patterns]
         check_memory(len(patterns), PLACE_BYTES * (alphabet.size + 1) * sum(places))
         self.patterns = patterns
@@ -141,19 +225,32 @@ class PatternScanner(Scanner):
             ]
         super().__init__(alphabet, pack_patterns(patterns, self.classes), same, both_strands)
 
-    def _lengths(self, motif, X, record, reverse, starts):
+    def _lengths(
+        self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: npt.NDArray[np.int64]
+    ) -> int | npt.NDArray[np.int64]:
         pattern = self.patterns[motif]
         if pattern.one_length:
             return pattern.longest
         accepts, optional = self.classes[motif]
         text = np.minimum(X.codes[X.starts[record] : X.stops[record]], self.alphabet.size)
         if reverse:
-            text = np.minimum(self.complement[text[::-1]], self.alphabet.size)
-        accepts, optional = accepts.astype(np.uint8), optional.astype(np.uint8)
-        return _scan.match_lengths(accepts, optional, pattern.at_end, np.ascontiguousarray(text), starts)
+            text = np.minimum(cast("npt.NDArray[np.uint8]", self.complement)[text[::-1]], self.alphabet.size)
+        return _scan.match_lengths(
+            accepts.astype(np.uint8), optional.astype(np.uint8), pattern.at_end, np.ascontiguousarray(text), starts
+        )
 
-    def chances(self, shares):
-        """Return Π over the elements, times the ways to choose the lengths of gaps, at most 1."""
+    def chances(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return Π over the elements, times the ways to choose the lengths of gaps, at most 1.
+
+        Parameters
+        ----------
+        shares : ndarray of float64, shape (letters,)
+            Of the letters of the sequences.
+
+        Returns
+        -------
+        ndarray of float64, shape (motifs,)
+        """
         each = np.where(self._accepts[:, -1], 1.0, self._accepts[:, :-1] @ shares)
         with np.errstate(divide="ignore"):  # a letter that does not occur
             logs = np.log(np.where(self._needed, each, 1.0))
@@ -167,25 +264,50 @@ class MatrixScanner(Scanner):
     Parameters
     ----------
     matrices : list of Matrix
+        The motifs.
     alphabet : Alphabet
+        That of the sequences.
     both_strands : bool
+        Whether to look at the reverse complements too.
     p_value, score_share : float or None
         One of them decides about the thresholds.
     pseudocount : float
+        As of `Matrix.scores`.
 
     Attributes
     ----------
     scores : list of ndarray of int64, shape (columns, letters)
+        Of the matrices, in hundredths of a bit.
     thresholds : list of int
+        The least sum of scores of a match.
+
+    Examples
+    --------
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.kernels.motifs.matrices import Matrix
+    >>> X = SequenceSet.from_strings(["CAGGTAAG", "TTTTTTTT"], "dna")
+    >>> donor = Matrix.checked("donor", [[0, 0, 8, 0], [0, 0, 0, 8], [6, 0, 2, 0]], "ACGT")
+    >>> scanner = MatrixScanner([donor], X.alphabet, score_share=0.9)
+    >>> scanner.find(X).first, scanner.thresholds
+    (array([3]), [374])
     """
 
-    def __init__(self, matrices, alphabet, both_strands=False, *, p_value=None, score_share=None, pseudocount=1.0):
+    def __init__(
+        self,
+        matrices: Sequence[Matrix],
+        alphabet: Alphabet,
+        both_strands: bool = False,
+        *,
+        p_value: float | None = None,
+        score_share: float | None = None,
+        pseudocount: float = 1.0,
+    ) -> None:
         check_memory(len(matrices), SCORE_BYTES * sum(matrix.counts.size for matrix in matrices))
         self.scores = [matrix.scores(alphabet, pseudocount) for matrix in matrices]
         backgrounds = [matrix.background_of(alphabet) for matrix in matrices]
         if score_share is None:
             pairs = zip(self.scores, backgrounds, strict=True)
-            self.thresholds = [p_value_threshold(*pair, p_value) for pair in pairs]
+            self.thresholds = [p_value_threshold(*pair, cast(float, p_value)) for pair in pairs]
         else:
             self.thresholds = [share_threshold(scores, score_share) for scores in self.scores]
         self.tails = [tail(*given) for given in zip(self.scores, backgrounds, self.thresholds, strict=True)]
@@ -195,9 +317,19 @@ class MatrixScanner(Scanner):
             same[:] = [np.array_equal(scores, scores[::-1, other]) for scores in self.scores]
         super().__init__(alphabet, pack_matrices(self.scores, self.thresholds), same, both_strands)
 
-    def _lengths(self, motif, X, record, reverse, starts):
+    def _lengths(self, motif: int, X: SequenceSet, record: int, reverse: bool, starts: npt.NDArray[np.int64]) -> int:
         return len(self.scores[motif])
 
-    def chances(self, shares):
-        """Return the probability of a match under the background."""
+    def chances(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the probability of a match under the background.
+
+        Parameters
+        ----------
+        shares : ndarray of float64, shape (letters,)
+            Not used: the matrices have a background of their own.
+
+        Returns
+        -------
+        ndarray of float64, shape (motifs,)
+        """
         return np.array(self.tails)

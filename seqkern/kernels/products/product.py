@@ -154,12 +154,16 @@ class TermBlocks:
         Those of all terms.
     start, stop : int
         The range of rows.
+    counts : dict of str to int
+        What the policies of the family touched, in words; only where it has such.
 
     Raises
     ------
     SequenceError
         If K(x, x) of a record could exceed 64 bits.
     """
+
+    counts: dict[str, int]
 
     def __init__(
         self, terms: Sequence[Term], scale: float = 1.0, choices: Any = None, sequences: SequenceSet | None = None
