@@ -15,6 +15,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from seqkern.core.checks import check_choice
@@ -26,20 +27,25 @@ ZERO = 1e-12
 
 
 class McnemarTest(NamedTuple):
-    """McNemar's test of two methods on the same units.
+    """McNemar's test of two methods on the same samples.
 
     Attributes
     ----------
     n : int
-        Units.
+        Samples.
     wins, losses : int
-        Units that only the first method has right, and those that only the second has right.
+        Samples that only the first method has right, and those that only the second has right.
     difference : float
-        Of the shares of units that are right, first − second.
+        Of the shares of samples that are right, first − second.
     statistic : float
         (wins − losses)² / (wins + losses); if `method` is ``corrected``, (|wins − losses| − 1)² / (wins + losses).
     p : float
-        Two-sided; 1 where no unit tells the methods apart, NaN without units.
+        Two-sided; 1 where no sample tells the methods apart, NaN without samples.
+
+    Examples
+    --------
+    >>> mcnemar_counts(wins=3, losses=1, n=10)
+    McnemarTest(n=10, wins=3, losses=1, difference=0.2, statistic=1.0, p=0.375)
     """
 
     n: int
@@ -61,6 +67,11 @@ class FiveByTwo(NamedTuple):
         t with 5 degrees of freedom, or F with 10 and 5.
     p : float
         1 where all differences are 0; NaN where one is NaN, or where they do not vary within any repeat.
+
+    Examples
+    --------
+    >>> five_by_two_f([[0.0, 0.0]] * 5)
+    FiveByTwo(difference=0.0, statistic=0.0, p=1.0)
     """
 
     difference: float
@@ -68,17 +79,18 @@ class FiveByTwo(NamedTuple):
     p: float
 
 
-def mcnemar(labels, first, second, method="midp"):
-    """Test whether two methods are right equally often, from the units that only one of them has right.
+def mcnemar(labels: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike, method: str = "midp") -> McnemarTest:
+    """Test whether two methods are right equally often, from the samples that only one of them has right.
 
     Parameters
     ----------
     labels : array_like, shape (n,)
+        True classes.
     first, second : array_like, shape (n,)
         Predicted classes of two methods.
     method : {"midp", "exact", "corrected"}
-        ``exact``: two-sided binomial test of the units that tell the methods apart; it never exceeds its level, and
-        with few such units stays far below. ``midp``, the default: counts only half of the probability of what was
+        ``exact``: two-sided binomial test of the samples that tell the methods apart; it never exceeds its level, and
+        with few such samples stays far below. ``midp``, the default: counts only half of the probability of what was
         seen; nearer to its level, which it exceeds hardly ever and by little. ``corrected``: χ² with continuity
         correction, as in Dietterich 1998; an approximation of ``exact``.
 
@@ -90,8 +102,17 @@ def mcnemar(labels, first, second, method="midp"):
     ------
     LabelError
         If the lengths differ.
+    ParameterError
+        For an unknown method.
+
+    Examples
+    --------
+    >>> states = "HHHHHEEEECCCCC"
+    >>> mistakes = mcnemar(list(states), list("HHHHHEEEECCCHH"), list("HHCCCEECCCCCEH"))
+    >>> mistakes.wins, mistakes.losses, round(mistakes.p, 4)
+    (5, 0, 0.0313)
     """
-    labels, first, second = map(np.asarray, (labels, first, second))
+    labels, first, second = (np.asarray(values) for values in (labels, first, second))
     if not labels.shape == first.shape == second.shape or labels.ndim != 1:
         shapes = f"{labels.shape} labels, {first.shape} and {second.shape} predictions"
         raise LabelError(shapes, remedy="give one prediction of each method for each label")
@@ -99,8 +120,27 @@ def mcnemar(labels, first, second, method="midp"):
     return mcnemar_counts(int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum()), len(labels), method)
 
 
-def mcnemar_counts(wins, losses, n, method="midp"):
-    """Return `mcnemar` of counts: units that only the first, and that only the second method has right, of `n`."""
+def mcnemar_counts(wins: int, losses: int, n: int, method: str = "midp") -> McnemarTest:
+    """Return `mcnemar` of counts.
+
+    Parameters
+    ----------
+    wins, losses : int
+        Samples that only the first, and that only the second method has right.
+    n : int
+        All samples.
+    method : {"midp", "exact", "corrected"}
+        As in `mcnemar`.
+
+    Returns
+    -------
+    McnemarTest
+
+    Raises
+    ------
+    ParameterError
+        For an unknown method.
+    """
     check_choice("method", method, ("midp", "exact", "corrected"))
     told = wins + losses
     gap = abs(wins - losses)
@@ -120,7 +160,7 @@ def mcnemar_counts(wins, losses, n, method="midp"):
     return McnemarTest(n, wins, losses, (wins - losses) / n if n else math.nan, statistic, p if n else math.nan)
 
 
-def five_by_two_t(differences):
+def five_by_two_t(differences: npt.ArrayLike) -> FiveByTwo:
     """Return Dietterich's 5×2cv test: t = p₁₁ / sqrt(Σᵢ sᵢ²/5), with 5 degrees of freedom.
 
     sᵢ² = (pᵢ₁ − p̄ᵢ)² + (pᵢ₂ − p̄ᵢ)². Which of the ten differences is the first, the numerator, is chance; Alpaydin's F
@@ -139,37 +179,63 @@ def five_by_two_t(differences):
     ------
     LabelError
         If there are not five by two.
+
+    Examples
+    --------
+    >>> found = five_by_two_t([[0.03, 0.05], [0.02, 0.04], [0.06, 0.03], [0.04, 0.02], [0.05, 0.04]])
+    >>> round(found.difference, 3), round(found.statistic, 2), round(found.p, 3)
+    (0.038, 2.02, 0.099)
     """
-    differences, variances = _five_by_two(differences)
+    gaps, variances = _five_by_two(differences)
     spread = math.sqrt(variances.sum() / REPEATS)
-    statistic = _ratio(differences[0, 0], spread)
-    p = 1.0 if not differences.any() else float(2 * stats.t.sf(abs(statistic), REPEATS))
-    return FiveByTwo(float(differences.mean()), statistic, p)
+    statistic = _ratio(gaps[0, 0], spread)
+    p = 1.0 if not gaps.any() else float(2 * stats.t.sf(abs(statistic), REPEATS))
+    return FiveByTwo(float(gaps.mean()), statistic, p)
 
 
-def five_by_two_f(differences):
+def five_by_two_f(differences: npt.ArrayLike) -> FiveByTwo:
     """Return Alpaydin's combined 5×2cv test: F = Σᵢⱼ pᵢⱼ² / (2 Σᵢ sᵢ²), with 10 and 5 degrees of freedom.
 
-    Parameters and result are those of `five_by_two_t`. It does not depend on the order of the repeats, and finds more
-    where there is a difference; where there is none it finds one somewhat too often (docs/type_one_error.md).
+    It does not depend on the order of the repeats, and finds more than `five_by_two_t` where there is a difference;
+    where there is none it finds one somewhat too often (docs/type_one_error.md).
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (5, 2)
+        As in `five_by_two_t`.
+
+    Returns
+    -------
+    FiveByTwo
+
+    Raises
+    ------
+    LabelError
+        If there are not five by two.
+
+    Examples
+    --------
+    >>> found = five_by_two_f([[0.03, 0.05], [0.02, 0.04], [0.06, 0.03], [0.04, 0.02], [0.05, 0.04]])
+    >>> round(found.statistic, 2), round(found.p, 3)
+    (7.27, 0.02)
     """
-    differences, variances = _five_by_two(differences)
-    statistic = _ratio(float((differences**2).sum()), 2 * float(variances.sum()))
-    p = 1.0 if not differences.any() else float(stats.f.sf(statistic, REPEATS * HALVES, REPEATS))
-    return FiveByTwo(float(differences.mean()), statistic, p)
+    gaps, variances = _five_by_two(differences)
+    statistic = _ratio(float((gaps**2).sum()), 2 * float(variances.sum()))
+    p = 1.0 if not gaps.any() else float(stats.f.sf(statistic, REPEATS * HALVES, REPEATS))
+    return FiveByTwo(float(gaps.mean()), statistic, p)
 
 
-def _five_by_two(differences):
+def _five_by_two(differences: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return the differences, rounding errors made 0, and the variance of each repeat."""
-    differences = np.asarray(differences, dtype=np.float64)
-    if differences.shape != (REPEATS, HALVES):
-        raise LabelError(f"differences of shape {differences.shape}", remedy="give five repeats of two halves")
-    differences = np.where(np.abs(differences) < ZERO, 0.0, differences)
-    variances = ((differences - differences.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-    return differences, np.where(variances < ZERO**2, 0.0, variances)
+    gaps = np.asarray(differences, dtype=np.float64)
+    if gaps.shape != (REPEATS, HALVES):
+        raise LabelError(f"differences of shape {gaps.shape}", remedy="give five repeats of two halves")
+    gaps = np.where(np.abs(gaps) < ZERO, 0.0, gaps)
+    variances = ((gaps - gaps.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    return gaps, np.where(variances < ZERO**2, 0.0, variances)
 
 
-def _ratio(above, below):
+def _ratio(above: float, below: float) -> float:
     """Return above / below; 0 for 0 / 0, NaN for anything else over 0."""
     if math.isnan(above) or math.isnan(below):
         return math.nan
