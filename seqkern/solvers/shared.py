@@ -1,6 +1,6 @@
-"""Parameters that several solvers declare."""
+"""Parameters that several solvers declare, and what follows from them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seqkern.core.parameters import integer, numbers_by_name, real
 
@@ -113,3 +113,22 @@ def random_seed(doc: str, *, largest: int = LARGEST_SEED) -> Any:
         For type checkers a value.
     """
     return integer(default=1, low=0, high=largest, doc=doc)
+
+
+class SearchesCost:
+    """What a search of hyperparameters does by default with a solver whose one choice is its cost C."""
+
+    if TYPE_CHECKING:  # each solver declares it
+
+        @property
+        def C(self) -> Any:  # noqa: N802
+            """Cost of an error."""
+
+    @classmethod
+    def default_grid(cls) -> dict[str, list[Any]]:
+        """Return five costs, a factor of ten apart."""
+        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+
+    def complexity(self) -> tuple[float, ...]:
+        """Return C: the classifier is simpler where errors cost less."""
+        return (float(self.C),)

@@ -17,7 +17,7 @@ from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import KernelExpansion
 from seqkern.solvers.least_squares.lagrangian import minimise
 from seqkern.solvers.linear_algebra import Definite, Indefinite, check_symmetric, on_diagonal
-from seqkern.solvers.shared import class_weights, cost
+from seqkern.solvers.shared import SearchesCost, class_weights, cost
 
 REFINEMENTS = 1
 """So often what the factor leaves of the right side, by rounding, is solved for once more."""
@@ -26,7 +26,7 @@ ENOUGH = 1e-4
 """The system is solved when no equation is off by more, in units of the largest |y|, at least 1."""
 
 
-class LSSVC(KernelExpansion, BinarySolver):
+class LSSVC(SearchesCost, KernelExpansion, BinarySolver):
     """Least-squares support vector classifier, in the equality or the inequality form.
 
     Equality form (Suykens & Vandewalle 1999): minimise ½‖w‖² + C Σ ξ_i² subject to y_i f(x_i) = 1 − ξ_i, where
@@ -96,15 +96,6 @@ class LSSVC(KernelExpansion, BinarySolver):
         return self.form == "inequality"
 
     @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): the cheaper an error, the smoother the decision."""
-        return (float(self.C),)
-
-    @classmethod
     def examples(cls) -> list[Self]:
         """Return solvers that the contract suite tests."""
         return [cls(), cls(C=3.0, form="inequality"), cls(form="inequality", class_weight="balanced")]
@@ -123,7 +114,7 @@ class LSSVC(KernelExpansion, BinarySolver):
         return report
 
 
-class LSSVR(KernelExpansion, RealSolver):
+class LSSVR(SearchesCost, KernelExpansion, RealSolver):
     """Least-squares support vector regression: ridge regression with a free bias.
 
     Minimises ½‖w‖² + C Σ ξ_i² subject to f(x_i) = y_i − ξ_i, f(x) = w·φ(x) + b: the linear system
@@ -154,15 +145,6 @@ class LSSVR(KernelExpansion, RealSolver):
     summary = "Least-squares support vector regression: ridge regression on a kernel, errors cost their square."
 
     C: float = cost("Cost of a squared error.")
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): the cheaper an error, the smoother the prediction."""
-        return (float(self.C),)
 
     def _fit(self, K: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Solve the system."""

@@ -11,13 +11,13 @@ from seqkern.solvers.base import ClassSolver
 from seqkern.solvers.contract import Solver
 from seqkern.solvers.expansion import weighted_sums
 from seqkern.solvers.multiclass import _direct_multiclass
-from seqkern.solvers.shared import cost, limit, tolerance
+from seqkern.solvers.shared import SearchesCost, cost, limit, tolerance
 from seqkern.solvers.svm.libsvm import share_of
 
 ROUNDS = 5
 
 
-class DirectMulticlass(ClassSolver):
+class DirectMulticlass(SearchesCost, ClassSolver):
     """Direct multi-class SVM: one function for each class, all learned at once; the largest is predicted.
 
     min ½ Σ_m ‖w_m‖² + C Σ_i Σ_{m ≠ y_i} ξ_im  over  f_{y_i}(x_i) ≥ f_m(x_i) + 2 − ξ_im, ξ ≥ 0,
@@ -72,15 +72,6 @@ class DirectMulticlass(ClassSolver):
         1e-3, "The fit has converged when no condition is violated by more than this; margins are 2."
     )
     max_iter: int = limit(10_000_000, "At most so many moves of one row.")
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): the cheaper a margin error, the smoother the decision."""
-        return (float(self.C),)
 
     @classmethod
     def examples(cls) -> list[Self]:

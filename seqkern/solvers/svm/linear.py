@@ -14,11 +14,11 @@ from seqkern.kernels.implicit import Implicit, SparseImplicit
 from seqkern.solvers.base import BinarySolver, Solver
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.shared import class_weights, cost, random_seed, tolerance
+from seqkern.solvers.shared import SearchesCost, class_weights, cost, random_seed, tolerance
 from seqkern.solvers.svm.dual_coordinate import Descent
 
 
-class LinearSVC(BinarySolver):
+class LinearSVC(SearchesCost, BinarySolver):
     """Support vector machine with soft margin that needs no Gram matrix: the optimum is that of `CSVC`.
 
     It minimises ½ ‖w‖² + Σ C_i max(0, 1 − y_i (w·φ_i + b)) by dual coordinate descent. Time and memory grow with the
@@ -80,15 +80,6 @@ class LinearSVC(BinarySolver):
         default=1000, low=1, doc="At most so many passes; passes over few records count in proportion."
     )
     seed: int = random_seed("Of the order in which the records are looked at.")
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): the cheaper a margin error, the smoother the decision."""
-        return (float(self.C),)
 
     @classmethod
     def examples(cls) -> list[Self]:

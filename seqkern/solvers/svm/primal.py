@@ -14,13 +14,13 @@ from seqkern.kernels.feature_blocks import FeatureBlocks
 from seqkern.solvers.base import AnyClassSolver, Solver, count_rows
 from seqkern.solvers.class_weights import factors_of_codes
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.shared import class_weights, cost, limit, tolerance
+from seqkern.solvers.shared import SearchesCost, class_weights, cost, limit, tolerance
 from seqkern.solvers.svm.primal_conditioner import make_conditioner
 from seqkern.solvers.svm.primal_newton import PrimalMachines
 from seqkern.solvers.svm.primal_rows import Rows
 
 
-class PrimalSVC(AnyClassSolver):
+class PrimalSVC(SearchesCost, AnyClassSolver):
     """Support vector machine with squared errors, trained in the primal on features, for two classes or more.
 
     It minimises ½ ‖w‖² + C Σ_i c_i ξ_i², ξ_i = max(0, 1 − y_i (w·φ_i + b)), or without the maximum (least squares),
@@ -81,15 +81,6 @@ class PrimalSVC(AnyClassSolver):
     def iterative(self) -> bool:
         """Whether the fit goes on until `tol`: least squares take one step, or hardly more."""
         return self.loss == "squared_hinge"
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): the cheaper an error, the smoother the decision."""
-        return (float(self.C),)
 
     @classmethod
     def examples(cls) -> list[Self]:

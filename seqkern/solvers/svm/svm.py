@@ -9,11 +9,11 @@ from seqkern.core.parameters import changed
 from seqkern.solvers.base import BinarySolver
 from seqkern.solvers.class_weights import class_factors
 from seqkern.solvers.expansion import weighted_sums
-from seqkern.solvers.shared import class_weights, cost
+from seqkern.solvers.shared import SearchesCost, class_weights, cost
 from seqkern.solvers.svm.libsvm import LibsvmMachine, libsvm_estimator, on_rows, share_of, violation
 
 
-class CSVC(LibsvmMachine, BinarySolver):
+class CSVC(SearchesCost, LibsvmMachine, BinarySolver):
     """Support vector machine with soft margin (C-SVM) on a Gram matrix; with infinite C, the hard margin.
 
     min ½‖w‖² + C Σξ  over  y f(x) ≥ 1 − ξ, ξ ≥ 0.
@@ -53,15 +53,6 @@ class CSVC(LibsvmMachine, BinarySolver):
     C: float = cost("Cost of a margin error; infinite for a hard margin.", infinite=True)
     class_weight: dict | str | None = class_weights()
     max_iter: int = changed(default=10_000_000, doc="At most so many iterations; LIBSVM's own limit by default.")
-
-    @classmethod
-    def default_grid(cls) -> dict[str, list[Any]]:
-        """Return the values of C that a search tries."""
-        return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-
-    def complexity(self) -> tuple[float, ...]:
-        """Return (C,): the cheaper a margin error, the smoother the decision."""
-        return (float(self.C),)
 
     @classmethod
     def examples(cls) -> list[Self]:
