@@ -46,7 +46,8 @@ class ClassSolver(ClassifierProtocol, Solver):
         ndarray, shape (m,)
             Members of `classes_`.
         """
-        raise NotImplementedError
+        decisions = self.decision_function(K)
+        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
 
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Set `classes_` and return, for each label, its place among them."""
@@ -100,11 +101,6 @@ class BinarySolver(ClassSolver):
 
     targets: ClassVar[tuple[str, ...]] = ("binary",)
 
-    def predict(self, K: Any) -> npt.NDArray[Any]:
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        second = self.decision_function(K) > 0
-        return self.classes_[second.astype(np.int64)]
-
     def _coded(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         """Return the labels as −1.0 and 1.0."""
         codes = super()._coded(y)
@@ -140,11 +136,6 @@ class AnyClassSolver(ClassSolver):
     """
 
     targets: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
-
-    def predict(self, K: Any) -> npt.NDArray[Any]:
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        decisions = self.decision_function(K)
-        return self.classes_[(decisions > 0).astype(np.int64) if decisions.ndim == 1 else decisions.argmax(axis=1)]
 
 
 class RealSolver(RegressorProtocol, Solver):

@@ -63,11 +63,6 @@ class BinaryEnsemble(MetaSolver, ClassSolver):  # type: ignore[override]  # cons
                 rest = others[0] if len(others) == 1 else "the rest"
                 raise ParameterError(f"{positive} against {rest}: {error.problem}", remedy=error.remedy) from error
 
-    def predict(self, K: Any) -> npt.NDArray[Any]:
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        best = np.argmax(self.decision_function(K), axis=1)
-        return self.classes_[best]
-
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:

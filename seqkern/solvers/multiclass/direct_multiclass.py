@@ -78,11 +78,6 @@ class DirectMulticlass(SearchesCost, ClassSolver):
         """Return solvers that the contract suite tests."""
         return [cls(tol=1e-6), cls(C=20.0, bias=0.0, tol=1e-5)]
 
-    def predict(self, K: Any) -> npt.NDArray[Any]:
-        """Return the predicted class of each row of `K`, shape (m,)."""
-        best = np.argmax(self.decision_function(K), axis=1)
-        return self.classes_[best]
-
     def fit_after(
         self, previous: Solver | None, K: Any, y: npt.ArrayLike | None = None, groups: npt.ArrayLike | None = None
     ) -> Self:
