@@ -24,7 +24,7 @@ from scipy import stats
 from seqkern.core.checks import check_choice, check_integer, check_real
 from seqkern.core.errors import LabelError, unknown_name
 from seqkern.core.multiple_testing import holm
-from seqkern.evaluation.comparison import DIGITS
+from seqkern.evaluation.wilcoxon import DIGITS
 
 MOST_STEPS = 300_000
 """Sums of ranks times orders of one task up to which p is exact."""

@@ -9,8 +9,8 @@ import math
 from collections.abc import Hashable
 
 from seqkern.evaluation.bootstrap import ScoreInterval, bootstrap_interval
+from seqkern.evaluation.delong import delong_interval
 from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, PairedDecisions, has_value
-from seqkern.evaluation.significance import delong_interval
 from seqkern.evaluation.wilson import wilson_interval
 
 FORMULAS = {"auc": "DeLong", "accuracy": "Wilson"}

@@ -22,11 +22,12 @@ from scipy import stats
 from seqkern.core.errors import ParameterError, unknown_name
 from seqkern.core.multiple_testing import holm
 from seqkern.evaluation.bootstrap import ScoreComparison, bootstrap_test
-from seqkern.evaluation.comparison import pairs_of, signed_rank_test
-from seqkern.evaluation.paired import five_by_two_f, mcnemar
+from seqkern.evaluation.delong import AucComparison, delong_covariance, delong_pair
+from seqkern.evaluation.five_by_two import five_by_two_f
+from seqkern.evaluation.mcnemar import mcnemar
 from seqkern.evaluation.paired_decisions import FIVE_BY_TWO, REPEATED, PairedDecisions, has_value
 from seqkern.evaluation.permutation_test import exchange_test
-from seqkern.evaluation.significance import AucComparison, delong_covariance, delong_pair
+from seqkern.evaluation.wilcoxon import pairs_of, signed_rank_test
 from seqkern.evaluation.wilson import Z95
 
 RANKINGS = ("roc50", "average_precision")

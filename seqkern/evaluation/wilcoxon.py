@@ -1,6 +1,6 @@
 """Methods compared over many tasks, such as families: Wilcoxon's signed-rank test of every pair, Holm's correction.
 
-What is compared is one score of each method on each task. `significance.py` compares decisions on one task.
+What is compared is one score of each method on each task. `delong.py` compares decisions on one task.
 
 Tasks on which one of two methods has no score (NaN) are left out of their comparison and counted. Tasks with equal
 scores (ties) are ranked with the others, as the smallest differences, and then dropped (Pratt). Equal sizes of
