@@ -22,7 +22,8 @@ class Documentation:
 
     Examples
     --------
-    >>> from seqkern.core.parameters import Parameters, integer
+    >>> from seqkern.core.parameters import integer
+    >>> from seqkern.core.parametrized import Parameters
     >>> class Spectrum(Parameters):
     ...     '''Counts of k-mers.'''
     ...

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from seqkern.core.declarations import Component
+from seqkern.core.declared_components import Component
 from seqkern.core.kinds import Kind, kind_of
 
 _RANGE = r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\.\.[-+]?[\d.]+([eE][-+]?\d+)?\s*$"

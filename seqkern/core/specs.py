@@ -17,10 +17,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from seqkern.core.declarations import Component, Parameter
+from seqkern.core.declarations import Parameter
+from seqkern.core.declared_components import Component
 from seqkern.core.errors import ParameterError
 from seqkern.core.kinds import kind_of
-from seqkern.core.parameters import Parameters
+from seqkern.core.parametrized import Parameters
 from seqkern.core.words import NUMBER, parse_value
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")

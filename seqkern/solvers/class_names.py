@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from seqkern.core.errors import ParameterError
-from seqkern.core.parameters import Parameters
+from seqkern.core.parametrized import Parameters
 
 Some = TypeVar("Some", bound=Parameters)
 

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqkern.core.convergence import warn_unconverged
-from seqkern.core.declarations import Component, Parameter
+from seqkern.core.declarations import Parameter
+from seqkern.core.declared_components import Component
 from seqkern.core.errors import GramError, LabelError
 from seqkern.core.types import Arrays, Header
 from seqkern.solvers.checking import checked_labels, checked_matrix, count_rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy.typing as npt
 
-from seqkern.core.parameters import Parameters
+from seqkern.core.parametrized import Parameters
 from seqkern.solvers.metadata_routing import MetadataRouting
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from seqkern.core.declarations import Number, Parameter
+from seqkern.core.declarations import Parameter
+from seqkern.core.declared_numbers import Number
 from seqkern.core.errors import ModelError, ParameterError, unknown_name
 from seqkern.core.kinds import Kind, add_kind
 from seqkern.core.specs import normal_values, parse_spec, plain
