@@ -1,12 +1,22 @@
 """``seqkern predict … --scan``: decide about every candidate site of sequences of any length."""
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import math
 import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from seqkern.cli.common import naming_file, tell_counts
 from seqkern.cli.output import standard_output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from seqkern.models.model import Model
+    from seqkern.models.scan import Scanner
 
 FORMATS = ("bed", "bedgraph", "tsv")
 MODEL = "model"
@@ -21,8 +31,14 @@ every place where the given letters stand is a candidate, decided about by the w
 as in: seqkern predict sites.seqkern chromosome.fa.gz --scan AG --format bed -o found.bed"""
 
 
-def add_scan(parser):
-    """Add the arguments of scanning."""
+def add_scan(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of scanning.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        That of a verb.
+    """
     group = parser.add_argument_group("scanning for candidates", DESCRIPTION)
     group.add_argument("--scan", metavar="LETTERS", help="the candidates' letters, such as AG")
     group.add_argument("--format", choices=FORMATS, help="default: tsv")
@@ -49,7 +65,7 @@ def add_scan(parser):
     )
 
 
-def _threshold(text):
+def _threshold(text: str) -> float | str:
     """Return a number that is not NaN, or ``"model"``."""
     if text == MODEL:
         return text
@@ -62,8 +78,19 @@ def _threshold(text):
     return value
 
 
-def check_no_scan(args):
-    """Raise ParameterError for an option that goes with --scan only."""
+def check_no_scan(args: argparse.Namespace) -> None:
+    """Refuse an option that goes with ``--scan`` only.
+
+    Parameters
+    ----------
+    args : Namespace
+        With what `add_scan` adds.
+
+    Raises
+    ------
+    ParameterError
+        If there is one.
+    """
     # loaded when a verb runs: its help needs none of it
     from seqkern.core.errors import ParameterError
 
@@ -72,8 +99,16 @@ def check_no_scan(args):
             raise ParameterError(f"--{name} goes with --scan", remedy=f"add --scan LETTERS, or leave out --{name}")
 
 
-def run_scan(args, model):
-    """Scan, and write what is found."""
+def run_scan(args: argparse.Namespace, model: Model) -> None:
+    """Scan, and write what is found.
+
+    Parameters
+    ----------
+    args : Namespace
+        What ``seqkern predict`` declares, with the values given.
+    model : Model
+        The one that ``args.model`` names.
+    """
     # loaded when a verb runs: its help needs none of it
     from seqkern.core.errors import ModelError, ParameterError
     from seqkern.core.progress import progress_counter
@@ -141,7 +176,7 @@ def run_scan(args, model):
         print(f"seqkern: {name}: no candidate {scanner.window.site!r} was decided about", file=sys.stderr)
 
 
-def _remarks(args, model, scanner):
+def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterator[str]:
     """Yield what a user should know before reading the decisions."""
     if model.kind == "binary" and model.threshold is None:
         yield f"{args.model}: decisions above zero mean class {model.classes[1]}"
@@ -162,7 +197,7 @@ def _remarks(args, model, scanner):
 
 
 @contextlib.contextmanager
-def _writer(form, output, scanner):
+def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callable[[Any], None]]:
     """Yield ``write(candidates)``; files appear when all is written."""
     # loaded when a verb runs: its help needs none of it
     from pathlib import Path
@@ -187,7 +222,7 @@ def _writer(form, output, scanner):
         for file in files:
             file.write(header(form, scanner.model))
 
-        def write(found):
+        def write(found: Any) -> None:
             if both:
                 for strand, file in enumerate(files):
                     file.writelines(lines(form, found.take(found.reverse == strand), scanner.model, site))
@@ -199,6 +234,6 @@ def _writer(form, output, scanner):
             file.flush()
 
 
-def _of_strand(path, name):
+def _of_strand(path: Path, name: str) -> Path:
     """Return the path of one strand's file: ``sites.plus.bedgraph`` for ``sites.bedgraph``."""
     return path.with_name(f"{path.stem}.{name}{path.suffix or '.bedgraph'}")
