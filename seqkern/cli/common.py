@@ -179,6 +179,7 @@ def add_tracks(group: argparse._ActionsContainer, drawn: str | None = None) -> N
     drawn : str, optional
         What ``--track`` without a file means, for the help; its value is then None.
     """
+    optional: dict[str, Any] = {} if drawn is None else {"nargs": "?"}
     add_profiles(group)
     group.add_argument(
         "--track",
@@ -188,7 +189,7 @@ def add_tracks(group: argparse._ActionsContainer, drawn: str | None = None) -> N
         metavar="NAME=FILE",
         help="annotation letters for a kernel that needs the track NAME, by id: a file like FASTA, or a table with the "
         f"columns id and NAME; repeatable{'' if drawn is None else f'. Without NAME=FILE: {drawn}'}",
-        **({} if drawn is None else {"nargs": "?"}),
+        **optional,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from seqkern.report.dataset_results import DatasetResults, Method
     from seqkern.report.tables import Ranking
 
-    Found = dict[str, Compared | SingleTaskTests]
+    Found = Mapping[str, Compared | SingleTaskTests]
 
 EXAMPLE = "seqkern compare results/demo"
 MORE_EXAMPLES = (

@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import add_afterwards, add_inner_loop, add_layers, add_threads
 from seqkern.core.archive import canonical_json, check_writable
@@ -20,9 +17,13 @@ from seqkern.core.checkpoint import Checkpoint
 from seqkern.core.errors import FoldError, GramError, LabelError, ParameterError, SequenceError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from seqkern.datasets import Dataset, Task
     from seqkern.evaluation.fold_tables import FoldResult
     from seqkern.folds import FoldSet, Split
+    from seqkern.gram import GramMatrix
     from seqkern.kernels.base import Kernel
     from seqkern.models.method import Method
     from seqkern.models.sources import Source
@@ -110,10 +111,11 @@ def run(args: argparse.Namespace) -> None:
     }
     work = [(name, split) for name, fold_set in fold_sets.items() for split in fold_set.splits]
     for name, split in work:
+        groups = fold_sets[name].groups
         with _naming_split(args.dataset, files[name], split):
             method.check(
                 dataset.tasks[name].labels.take(split.train),
-                groups=None if fold_sets[name].groups is None else fold_sets[name].groups[split.train],
+                groups=None if groups is None else groups[split.train],
                 place=f"split {split.name!r}",
             )
     output = Path(args.output)
@@ -198,7 +200,7 @@ def _grouped(labels: Labels, groups: npt.NDArray[np.int64] | None) -> Labels:
     return labels if groups is None else replace(labels, groups=groups)
 
 
-def _identity(method: Method, entries: Sequence[KernelEntry], dataset: Dataset, options: Mapping[str, Any]) -> str:
+def _identity(method: Method, entries: Sequence[KernelEntry], dataset: Dataset, options: dict[str, Any]) -> str:
     """Return what the results depend on besides labels and splits, as text."""
     # loaded when the verb runs: its help needs none of it
     from seqkern.core.build import build_digest
@@ -278,11 +280,13 @@ def kernel_sources(method: Method, dataset: Dataset, args: argparse.Namespace) -
     from seqkern.gram import open_gram
     from seqkern.study.stored_grams import check_stored
 
-    _check_grams(args.gram, list(method.kernels.values()), method.input)
+    kernels = cast("dict[str, Kernel]", method.kernels)  # a method of the command line has kernels
+    _check_grams(args.gram, list(kernels.values()), method.input)
     if args.gram:
         check_stored(dataset, args.dataset)
-    paths, grams = iter(args.gram), {}
-    for name, kernel in method.kernels.items():
+    paths = iter(args.gram)
+    grams: dict[str, list[GramMatrix]] = {}
+    for name, kernel in kernels.items():
         form = kernel.stored_form() if args.gram else None
         grams[name] = [open_gram(next(paths), dataset.X, kernel=one) for one in (() if form is None else form.kernels)]
     return method.sources(dataset.X, grams=grams, n_threads=args.threads)

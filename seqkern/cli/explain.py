@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import add_policies, add_threads, add_tracks, naming_file, tell_counts
 from seqkern.cli.given_sites import add_given_sites
@@ -78,11 +78,13 @@ def run(args: argparse.Namespace) -> None:
     except SeqkernError as error:
         error.file = args.model
         raise
-    name, counts = source_name(args.fasta), {}
+    name = source_name(args.fasta)
+    counts: dict[str, int] = {}
+    chunks = cast("Iterator[SequenceSet]", read_chunks(model, args))
     with progress_counter("explain", " records") as show, naming_file(name):
         table = write_explanation(
             explainer,
-            _counting(read_chunks(model, args), counts),
+            _counting(chunks, counts),
             args.output,
             model=Path(args.model).name,
             fasta=Path(name).name,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from seqkern.folds import FoldSet
 
 EXAMPLE = "seqkern folds results/demo/datasets/donors --method stratified --k 5 --seed 1 -o results/demo/folds/donors"
-LEAKAGE = {"contained": True, "identity": None, "keep_together": False, "reverse_complement": False}
+LEAKAGE: dict[str, Any] = {"contained": True, "identity": None, "keep_together": False, "reverse_complement": False}
 RESERVED = ("leakage", "composition")
 
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     residues = dataset.residues
     links = find_links(dataset.X if residues is None else residues.chains, **leakage)
     groups = links.groups() if keep else None
-    if keep and residues is not None:
+    if groups is not None and residues is not None:
         groups = groups[residues.record]
     fold_sets, leaks, composition = [], [], []
     for task in dataset.tasks.values():
@@ -91,7 +91,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _settings(args: argparse.Namespace, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return fold options and leakage settings: from the study, then the JSON, then single arguments."""
-    options, leakage, seed = {}, dict(LEAKAGE), 1
+    options: dict[str, Any] = {}
+    leakage, seed = dict(LEAKAGE), 1
     if args.config:
         # loaded only where a study is given: costs start-up
         from seqkern.study import Study

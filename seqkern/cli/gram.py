@@ -6,7 +6,7 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from seqkern.cli.common import (
     add_sequence_arguments,
@@ -263,7 +263,7 @@ def _windows(args: argparse.Namespace, alphabet: str | Alphabet | None) -> Seque
     from seqkern.sequences.fasta import read_records
 
     policies = policies_of(args)
-    wanted = SiteWindow.parse({"fasta": args.fasta, **windows_of(args)})
+    wanted = cast(SiteWindow, SiteWindow.parse({"fasta": args.fasta, **windows_of(args)}))
     reading = read_records(args.fasta, alphabet, **policies | {"unknown": "mask"})
     where = ", ".join(args.fasta)
     return cut_around_sites(wanted, reading, ".", where, unknown=policies["unknown"], ids=policies["ids"])[0].windows

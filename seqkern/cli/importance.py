@@ -6,7 +6,7 @@ import argparse
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import add_inner_loop, add_threads, naming_file
 from seqkern.core.errors import ParameterError
@@ -114,7 +114,7 @@ def _training_part(dataset: Dataset, args: argparse.Namespace) -> tuple[Sequence
             task = replace(task, labels=replace(task.labels, groups=folds.groups))
         if len(folds.splits) == 1:
             rows, part = folds.splits[0].train, folds.splits[0].name
-    X = dataset.X.take(rows)
+    X = cast("SequenceSet", dataset.X).take(rows)
     if X.lengths.min() != X.lengths.max():
         odd = int((X.lengths != X.lengths[0]).argmax())
         raise ParameterError(
@@ -138,7 +138,7 @@ def _trained(X: SequenceSet, labels: Labels, notes: dict[str, Any], args: argpar
     solver = SolverEntry.parse(args.solver, ranges=args.inner_draws is not None)
     for one in solver.grid:
         check_solver(one)
-    return train_model(
+    model = train_model(
         X,
         labels,
         kernel.kernel,
@@ -152,6 +152,7 @@ def _trained(X: SequenceSet, labels: Labels, notes: dict[str, Any], args: argpar
         memory_limit=args.memory,
         n_threads=args.threads,
     )
+    return cast("Model", model)  # of windows
 
 
 def _letters(X: SequenceSet, labels: Labels, model: Model) -> tuple[npt.NDArray[np.int64], str]:

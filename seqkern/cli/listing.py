@@ -57,19 +57,19 @@ def in_full(cls: Any, name: str | None = None) -> str:
     return f"{name or cls.name} ({cls.__name__})\n\n{inspect.getdoc(cls)}"
 
 
-def summary(cls: type) -> str:
+def summary(cls: Any) -> str:
     """Return the first line of a class's docstring.
 
     Parameters
     ----------
-    cls : type
+    cls : type or function
         With a docstring.
 
     Returns
     -------
     str
     """
-    return inspect.getdoc(cls).splitlines()[0]
+    return (inspect.getdoc(cls) or "").splitlines()[0]
 
 
 def _parameter(parameter: inspect.Parameter) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from seqkern.models.residue_model import ResidueModel
+    from seqkern.sequences.alphabets import Alphabet
     from seqkern.sequences.sequence_set import SequenceSet
 
 SHORTEST = 20
@@ -35,10 +36,11 @@ class LooksLikeStates:
         # loaded when a verb runs: its help needs none of it
         from seqkern.residues.states import DSSP, OF_PROTEINS
 
-        self.file, letters = file, model.alphabet.letters
+        self.file, letters = file, cast("Alphabet", model.alphabet).letters
         self.watches = set(letters) >= OF_PROTEINS
         self._states = [code for code, letter in enumerate(letters) if letter in DSSP]
-        self._total, self._others, self._first, self._told = 0, 0, None, False
+        self._total, self._others, self._told = 0, 0, False
+        self._first: str | None = None
 
     def see(self, chains: SequenceSet) -> None:
         """Look at some chains; warn of the first one whose second half looks like the states of the first half.

@@ -123,13 +123,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = build_parser(verb if verb in VERBS else None)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):  # a name from a file may hold what a terminal cannot show
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # suppressed
     try:
         args, unknown = parser.parse_known_args(_joined(argv))
         if unknown:
             _refuse(unknown, parser, verb)
     except SystemExit as stop:
-        return stop.code
+        return stop.code  # type: ignore[return-value]  # argparse gives a number
     if args.version:
         # loaded when the verb runs: its help needs none of it
         from seqkern.core.build import build_digest
@@ -145,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser, verb: str | None) -> NoReturn:
     """Leave with exit code 2 for arguments that a verb does not know, and name the nearest option."""
     if verb in VERBS:
-        parser = next(action for action in parser._actions if action.dest == "verb").choices[verb]
+        parser = next(action for action in parser._actions if action.dest == "verb").choices[verb]  # type: ignore[index]
     words = [word.partition("=")[0] for word in unknown if word.startswith("-")]
     near = difflib.get_close_matches(words[0], parser._option_string_actions, n=1) if words else []
     hint = f"; did you mean {near[0]}?" if near else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import policies_of, read_tracks
 from seqkern.cli.given_sites import site_windows
@@ -87,11 +87,13 @@ def read_chunks(model: Model, args: argparse.Namespace, together: bool = False) 
         # loaded when a verb runs: its help needs none of it
         from seqkern.cli.feature_tables import read_table
 
-        yield read_table(args.fasta, model.support.columns)
+        yield read_table(args.fasta, cast("FeatureTable", model.support).columns)
         return
     with_tracks = read_tracks(args, model.kernel, model.record.get("profiles"))
     given = policies_of(args)
-    policies = {key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies}
+    policies: dict[str, Any] = {
+        key: given[key] or model.policies[key] for key in given if given[key] or key in model.policies
+    }
     if policies.get("ids") == "suffix":  # repeats would have to be remembered
         policies["ids"] = "header"
     if args.sites is not None:

@@ -78,7 +78,8 @@ def run(args: argparse.Namespace) -> None:
     if args.scan is not None:
         run_scan(args, model)
         return
-    name, counts, done = source_name(args.fasta), {}, 0
+    name, done = source_name(args.fasta), 0
+    counts: dict[str, int] = {}
     several = model.kind == "multiclass" or model.projects
     columns = decision_columns(model) + ["predicted"] * (not model.projects)
     with contextlib.ExitStack() as stack:

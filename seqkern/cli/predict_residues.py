@@ -7,7 +7,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO, cast
 
 from seqkern.cli.common import naming_file, tell_counts, unrecognised
 from seqkern.cli.new_sequences import read_chunks
@@ -19,6 +19,9 @@ from seqkern.figures.page import STYLE
 from seqkern.figures.track_picture import UNKNOWN, Track, track_svg, track_text
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from seqkern.layers.chain import Decided
     from seqkern.models.residue_model import ResidueModel
     from seqkern.residues import Residues
@@ -109,16 +112,18 @@ def run_residues(args: argparse.Namespace, model: ResidueModel) -> None:
     if args.scan is not None or args.sites is not None:
         raise ModelError("decides about every residue", file=args.model, remedy="leave out --scan and --sites")
     check_no_scan(args)
-    name, counts, done = source_name(args.fasta), {}, 0
+    name, done = source_name(args.fasta), 0
+    counts: dict[str, int] = {}
     form = _form(args)
     with contextlib.ExitStack() as stack:
         show = stack.enter_context(progress_counter("predict", " residues"))
         stack.enter_context(naming_file(name))
-        out = None
-        writer, scored, looks = _writer(form, model, args), [], LooksLikeStates(name, model)
+        out: TextIO | None = None
+        writer, looks = _writer(form, model, args), LooksLikeStates(name, model)
+        scored: list[tuple[Residues, npt.NDArray[np.int64]]] = []
         together = is_one_file(args.fasta, args.states)
         true = None if args.states is None else TrueStates(args.states, model, together)
-        for chains in read_chunks(model.windows, args, together=together):
+        for chains in cast("Iterator[SequenceSet]", read_chunks(model.windows, args, together=together)):
             chains = chains if true is None else true.of(chains)
             looks.see(chains)
             residues, decided = model.decide(chains, n_threads=args.threads)
@@ -148,10 +153,10 @@ def run_residues(args: argparse.Namespace, model: ResidueModel) -> None:
 
 def _form(args: argparse.Namespace) -> str:
     """Return ``"table"``, ``"text"``, ``".svg"`` or ``".html"``."""
-    ending = Path(args.output or "").suffix.lower()
-    if ending in OTHER_PICTURES:
-        raise ParameterError(f"{ending} is no form of a track", file=args.output, remedy="write .svg, .html or .txt")
-    ending = ending if ending in PICTURES else None
+    suffix = Path(args.output or "").suffix.lower()
+    if suffix in OTHER_PICTURES:
+        raise ParameterError(f"{suffix} is no form of a track", file=args.output, remedy="write .svg, .html or .txt")
+    ending = suffix if suffix in PICTURES else None
     if not args.draw:
         if ending is not None:
             raise ParameterError(f"a table is no {ending[1:]}", file=args.output, remedy="add --track for pictures")
@@ -163,12 +168,12 @@ def _form(args: argparse.Namespace) -> str:
     return ending or "text"
 
 
-def _opened(stack: contextlib.ExitStack, args: argparse.Namespace) -> Any:
+def _opened(stack: contextlib.ExitStack, args: argparse.Namespace) -> TextIO:
     """Return the output file, which takes its name when all is written."""
     # loaded when a verb runs: its help needs none of it
     from seqkern.core.archive import atomic_write
 
-    return stack.enter_context(atomic_write(args.output, "w"))
+    return cast(TextIO, stack.enter_context(atomic_write(args.output, "w")))
 
 
 def _writer(form: str, model: ResidueModel, args: argparse.Namespace) -> StateTable | Tracks:
@@ -222,7 +227,8 @@ class StateTable:
         values = as_decisions(decided.scores, self.model.kind).reshape(len(residues), -1)
         columns += ["decision"] if self.model.kind == "binary" else [f"decision:{name}" for name in classes]
         if decided.probabilities is not None:
-            values = np.column_stack([values, decided.probabilities, self.model.confidence(decided)])
+            sure = cast("npt.NDArray[np.float64]", self.model.confidence(decided))
+            values = np.column_stack([values, decided.probabilities, sure])
             columns += [*(f"probability:{name}" for name in classes), "confidence"]
         if not self._begun:
             yield "\t".join(columns) + "\n"
@@ -230,9 +236,9 @@ class StateTable:
         letters = np.frombuffer("".join(chains.strings()).encode(), dtype=np.uint8)
         known = residues.states() if self.with_true else np.zeros(len(residues), dtype=np.uint8)
         of_words = np.stack([letters, known, decided.predicted], axis=1).astype(np.int64)
-        words, which = np.unique(of_words, axis=0, return_inverse=True)
+        words, inverse = np.unique(of_words, axis=0, return_inverse=True)
         texts = [self._words(*word) for word in words.tolist()]
-        which, values, places = which.reshape(-1).astype(np.int32), np.ascontiguousarray(values), residues.place + 1
+        which, values, places = inverse.reshape(-1).astype(np.int32), np.ascontiguousarray(values), residues.place + 1
         stops = np.cumsum(chains.lengths)
         for name, first, last in zip(chains.ids, (stops - chains.lengths).tolist(), stops.tolist(), strict=True):
             rows, before = slice(first, last), f"{name}\t".encode()

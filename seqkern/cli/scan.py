@@ -7,7 +7,7 @@ import contextlib
 import math
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import naming_file, tell_counts
 from seqkern.cli.output import standard_output
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from seqkern.models.model import Model
     from seqkern.models.scan import Scanner
+    from seqkern.sequences.sequence_set import SequenceSet
 
 FORMATS = ("bed", "bedgraph", "tsv")
 MODEL = "model"
@@ -178,16 +179,17 @@ def run_scan(args: argparse.Namespace, model: Model) -> None:
 
 def _remarks(args: argparse.Namespace, model: Model, scanner: Scanner) -> Iterator[str]:
     """Yield what a user should know before reading the decisions."""
-    if model.kind == "binary" and model.threshold is None:
+    threshold = model.threshold
+    if model.kind == "binary" and threshold is None:
         yield f"{args.model}: decisions above zero mean class {model.classes[1]}"
-    elif model.kind == "binary":
+    elif model.kind == "binary" and threshold is not None:
         all_written = "" if args.threshold is not None else "; --threshold model writes only those"
         yield (
-            f"{args.model}: decisions above {model.threshold.value:.10g}, the model's threshold for "
-            f"{model.threshold.rule}, mean class {model.classes[1]}{all_written}"
+            f"{args.model}: decisions above {threshold.value:.10g}, the model's threshold for "
+            f"{threshold.rule}, mean class {model.classes[1]}{all_written}"
         )
     window = scanner.window
-    at_site = model.support.part(window.left, window.left + len(window.site)).strings()
+    at_site = cast("SequenceSet", model.support).part(window.left, window.left + len(window.site)).strings()
     share = at_site.count(window.site) / len(at_site)
     if share < 0.5:
         yield (
@@ -215,7 +217,7 @@ def _writer(form: str, output: str | None, scanner: Scanner) -> Iterator[Callabl
         )
     with contextlib.ExitStack() as stack:
         if both:
-            paths = [_of_strand(Path(output), name) for name in ("plus", "minus")]
+            paths = [_of_strand(Path(cast(str, output)), name) for name in ("plus", "minus")]
             files = [stack.enter_context(atomic_write(path, "w")) for path in paths]
         else:
             files = [stack.enter_context(atomic_write(output, "w")) if output else standard_output()]

@@ -7,6 +7,7 @@ import inspect
 import re
 from typing import Any
 
+from seqkern.cli.listing import summary
 from seqkern.simulate import KINDS, find_generator, parameters, simulate, write_simulated
 
 EXAMPLE = "seqkern simulate donor --n-positive 200 --n-decoy 400 --seed 1 -o donors"
@@ -23,7 +24,7 @@ class _ListKinds(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         for kind in KINDS:
-            print(f"{kind}: {inspect.getdoc(find_generator(kind)).splitlines()[0]}")
+            print(f"{kind}: {summary(find_generator(kind))}")
             meanings = _meanings(kind)
             for name, default in parameters(kind).items():
                 print(f"  {f'{name}={default}':<24} {meanings[name]}")
@@ -32,8 +33,8 @@ class _ListKinds(argparse.Action):
 
 def _meanings(kind: str) -> dict[str, str]:
     """Return what each parameter of a kind means, from the docstring of its generator."""
-    section = inspect.getdoc(find_generator(kind)).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-    meanings = {}
+    section = (inspect.getdoc(find_generator(kind)) or "").partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    meanings: dict[str, str] = {}
     for names, text in re.findall(r"^(\w.*?) : .*\n((?: +.*\n?)+)", section, flags=re.MULTILINE):
         meanings.update(dict.fromkeys(names.split(", "), " ".join(text.split())))
     return meanings

@@ -6,7 +6,7 @@ import argparse
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import (
     add_afterwards,
@@ -29,6 +29,9 @@ from seqkern.cli.trained import commonest_at_sites, doubts, summary
 if TYPE_CHECKING:
     from seqkern.datasets import Dataset
     from seqkern.kernels.base import Kernel
+    from seqkern.models.feature_model import FeatureModel
+    from seqkern.sequences.sequence_set import SequenceSet
+    from seqkern.sequences.tables import Data
 
 EXAMPLE = (
     "seqkern train donors.fasta --labels donors.tsv --kernel spectrum:k=5 --solver psvc:epsilon=0.1 --search"
@@ -158,6 +161,7 @@ def run(args: argparse.Namespace) -> None:
     from seqkern.evaluation.held_out import check_afterwards
     from seqkern.kernels import check_kind
     from seqkern.models.lsgkm import check_lsgkm, write_lsgkm
+    from seqkern.models.residue_model import ResidueModel
     from seqkern.models.training import train_model
     from seqkern.solvers import common_input
     from seqkern.study.kernel_entries import KernelEntry
@@ -186,12 +190,12 @@ def run(args: argparse.Namespace) -> None:
         check_writable(args.features)
     if of_table:
         dataset = table_dataset(args)
-        X = dataset.X
+        X: Data = dataset.X
     else:
         with_tracks = read_tracks(args, kernel)
         dataset = _dataset(args, kernel, grid)
         check_probabilities(args, dataset.task().labels)
-        X = with_tracks(dataset.X)
+        X = with_tracks(cast("SequenceSet", dataset.X))
     if args.format == "lsgkm":
         check_lsgkm(kernel, grid, transforms, getattr(X, "alphabet", None), dataset.task().labels.kind)
     tell_counts(dataset.X.counts, source)
@@ -224,7 +228,7 @@ def run(args: argparse.Namespace) -> None:
         )
     for text in dict.fromkeys(str(warning.message) for warning in said):
         print(f"seqkern: warning: {text}", file=sys.stderr)
-    deciding = model if dataset.residues is None else model.windows
+    deciding = model.windows if isinstance(model, ResidueModel) else model
     at_sites = commonest_at_sites(deciding, dataset)
     for text in doubts(deciding, dataset, at_sites):
         print(f"seqkern: warning: {text}", file=sys.stderr)
@@ -235,7 +239,7 @@ def run(args: argparse.Namespace) -> None:
         model.save(args.output)
     print(args.output)
     if args.features:
-        model.write_features(args.features)
+        cast("FeatureModel", model).write_features(args.features)
         print(args.features)
     for name, text in summary(model, dataset, args, at_sites, _searches(args)):
         print(f"  {name:<10} {text}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seqkern.cli.common import unrecognised
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from seqkern.datasets import Dataset
     from seqkern.models.model import Model
     from seqkern.models.residue_model import ResidueModel
+    from seqkern.sequences.sequence_set import SequenceSet
 
 
 def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, float]]) -> Iterator[str]:
@@ -34,6 +35,8 @@ def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, flo
     # loaded when a verb runs: its help needs none of it
     import numpy as np
 
+    from seqkern.sequences.sequence_set import SequenceSet
+
     yield from unrecognised(model)
     if model.calibration is not None and not model.calibration.rises:
         yield (
@@ -47,7 +50,7 @@ def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, flo
             "first letter on both strands? --site LETTERS checks each site"
         )
     X, labels = dataset.X, dataset.task().labels
-    if getattr(X, "alphabet", None) is None or X.alphabet.name != "protein" or labels.kind == "real":
+    if not isinstance(X, SequenceSet) or X.alphabet.name != "protein" or labels.kind == "real":
         return
     bases = [X.alphabet.letters.index(letter) for letter in "ACGT"]
     for code, name in enumerate(labels.classes):
@@ -80,7 +83,7 @@ def commonest_at_sites(model: Model, dataset: Dataset) -> dict[str, tuple[str, f
         return {}
     strand = dataset.task().labels.strand
     reverse = np.zeros(len(dataset.X), dtype=bool) if strand is None else strand == "-"
-    return letters_at_sites(dataset.X, model.window, reverse)
+    return letters_at_sites(cast("SequenceSet", dataset.X), model.window, reverse)
 
 
 def summary(
@@ -110,8 +113,11 @@ def summary(
     name, text : str
         The first column, empty where a line goes on, and the second.
     """
+    # loaded when a verb runs: its help needs none of it
+    from seqkern.models.residue_model import ResidueModel
+
     residues = dataset.residues
-    model, layers = (made, None) if residues is None else (made.windows, made.layers)
+    model, layers = (made.windows, made.layers) if isinstance(made, ResidueModel) else (made, None)
     record = model.record
     units = f"{record['n']} {'units' if model.alphabet is None else 'sequences' if residues is None else 'residues'}"
     yield from _data_lines(

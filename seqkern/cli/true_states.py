@@ -22,7 +22,7 @@ class TrueStates:
 
     Parameters
     ----------
-    file : path-like
+    file : str
         As ``seqkern train --states`` takes it.
     model : ResidueModel
         Its states, and how they were reduced in training.
@@ -45,7 +45,7 @@ class TrueStates:
     b'CHHHC'
     """
 
-    def __init__(self, file: PathLike, model: ResidueModel, together: bool) -> None:
+    def __init__(self, file: str, model: ResidueModel, together: bool) -> None:
         # loaded when a verb runs: its help needs none of it
         from seqkern.residues.states import read_state_records
 
@@ -69,7 +69,7 @@ class TrueStates:
         Raises
         ------
         SequenceError, LabelError
-            If a chain has no states, or as many as it has no residues.
+            If a chain has no states, or not one for each residue.
         """
         # loaded when a verb runs: its help needs none of it
         from seqkern.residues import STATES
@@ -107,9 +107,9 @@ def is_one_file(first: PathLike | None, second: PathLike | None) -> bool:
     bool
         False where one is standard input or does not exist.
     """
-    return all(path is not None and os.path.isfile(path) for path in (first, second)) and os.path.samefile(
-        first, second
-    )
+    if first is None or second is None:
+        return False
+    return os.path.isfile(first) and os.path.isfile(second) and os.path.samefile(first, second)
 
 
 def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model: ResidueModel) -> None:
@@ -131,16 +131,16 @@ def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model:
     # of one state against all others, the others have no letter of their own
     code = np.full(256, -1 if model.kind == "multiclass" else 0, dtype=np.int64)
     code[0] = -1
-    for place, name in enumerate(model.classes):
+    for number, name in enumerate(model.classes):
         if len(name) == 1:
-            code[ord(name)] = place
+            code[ord(name)] = number
     true, predicted, chain, place, first, others = [], [], [], [], 0, np.zeros(256, dtype=np.int64)
-    for residues, found in scored:
+    for residues, codes in scored:
         states = code[residues.states()]
         known = states >= 0
         others += np.bincount(residues.states()[~known], minlength=256)
         true.append(states[known])
-        predicted.append(found[known])
+        predicted.append(codes[known])
         chain.append(first + residues.record[known])
         place.append(residues.place[known])
         first += len(residues.chains)
@@ -156,7 +156,8 @@ def tell_scores(scored: Sequence[tuple[Residues, npt.NDArray[np.int64]]], model:
         return
     n_chains = len(np.unique(parts[2]))
     print(f"seqkern: {len(parts[0])} residues of {n_chains} chains have a known state; scores:", file=sys.stderr)
-    scores = {metric(key): value for key, value in state_scores(*parts, model.classes).items()}
+    found = state_scores(parts[0], parts[1], parts[2], parts[3], model.classes)
+    scores = {metric(key): value for key, value in found.items()}
     wide = max(len(words.name) for words in scores)
     for words, value in scores.items():
         text = words.sentence.removesuffix(".").partition(". ")[0]
