@@ -61,11 +61,11 @@ def run(args: argparse.Namespace) -> int:
         raise
     save_dataset(dataset, args.output)
     counts = "".join(f"; {key}: {count}" for key, count in dataset.X.counts.items())
-    print(f"{args.output}: {len(dataset.X)} {_words(dataset)}, tasks: {len(dataset.tasks)}{counts}")
+    print(f"{args.output}: {len(dataset.X)} {_noun(dataset)}, tasks: {len(dataset.tasks)}{counts}")
     return 0
 
 
-def _words(dataset: Dataset) -> str:
+def _noun(dataset: Dataset) -> str:
     """Return what the samples of a data set are called."""
     if dataset.residues is not None:
         return f"residues of {len(dataset.residues.chains)} chains"

@@ -1,4 +1,4 @@
-"""``seqkern explain``: what the letters and words of new sequences add to a model's decisions."""
+"""``seqkern explain``: what the letters and k-mers of new sequences add to a model's decisions."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def run(args: argparse.Namespace) -> None:
     print(Path(args.output) / "index.html")
     if explainer.no_words:
         print(f"  {explainer.no_words}")
-    for word, weight, count in table.sorted()[: args.top]:
-        print("  " + "\t".join(map(format_cell, (word, weight, count))))
+    for kmer, weight, count in table.sorted()[: args.top]:
+        print("  " + "\t".join(map(format_cell, (kmer, weight, count))))
 
 
 def _counting(chunks: Iterable[SequenceSet], counts: dict[str, int]) -> Iterator[SequenceSet]:

@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> None:
     with naming_file(source):
         if kernel.data_dependent:
             kernel.fit(X if Y is None else Y)
-            learned = f"all {len(X)} {_units(X)}" if Y is None else f"the {len(Y)} {_units(Y)} of {args.against}"
+            learned = f"all {len(X)} {_noun(X)}" if Y is None else f"the {len(Y)} {_noun(Y)} of {args.against}"
             print(f"seqkern: kernel {kernel.name} learned from {learned}", file=sys.stderr)
             clock.lap("fit")
         if args.explain_plan:
@@ -141,7 +141,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"  {found}")
 
 
-def _units(X: Data) -> str:
+def _noun(X: Data) -> str:
     """Return what the samples of a set are called."""
     return "sequences" if hasattr(X, "alphabet") else "units"
 

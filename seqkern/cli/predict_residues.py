@@ -192,6 +192,21 @@ class StateTable:
         Whose predictions are written.
     with_true : bool
         Whether the true states stand beside the predicted ones.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers.chain import Decided
+    >>> from seqkern.residues import Residues
+    >>> chains = SequenceSet.from_strings(["MK"], "protein", ids=["1abc"])
+    >>> decided = Decided(scores=np.array([[0.5, 0], [0, 0.25]]), predicted=np.array([0, 1]), probabilities=None)
+    >>> table = StateTable(SimpleNamespace(classes=("C", "H"), kind="binary"), with_true=False)
+    >>> print("".join(table.of(chains, Residues.of_chains(chains, window=3), decided)).expandtabs(12).strip())
+    id          position    letter      predicted   decision
+    1abc        1           M           C           -0.5
+    1abc        2           K           H           0.25
     """
 
     drawn = True
@@ -235,19 +250,19 @@ class StateTable:
             self._begun = True
         letters = np.frombuffer("".join(chains.strings()).encode(), dtype=np.uint8)
         known = residues.states() if self.with_true else np.zeros(len(residues), dtype=np.uint8)
-        of_words = np.stack([letters, known, decided.predicted], axis=1).astype(np.int64)
-        words, inverse = np.unique(of_words, axis=0, return_inverse=True)
-        texts = [self._words(*word) for word in words.tolist()]
+        of_cells = np.stack([letters, known, decided.predicted], axis=1).astype(np.int64)
+        kinds, inverse = np.unique(of_cells, axis=0, return_inverse=True)
+        texts = [self._cells(*kind) for kind in kinds.tolist()]
         which, values, places = inverse.reshape(-1).astype(np.int32), np.ascontiguousarray(values), residues.place + 1
         stops = np.cumsum(chains.lengths)
         for name, first, last in zip(chains.ids, (stops - chains.lengths).tolist(), stops.tolist(), strict=True):
             rows, before = slice(first, last), f"{name}\t".encode()
             yield lines(before, places[rows, None], texts, which[rows], values[rows]).decode()
 
-    def _words(self, letter: int, true: int, predicted: int) -> bytes:
+    def _cells(self, letter: int, true: int, predicted: int) -> bytes:
         """Return what stands between the position and the numbers."""
-        words = [chr(letter), *[chr(true) if true else ""] * self.with_true, self.model.classes[predicted]]
-        return ("\t".join(words) + "\t").encode()
+        cells = [chr(letter), *[chr(true) if true else ""] * self.with_true, self.model.classes[predicted]]
+        return ("\t".join(cells) + "\t").encode()
 
     def end(self) -> str:
         """Return what stands at the end."""
@@ -267,6 +282,23 @@ class Tracks:
         With ``chain``, the only one that is drawn, or None; and ``model``, which the page names.
     colour : bool
         Whether text has colours.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from seqkern import SequenceSet
+    >>> from seqkern.layers.chain import Decided
+    >>> from seqkern.residues import Residues
+    >>> chains = SequenceSet.from_strings(["MKVLA"], "protein", ids=["1abc"])
+    >>> decided = Decided(scores=np.zeros((5, 2)), predicted=np.array([0, 1, 1, 1, 0]), probabilities=None)
+    >>> model = SimpleNamespace(classes=("C", "H"), kind="binary", confidence=lambda decided: None)
+    >>> tracks = Tracks(model, "text", SimpleNamespace(chain=None, model="states.seqkern"), colour=False)
+    >>> print("".join(tracks.of(chains, Residues.of_chains(chains, window=3), decided)).strip())
+    1abc: 5 residues
+    <BLANKLINE>
+    residue    MKVLA
+    predicted  CHHHC
     """
 
     def __init__(self, model: ResidueModel, form: str, args: argparse.Namespace, colour: bool) -> None:

@@ -43,8 +43,8 @@ def doubts(model: Model, dataset: Dataset, at_sites: Mapping[str, tuple[str, flo
             "decisions about held-out sequences do not tell the classes apart: the probabilities do not rise with the "
             "decision"
         )
-    if len({word for word, _ in at_sites.values()}) > 1:
-        both = " and ".join(f"{word} on {strand}" for strand, (word, _) in at_sites.items())
+    if len({letters for letters, _ in at_sites.values()}) > 1:
+        both = " and ".join(f"{letters} on {strand}" for strand, (letters, _) in at_sites.items())
         yield (
             f"at the sites the commonest letters are {both}: do positions count from 1, and name the site's own "
             "first letter on both strands? --site LETTERS checks each site"
@@ -124,7 +124,7 @@ def summary(
         model, units if residues is None else f"{units} of {_counted(len(residues.chains), 'chain')}"
     )
     if at_sites:
-        words = [f"{word} ({share:.0%} on {strand})" for strand, (word, share) in at_sites.items()]
+        words = [f"{letters} ({share:.0%} on {strand})" for strand, (letters, share) in at_sites.items()]
         yield "", "there stands " + ", ".join(words)
     if model.alphabet is not None:
         yield "alphabet", model.alphabet.name
