@@ -84,7 +84,7 @@ def build_spec(spec: Any, key: str) -> Any:
     Raises
     ------
     ParameterError
-        If it is no spec, for an unknown name or parameter (with the nearest one), or a value outside its domain.
+        If it is not a spec, for an unknown name or parameter (with the nearest one), or a value outside its domain.
 
     Examples
     --------

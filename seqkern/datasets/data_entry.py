@@ -72,6 +72,7 @@ class PublicSource:
     Attributes
     ----------
     name : str
+        As `seqkern.datasets.public.public_sets` has it.
 
     Examples
     --------
@@ -98,6 +99,7 @@ class FastaSource:
     Attributes
     ----------
     paths : tuple of str
+        As the entry names them.
     classes : tuple of str, optional
         The class of each file, where the entry names them.
 
@@ -120,6 +122,10 @@ class FastaSource:
         ----------
         given : str, list or mapping
             The value of ``fasta``: a path, several, or one for each class.
+
+        Returns
+        -------
+        FastaSource
         """
         if isinstance(given, Mapping):
             return cls(tuple(given.values()), tuple(given))
@@ -139,7 +145,9 @@ class TableSource:
     Attributes
     ----------
     kind : {"features", "similarities", "dissimilarities"}
+        What the numbers of the table are.
     path : str
+        As the entry names it.
 
     Examples
     --------
@@ -186,6 +194,10 @@ class Policies:
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        Policies
         """
         return cls(**{item.name: entry.get(item.name) for item in fields(cls)})
 
@@ -227,6 +239,10 @@ class SiteWindow:
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        SiteWindow or None
 
         Raises
         ------
@@ -289,6 +305,10 @@ class ResidueOptions:
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        ResidueOptions or None
 
         Raises
         ------
@@ -362,6 +382,10 @@ class ProfileOptions:
         entry : mapping
             Of a study.
 
+        Returns
+        -------
+        ProfileOptions or None
+
         Raises
         ------
         ConfigError, ParameterError
@@ -423,6 +447,10 @@ class LabelOptions:
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        LabelOptions
         """
         options = check_options(entry.get("labels", {}))
         return cls(options.get("from"), options.get("file"), options.get("kind"), options)
@@ -442,12 +470,19 @@ class DataEntry:
     source : Simulation, PublicSource, FastaSource or TableSource; or None
         None only where a report is read of a study that names none.
     policies : Policies
+        How FASTA is read.
     labels : LabelOptions
+        Where labels come from.
     window : SiteWindow, optional
+        Windows that are cut around sites.
     residues : ResidueOptions, optional
+        Residues that are samples, with windows around them.
     profiles : ProfileOptions, optional
+        Where the profiles of the sequences come from.
     tasks : {"families"}, optional
+        One task for each family held out, as in the Liao-Noble protocol.
     title : str, optional
+        For reports.
 
     Examples
     --------
@@ -476,6 +511,10 @@ class DataEntry:
         within : callable, optional
             Given keys of the entry, returns a context in which errors are about these.
 
+        Returns
+        -------
+        DataEntry
+
         Raises
         ------
         ConfigError, ParameterError
@@ -503,6 +542,10 @@ class DataEntry:
         ----------
         entry : mapping
             Of a study.
+
+        Returns
+        -------
+        DataEntry
         """
         residues = _tolerant(lambda: ResidueOptions(**entry["residues"])) if "residues" in entry else None
         return cls(

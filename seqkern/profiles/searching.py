@@ -25,6 +25,13 @@ class ProfileTracks(_Base):
     """Mixed into a kernel that reads tracks of profiles; comes before the base in the list of bases.
 
     The kernel names the tracks it reads in `profile_tracks`, and calls `with_profiles` where it reads them.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import ProfileKernel
+    >>> given, searching = ProfileKernel(), ProfileKernel(search="training")
+    >>> given.tracks, given.data_dependent, searching.tracks, searching.data_dependent
+    (('profile',), False, (), True)
     """
 
     profile_tracks: ClassVar[tuple[str, ...]] = ("profile",)

@@ -18,10 +18,13 @@ class MethodEntry:
     Attributes
     ----------
     kernel : KernelEntry or KernelChoice
+        Its entry in the study.
     solver : SolverEntry
+        With the layers that follow.
     search : InnerSettings
         How the inner loop chooses, and what is fitted to decisions about held-out samples.
     seed : int
+        Of the inner folds.
 
     Examples
     --------

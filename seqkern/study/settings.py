@@ -12,6 +12,7 @@ class InnerSettings:
     Attributes
     ----------
     folds : int
+        Folds of the inner loop.
     metric : str
         What is maximised.
     search : {"grid", "random"}
@@ -48,6 +49,10 @@ class InnerSettings:
         ----------
         given : mapping
             The value of ``inner``; keys that are not known here are left alone.
+
+        Returns
+        -------
+        InnerSettings
         """
         return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
 
@@ -102,6 +107,10 @@ class LeakageSettings:
         ----------
         given : mapping
             The value of ``leakage``; keys that are not known here are left alone.
+
+        Returns
+        -------
+        LeakageSettings
         """
         return cls(**{item.name: given[item.name] for item in fields(cls) if item.name in given})
 

@@ -23,6 +23,7 @@ class GramHome:
     spec : mapping
         That of its kernel, as it is configured where it is.
     kernel : Kernel
+        The one that the matrix is of.
 
     Examples
     --------
@@ -87,6 +88,7 @@ def check_stored(dataset: Dataset, file: PathLike) -> None:
     Parameters
     ----------
     dataset : Dataset
+        Whose samples are sequences, tables or residues.
     file : path-like
         Named in the message.
     """
