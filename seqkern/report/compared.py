@@ -212,9 +212,9 @@ class SingleTaskTests(_Table):
     test : str
         Name of the test.
     units, parts : int
-        Test units and test parts.
+        Test samples and test parts.
     fewest : int or None
-        Units of the smaller class, for two classes.
+        Samples of the smaller class, for two classes.
     paired : PairedDecisions
     """
 
