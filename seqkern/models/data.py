@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.gram.matrix import GramMatrix
 from seqkern.gram.transforms.base import GramTransform
@@ -22,11 +23,11 @@ class Data:
     Attributes
     ----------
     labels : Labels
-        Of all units; NaN or no label where a unit is not used.
+        Of all samples; NaN or no label where a sample is not used.
     sources : mapping of str to Source
         Where the values of each kernel come from, by the kernel's name.
     residues : Residues, optional
-        Which residue of which chain each unit is, where units are windows around residues.
+        Which residue of which chain each sample is, where samples are windows around residues.
 
     Examples
     --------
@@ -43,14 +44,26 @@ class Data:
     sources: Mapping[str, Source]
     residues: Residues | None = None
 
-    def source(self, name: str, rows: np.ndarray | None = None) -> Source:
-        """Return the Source of a kernel that knows some units, by default those with labels."""
+    def source(self, name: str, rows: npt.NDArray[np.int64] | None = None) -> Source:
+        """Return where the values of a kernel come from.
+
+        Parameters
+        ----------
+        name : str
+            Of the kernel.
+        rows : ndarray of int64, optional
+            Samples that the source has to know; by default those with labels.
+
+        Returns
+        -------
+        Source
+        """
         return self.sources[name]
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData(Data):
-    """Units to train on, all of them, and neighbours of residues that come after them and have no label.
+    """Samples to train on, all of them, and neighbours of residues that come after them and have no label.
 
     The matrix of the former is computed as a whole. The latter are seen by layers only: kernel values with them come
     from sources of their own, `beyond`, that are made where there are such layers.
@@ -58,17 +71,37 @@ class TrainingData(Data):
     Attributes
     ----------
     beyond : callable, optional
-        Returns the sources of all units, those without a label too, by the names of the kernels.
+        Returns the sources of all samples, those without a label too, by the names of the kernels.
 
     Examples
     --------
-    See `seqkern.models.training.train_model`.
+    >>> from seqkern.kernels import SpectrumKernel
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["AC", "AA", "CC", "CA"], "dna")
+    >>> own = {"spectrum": FittedKernel(SpectrumKernel(1), X.take(slice(2)))}
+    >>> everything = {"spectrum": FittedKernel(SpectrumKernel(1), X)}
+    >>> data = TrainingData(make_labels(X.ids[:2], ["0", "1"]), own, None, beyond=lambda: everything)
+    >>> len(data.source("spectrum").X), len(data.source("spectrum", np.array([1, 3])).X)
+    (2, 4)
     """
 
     beyond: Callable[[], Mapping[str, Source]] | None = None
 
-    def source(self, name: str, rows: np.ndarray | None = None) -> Source:
-        """Return the Source of a kernel that knows some units, by default those with labels."""
+    def source(self, name: str, rows: npt.NDArray[np.int64] | None = None) -> Source:
+        """Return where the values of a kernel come from.
+
+        Parameters
+        ----------
+        name : str
+            Of the kernel.
+        rows : ndarray of int64, optional
+            Samples that the source has to know; by default those with labels.
+
+        Returns
+        -------
+        Source
+        """
         if rows is None or not len(rows) or rows.max() < len(self.labels):
             return self.sources[name]
         return self._beyond[name]
@@ -95,19 +128,22 @@ def make_source(
     Parameters
     ----------
     kernel : Kernel
+        Not fitted.
     X : SequenceSet or table
-        All units.
+        All samples.
     transforms : sequence of GramTransform, optional
+        Of the Gram matrix, not fitted.
     gives : {"gram", "features", "implicit"}
         What the solvers take.
     form : mapping, optional
         How features are given; see `seqkern.models.feature_source.feature_form`.
     grams : sequence of GramMatrix, optional
-        Over all units: those of the kernel's stored form, if it has one. Without any the kernel is fitted on each
+        Over all samples: those of the kernel's stored form, if it has one. Without any the kernel is fitted on each
         training part.
     memory_limit : int or str, optional
-        Of features and Implicits.
+        Of features and Implicits: bytes, or text such as ``"2GB"``; by default half of the memory available.
     n_threads : int, optional
+        By default as many as there are cores.
 
     Returns
     -------

@@ -1,13 +1,13 @@
 """A trained classifier that can be applied to new sequences, and its file.
 
 The file is one archive of JSON and arrays (archive.py), nothing pickled: the state of kernel, transforms and
-solver, cut down to the training units that prediction needs, those units, and a record of how it was made.
+solver, cut down to the training samples that prediction needs, those samples, and a record of how it was made.
 `seqkern.models.training.train_model` makes a Model. Who calls whom::
 
-    decision(X) ─▶ kernel of X with the support units ─▶ transforms ─▶ solver.decision_function
+    decision(X) ─▶ kernel of X with the support samples ─▶ transforms ─▶ solver.decision_function
 
 Where the decision is a weighted sum of kernel values (affine.py) and the kernel can fold such a sum into weights of its
-features, it is taken from those, without the kernel of X with the support units.
+features, it is taken from those, without the kernel of X with the support samples.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.core.archive import nest, save_archive
 from seqkern.core.errors import ModelError, ParameterError, PolicyError
@@ -53,10 +54,11 @@ class Model:
     solver : Solver
         Fitted, for the columns `support`.
     support : SequenceSet or FeatureTable
-        The training units that prediction needs.
+        The training samples that prediction needs.
     diagonal : ndarray of float64, shape (len(support),)
         K(z, z) of each of them.
     kind : {"binary", "multiclass", "real", "none"}
+        Of the labels that it was trained on.
     classes : tuple of str
         (negative, positive), or one for each column of the decisions; empty for real labels. Of a model that
         projects, the numbers of the components.
@@ -65,38 +67,64 @@ class Model:
     record : dict
         How the model was made: versions, seed, sizes, what was compared and chosen, the solver's report; where there
         are any, the window around sites and the calibration.
+
+    Examples
+    --------
+    >>> from seqkern.kernels import MismatchKernel
+    >>> from seqkern.models.training import train_model
+    >>> from seqkern.sequences.labels import make_labels
+    >>> from seqkern.sequences.sequence_set import as_sequences
+    >>> X = as_sequences(["CAGGTAAG", "AAGGTGAG", "CAGGCATG", "TCGCTAAT"], "dna")
+    >>> labels = make_labels(X.ids, ["donor", "donor", "decoy", "decoy"], positive="donor")
+    >>> model = train_model(X, labels, MismatchKernel(3, 1), "csvc:C=10")
+    >>> model.predict(["TAGGTAAG", "TCGCAAAT"])
+    array(['donor', 'decoy'], dtype='<U5')
+    >>> model.decision(["TAGGTAAG"]).round(2)
+    array([1.17])
+
+    It is kept as one file:
+
+    >>> import tempfile
+    >>> from seqkern.models.loading import load_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/donors.model")
+    ...     read = load_model(f"{folder}/donors.model")
+    >>> bool(np.all(read.decision(X) == model.decision(X)))
+    True
     """
 
     kernel: Kernel
     transforms: list[GramTransform]
     solver: Any  # a Solver; what it has besides, `predict` and `classes_`, depends on its kind
     support: SequenceSet | FeatureTable
-    diagonal: np.ndarray
+    diagonal: npt.NDArray[np.float64]
     kind: str
     classes: tuple[str, ...]
     policies: dict[str, str]
     record: dict[str, Any]
 
-    def decision(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
-        """Return the decision values of new units.
+    def decision(self, X: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Return the decision values of new samples.
 
         Parameters
         ----------
-        X : SequenceSet, list of str, FeatureTable or 2-D array, n units
+        X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
+            Of the kind that the model was trained on.
         n_threads : int, optional
+            By default as many as there are cores.
 
         Returns
         -------
         ndarray of float64, shape (n,), or (n, classes) for several classes or components
-            Binary: above zero for the positive class. Real: the predicted number. A unit's values do not
-            depend on the units beside it.
+            Binary: above zero for the positive class. Real: the predicted number. A sample's values do not
+            depend on the samples beside it.
 
         Raises
         ------
         ModelError
-            If the units have another alphabet or other features than the training ones.
+            If the samples have another alphabet or other features than the training ones.
         SequenceError
-            If the kernel cannot take a unit.
+            If the kernel cannot take a sample.
         """
         X = self._coerced(X)
         columns = self.columns
@@ -116,8 +144,8 @@ class Model:
         """Whether decisions are coordinates, as those of kernel PCA, from which no prediction follows."""
         return not hasattr(self.solver, "predict")
 
-    def _by_matrix(self, rows: Prepared, n_threads: int | None = None) -> np.ndarray:
-        """Return the decisions of Prepared rows by their kernel with the support units."""
+    def _by_matrix(self, rows: Prepared, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Return the decisions of Prepared rows by their kernel with the support samples."""
         K, diagonal = np.empty((len(rows), len(self.columns))), rows.diagonal
         fill(self.kernel, rows, self.columns, K, n_threads=n_threads)
         for transform in self.transforms:
@@ -125,7 +153,7 @@ class Model:
         return self.solver.decision_function(K)
 
     @cached_property
-    def _folded(self) -> Callable[[Prepared], np.ndarray] | None:
+    def _folded(self) -> Callable[[Prepared], npt.NDArray[np.float64]] | None:
         """What decides without the kernel matrix, see `AffineForm.fold`; None if there is no such thing."""
         try:
             form = self.form()
@@ -142,34 +170,48 @@ class Model:
         """The number of columns that the solver takes."""
         return len(self.columns)
 
-    def own_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+    def own_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]] | None:
         """Return (JSON dict, dict of arrays) of what a kind of model has besides; None for a plain one."""
         return None
 
     def check_own(self) -> None:
-        """Raise ValueError unless there are units, and their diagonal, for the columns."""
+        """Raise ValueError unless there are samples, and their diagonal, for the columns."""
         good = len(self.support) > 0 and self.diagonal.shape == (len(self.support),)
         if not good or self.diagonal.dtype != np.float64:
             raise ValueError("its parts do not fit together")
 
-    def predict(self, X: Any, *, n_threads: int | None = None) -> np.ndarray:
-        """Return the predicted class name of each unit, or for real labels the number, shape (n,).
+    def predict(self, X: Any, *, n_threads: int | None = None) -> npt.NDArray[Any]:
+        """Return what is predicted of new samples.
+
+        Parameters
+        ----------
+        X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
+            Of the kind that the model was trained on.
+        n_threads : int, optional
+            By default as many as there are cores.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            The name of the class of each, or for real labels the number.
 
         Raises
         ------
-        ModelError
-            If the model projects.
+        ModelError, SequenceError
+            As `decision`, and if the model projects.
         """
         check_predicts(self.solver)
         return self.classify(self.decision(X, n_threads=n_threads))
 
     def decide(self, X: Any, *, n_threads: int | None = None) -> Decisions:
-        """Return what is decided about new units: decision values, codes into `classes`, and probabilities.
+        """Return what is decided about new samples: decision values, codes into `classes`, and probabilities.
 
         Parameters
         ----------
-        X : SequenceSet, list of str, FeatureTable or 2-D array, n units
+        X : SequenceSet, list of str, FeatureTable or 2-D array, n samples
+            Of the kind that the model was trained on.
         n_threads : int, optional
+            By default as many as there are cores.
 
         Returns
         -------
@@ -185,12 +227,23 @@ class Model:
         probabilities = None if self.calibration is None else self.calibration.probabilities(decisions)
         return Decisions(decisions, self._codes(decisions), probabilities)
 
-    def classify(self, decisions: np.ndarray) -> np.ndarray:
-        """Return the predictions that follow from decision values, shape (n,)."""
+    def classify(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        """Return the predictions that follow from decision values.
+
+        Parameters
+        ----------
+        decisions : ndarray of float64, shape (n,) or (n, classes)
+            As `decision` returns them.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            As `predict` returns it.
+        """
         codes = self._codes(decisions)
         return codes if self.kind == "real" else np.array(self.classes)[codes]
 
-    def _codes(self, decisions: np.ndarray) -> np.ndarray:
+    def _codes(self, decisions: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         """Return the codes of the classes that follow from decision values; of real labels the numbers."""
         return codes_of_decisions(self.kind, decisions, 0.0 if self.threshold is None else self.threshold.value)
 
@@ -200,6 +253,7 @@ class Model:
         Parameters
         ----------
         path : path-like
+            The file.
 
         Raises
         ------
@@ -209,8 +263,8 @@ class Model:
         save_archive(path, *self.state())
 
     def state(
-        self, **more: tuple[dict[str, Any], dict[str, np.ndarray]]
-    ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        self, **more: tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]
+    ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """Return what the file of the model holds.
 
         Parameters
@@ -221,8 +275,9 @@ class Model:
         Returns
         -------
         header : dict
-            JSON.
+            The part that is JSON.
         arrays : dict of str to ndarray
+            By their names in the file.
         """
         parts = [
             *more.items(),
@@ -274,14 +329,14 @@ class Model:
 
     @cached_property
     def columns(self) -> Prepared:
-        """The support units as the kernel wants them, checked against the diagonal that training found."""
+        """The support samples as the kernel wants them, checked against the diagonal that training found."""
         columns = self.kernel.prepare(self.support)
         if not np.allclose(columns.diagonal, self.diagonal, rtol=1e-9, atol=0):
             raise ModelError("this version of seqkern computes other kernel values than the one that trained it")
         return columns
 
     def _coerced(self, X: Any) -> SequenceSet | FeatureTable:
-        """Return new units as the kind of data that the model was trained on."""
+        """Return new samples as the kind of data that the model was trained on."""
         if isinstance(self.support, SequenceSet):
             X = X if isinstance(X, SequenceSet) else as_sequences(X, self.support.alphabet)
             if X.alphabet.letters != self.support.alphabet.letters:
@@ -303,7 +358,7 @@ class Model:
 
 @contextlib.contextmanager
 def _remedy_after_training() -> Iterator[None]:
-    """Say of a unit that the kernel's policies refuse what can be done where they cannot be chosen any more."""
+    """Say of a sample that the kernel's policies refuse what can be done where they cannot be chosen any more."""
     try:
         yield
     except PolicyError as error:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from seqkern.core.errors import LabelError, ModelError
@@ -56,16 +57,19 @@ def train_model(
 
     Parameters
     ----------
-    X : SequenceSet or FeatureTable, n units
+    X : SequenceSet or FeatureTable, n samples
+        What is trained on.
     labels : Labels
-        Of the n units; those without a label are left out. Of the kind ``"none"`` for a solver that learns one class
-        without labels. Units of one group stay in one fold, and so do windows
-        that overlap, where the labels say where the windows lie.
+        Of the n samples; those without a label are left out. Of the kind ``"none"`` for a solver that learns one class
+        without labels. Samples of one group stay in one fold, and so do windows that overlap, where the labels say
+        where the windows lie.
     kernel : Kernel
+        Copied before it is fitted.
     solver : str, dict or list of dict
         A solver's spec. In one, a list of values is a grid; of a grid, or of a list of specs, the best by
-        stratified cross-validation on the training units is chosen.
-    transforms : list of GramTransform, optional
+        stratified cross-validation on the training samples is chosen.
+    transforms : sequence of GramTransform, optional
+        Of the Gram matrix, not fitted.
     folds : int
         Of the cross-validation.
     metric : str
@@ -77,10 +81,11 @@ def train_model(
     calibration : {"platt", "isotonic"}, optional
         How decisions become probabilities; fitted to decisions about held-out folds.
     threshold : str, optional
-        Rule for the decision above which a unit is predicted to be positive (see
+        Rule for the decision above which a sample is predicted to be positive (see
         `seqkern.solvers.thresholds`); by default 0.
     residues : Residues, optional
-        Which residue of which chain each unit is, where units are windows around residues; chains stay whole in folds.
+        Which residue of which chain each sample is, where samples are windows around residues; chains stay whole in
+        folds.
     layers : list, optional
         Specs of the layers that follow the solver (`seqkern.layers`), of residues; fitted to decisions about held-out
         chains, in which they see the residues without a label too. They take the place of calibration and threshold.
@@ -88,7 +93,7 @@ def train_model(
         How the sequences were read, for new ones to be read likewise.
     notes : dict, optional
         JSON that goes into the record.
-    memory_limit, n_threads, progress
+    memory_limit, n_threads, progress : object, optional
         As in `seqkern.gram.compute_gram`.
 
     Returns
@@ -99,7 +104,7 @@ def train_model(
     Raises
     ------
     ModelError
-        For similarities without sequences or features: new units could not be compared.
+        For similarities without sequences or features: new samples could not be compared.
     ParameterError
         For a solver that takes no Gram matrix with a kernel that does not give what it takes, or transforms.
     LabelError, FoldError
@@ -158,7 +163,7 @@ def _training_data(
     n_threads: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> TrainingData:
-    """Return the units that have a label, as a method takes them, with their kernel values computed as a whole."""
+    """Return the samples that have a label, as a method takes them, with their kernel values computed as a whole."""
     if len(X) != len(labels):
         raise LabelError(f"{len(labels)} labels for {len(X)} units", remedy="give one for each unit")
     ((name, kernel),) = method.kernels.items()
@@ -193,8 +198,8 @@ def _training_data(
     )
 
 
-def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> np.ndarray | None:
-    """Return the groups of units that stay in one fold: as `rows_together`, and of residues those of a chain."""
+def _together(labels: Labels, X: Units, window: Window | None, residues: Residues | None) -> npt.NDArray[Any] | None:
+    """Return the groups of samples that stay in one fold: as `rows_together`, and of residues those of a chain."""
     if residues is not None and labels.groups is None:
         return residues.record.astype(str)
     return rows_together(labels, X, window)
@@ -204,7 +209,7 @@ class _Training(Watch):
     """Warns of a matrix that a solver may not find the best solution for."""
 
     def training_matrix(
-        self, K: np.ndarray, kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
+        self, K: npt.NDArray[np.float64], kernel: Kernel | None, transforms: list[GramTransform], solver: Solver
     ) -> None:
         """Warn if a solver that needs a positive semi-definite matrix gets another."""
         if not solver.needs_semidefinite or kernel is None or kernel.positive_semidefinite:
