@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqkern.kernels.explicit import known_names
 
@@ -18,8 +19,8 @@ MOST_LISTED = 2000
 def chosen_features(
     source: "FeatureSource",
     solver: "Solver",
-    train: np.ndarray,
-    y_train: np.ndarray | None,
+    train: npt.NDArray[np.int64],
+    y_train: npt.NDArray[Any] | None,
     classes: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Return the features that a fitted solver selected, as rows of a table.
@@ -27,6 +28,7 @@ def chosen_features(
     Parameters
     ----------
     source : FeatureSource
+        Of the features.
     solver : Solver
         Fitted on the training part.
     train : ndarray of int64
@@ -56,13 +58,17 @@ def chosen_features(
 
 
 def interval_rows(
-    source: "FeatureSource", solver: "Solver", train: np.ndarray, y_train: np.ndarray | None, classes: Sequence[str]
+    source: "FeatureSource",
+    solver: "Solver",
+    train: npt.NDArray[np.int64],
+    y_train: npt.NDArray[Any] | None,
+    classes: Sequence[str],
 ) -> list[dict[str, Any]]:
     """Return the confidence intervals that a fitted solver has for the coefficients of the features, as a table.
 
     Parameters
     ----------
-    source, solver, train, y_train, classes
+    source, solver, train, y_train, classes : object
         As in `chosen_features`.
 
     Returns
@@ -87,14 +93,15 @@ def interval_rows(
 
 
 def feature_rows(
-    solver: "Solver", names: Sequence[str], columns: np.ndarray, classes: Sequence[str] = ()
+    solver: "Solver", names: Sequence[str], columns: npt.NDArray[np.int64], classes: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """Return the features that a fitted solver selected, as rows of a table.
 
     Parameters
     ----------
     solver : Solver
-    names : list of str
+        Fitted on features.
+    names : sequence of str
         Of the features as `ranked_features` returns them.
     columns : ndarray of int64
         Their columns, from 0.
@@ -117,12 +124,18 @@ def feature_rows(
     ]
 
 
-def ranked_features(solver: "Solver") -> tuple[np.ndarray, list[Any]]:
+def ranked_features(solver: "Solver") -> tuple[npt.NDArray[np.int64], list[Any]]:
     """Return the columns that a fitted solver selected, the best first, and their weights.
+
+    Parameters
+    ----------
+    solver : Solver
+        Fitted on features.
 
     Returns
     -------
     columns : ndarray of int64, shape (m,)
+        Counted from 0.
     weights : list
         A number for each column, None without weights, or a list of one for each class.
     """
