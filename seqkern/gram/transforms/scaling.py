@@ -32,9 +32,6 @@ class CentreGram(GramTransform):
     name = "centre"
     learned = ("means_", "mean_")
 
-    means_: npt.NDArray[np.float64]
-    mean_: float
-
     def needs_all(self) -> bool:
         """Return True: the mean of a row is taken over all training samples."""
         return True
@@ -90,8 +87,6 @@ class NormaliseGram(GramTransform):
     zero_diagonal: Literal["error", "zero"] = choice(
         default="error", doc="What to do about K(x, x) ≤ 0: refuse, or make the row zero."
     )
-
-    diagonal_: npt.NDArray[np.float64]
 
     def needs_all(self) -> bool:
         """Return False: each value needs its own row and column."""
